@@ -21,7 +21,7 @@ from benchmarks.__main__ import machine
 from dynabench.adversaries import protocol
 from dynabench.adversaries.attacks import Attempt, LocalTarget, candidate_row, run_attempts, summarise_attempts
 from dynabench.adversaries.protocol import Budget, Candidate, Context
-from dynabench.adversaries.search.word_search import cosines
+from dynabench.adversaries.word_search import cosines
 from dynabench.models import catalog
 from dynabench.models.protocol import Output
 from dynabench.models.training import recipes
@@ -91,7 +91,7 @@ def contexts(name: str, data: Path) -> list[Context]:
     recipe = recipes.load(name)
     set_, rest = TARGETS[name]
     [source] = [item for item in recipe.test if item.name == set_]
-    rows = labelled.of_source(source, data, recipe)
+    rows = labelled.read_source(source, data, recipe)
     answer = catalog.entry(name).card.answer  # type: ignore[union-attr]
     return [
         Context(str(at), {field: row.inputs[field] for field in rest}, row.inputs, {answer: row.label})

@@ -6,8 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks.row import Row, median_ms
-from dynabench.models import catalog, runtime, spec
-from dynabench.models.attribution import removal
+from dynabench.models import catalog, removal, runtime, spec
 from dynabench.models.protocol import Attributable, Attribution
 
 STATEMENT = {

@@ -14,8 +14,7 @@ from sqlalchemy.orm import Session
 from benchmarks.row import Row, median_ms
 from benchmarks.world import databases
 from dynabench.benchmark import reading
-from dynabench.benchmark.ranking import rank_entrants
-from dynabench.benchmark.weights import defaults
+from dynabench.benchmark.ranking import default_weights, rank_entrants
 from dynabench.kit.db import Database
 from dynabench.operations.migrations import metadata
 from dynabench.rounds import service
@@ -57,7 +56,7 @@ def fill(session: Session, models: int, datasets: int) -> None:
 def weighed(session: Session) -> object:
     """The board of the task as everybody sees it."""
     board = reading.read_board(session, None, "bench")
-    return rank_entrants(board, defaults(board))
+    return rank_entrants(board, default_weights(board))
 
 
 def rows() -> list[Row]:

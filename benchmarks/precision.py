@@ -32,7 +32,7 @@ def rows() -> list[Row]:
 def _task(task: str, name: str) -> list[Row]:
     folder = catalog.BUILTIN / f"{task}-minilm"
     recipe = recipes.load(folder.name)
-    result = list(labelled.of_source(recipe.test[0], ROOT.parent / "shared" / "data", recipe))
+    result = list(labelled.read_source(recipe.test[0], ROOT.parent / "shared" / "data", recipe))
     test = random.Random(0).sample(result, min(ROWS, len(result)))
     models = {precision: AdapterModel.load(folder, Pool(precision)) for precision in ("exact", *PRECISIONS)}
     speeds = _speeds(models, test)

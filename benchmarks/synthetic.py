@@ -23,8 +23,8 @@ from dynabench.adversaries.protocol import Budget, Context
 from dynabench.intake.reader import read_objects
 from dynabench.models import catalog
 from dynabench.models.training.mixing import Mix, Part
-from dynabench.models.training.questions import Question
-from dynabench.models.training.retraining import retrain
+from dynabench.models.training.rows import Question
+from dynabench.models.training.run import retrain
 from dynabench.stats.clusters import difference
 from dynabench.tasks.words import answer_words, word_f1
 

@@ -27,7 +27,8 @@ import yaml
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from dynabench.benchmark.evaluations import queries, queueing
+from dynabench.benchmark.evaluations import queries
+from dynabench.benchmark.evaluations import service as evaluation_service
 from dynabench.benchmark.evaluations.tables import Evaluation, Score, Shard
 from dynabench.benchmark.registry.tables import Submission
 from dynabench.datasets import stored
@@ -60,7 +61,7 @@ def feed(settings: Settings, database: Database, number: int) -> int:
     """Submit one more copy of the model; how many evaluations that queues."""
     folder = _copy(settings, number)
     submission = database.write(_submission, folder)
-    return database.write(queueing.queue_evaluations, {"submission": submission})
+    return database.write(evaluation_service.queue_evaluations, {"submission": submission})
 
 
 def _dataset(settings: Settings, database: Database, number: int) -> int:

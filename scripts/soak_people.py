@@ -9,7 +9,7 @@ from collections import Counter
 
 import httpx2
 
-from dynabench.client.retries import Resending
+from dynabench.client import Resending
 
 WORDS = "nobody somebody never always three seven slowly indoors outside sleeps sings before after rain market".split()
 FIELDS = {"nli": "hypothesis", "sentiment": "statement"}

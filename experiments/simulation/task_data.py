@@ -71,7 +71,7 @@ def _read_pool(recipe: recipes.Recipe, data_folder: Path) -> LabelledRows:
     labels_and_sources: dict[tuple[str, ...], tuple[str, str]] = {}
     contradictions: set[tuple[str, ...]] = set()
     for source in recipe.train:
-        for row in rows.of_source(source, data_folder, recipe):
+        for row in rows.read_source(source, data_folder, recipe):
             texts = tuple(row.inputs[name] for name in recipe.inputs)
             label, _ = labels_and_sources.setdefault(texts, (row.label, source.name))
             if label != row.label:

@@ -7,12 +7,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dynabench.adversaries import protocol
+from dynabench.adversaries import english_words, protocol
 from dynabench.adversaries.attacks import LocalTarget, attack, run_attempts, summarise_attempts
 from dynabench.adversaries.perturbations.transformation import words
 from dynabench.adversaries.protocol import Budget, Context
-from dynabench.adversaries.search import lexicon
-from dynabench.adversaries.search.word_search import cosines
+from dynabench.adversaries.word_search import cosines
 from dynabench.models.backends.ngram import NgramModel
 from dynabench.models.protocol import Card
 from dynabench.models.training import linear
@@ -94,7 +93,7 @@ def test_what_is_proposed_keeps_the_constraints(target, text, name):
         assert result.answer == {"label": "positive"}
         assert result.fooled == (result.output.answer["label"] != "positive")
         if name == "typos":
-            assert not any(b.lower() in lexicon.english_words() for _, b in changed)
+            assert not any(b.lower() in english_words.english_words() for _, b in changed)
 
 
 @pytest.mark.models
@@ -136,15 +135,15 @@ def test_attempts_are_made_of_correct_inputs_and_summed_up(target):
      ("write", "walked", "VERB", "wrote")],
 )  # fmt: skip
 def test_a_new_word_takes_the_form_of_the_old_one(new, old, part, expected):
-    assert lexicon.inflect_like(new, old, part) == expected
+    assert english_words.inflect_like(new, old, part) == expected
 
 
 def test_articles_and_opposites():
-    assert lexicon.article_fits("an", "hour")
-    assert not lexicon.article_fits("a", "apple")
-    assert lexicon.article_fits("a", "university")
-    assert lexicon.are_opposites("good", "bad")
-    assert not lexicon.are_opposites("movie", "film")
+    assert english_words.article_fits("an", "hour")
+    assert not english_words.article_fits("a", "apple")
+    assert english_words.article_fits("a", "university")
+    assert english_words.are_opposites("good", "bad")
+    assert not english_words.are_opposites("movie", "film")
 
 
 def test_facts_are_json(target):

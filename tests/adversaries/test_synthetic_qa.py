@@ -75,7 +75,7 @@ def test_without_the_tagger_dates_numbers_and_capitals_remain(monkeypatch):
     def missing(*_):
         raise Unavailable("not installed")
 
-    monkeypatch.setattr("dynabench.adversaries.search.lexicon.tag_words", missing)
+    monkeypatch.setattr("dynabench.adversaries.english_words.tag_words", missing)
     assert asked(PASSAGE)["1874"][0] == "When was the old lighthouse built by Maria Keller?"
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import dynabench
 from dynabench.cli import processes
-from dynabench.client.retries import Resending
+from dynabench.client import Resending
 from dynabench.models import host_connection
 
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"

@@ -10,9 +10,9 @@ from typing import Any
 import httpx2
 import pytest
 
-from dynabench.benchmark.evaluations import queueing
+from dynabench.benchmark.evaluations import service as evaluations
 from dynabench.datasets.stored import StoredRow
-from dynabench.models import catalog, fit
+from dynabench.models import catalog, validity
 from dynabench.models.client import Host
 from dynabench.models.host.app import create_app
 from dynabench.models.host.repository import Repository
@@ -208,7 +208,7 @@ def test_it_is_played_from_create_to_evaluate(task, olga, person, database, sett
     assert owner.post(f"{where}/datasets/rounds/1").status_code == 201
     here = Made(database, settings, task)
     here.submit(model)
-    assert database.write(queueing.queue_evaluations, {"dataset": 1}) == 1
+    assert database.write(evaluations.queue_evaluations, {"dataset": 1}) == 1
     by_hand(1)
     scores = {each["metric"]: each for each in owner.get("/api/v1/evaluations/1/scores").json()["items"]}
     assert metric in scores
@@ -267,4 +267,4 @@ def test_it_has_contexts_of_its_own_and_a_model_that_fits(task):
     assert len(rows) == len(set(rows)) >= FEW.get(task, 30)
     card = catalog.entry(PLAYED[task][0], places=[catalog.BUILTIN]).card
     assert card is not None
-    assert not fit.problems(shipped.config, card)
+    assert not validity.answer_problems(shipped.config, card)

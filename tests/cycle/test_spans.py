@@ -13,7 +13,7 @@ from dynabench.cycle.tables import CycleCandidate
 from dynabench.kit import errors
 from dynabench.models import catalog
 from dynabench.models.training import mixing
-from dynabench.models.training.questions import Question
+from dynabench.models.training.rows import Question
 from dynabench.rounds import contexts
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context

@@ -30,8 +30,8 @@ from dynabench.kit.settings import Settings
 from dynabench.models import catalog, spec
 from dynabench.models.protocol import Card
 from dynabench.models.training.mixing import Mix, Part
-from dynabench.models.training.retraining import retrain
 from dynabench.models.training.rows import Row
+from dynabench.models.training.run import retrain
 from dynabench.people.accounts.tables import Person
 from dynabench.people.roles import Role
 from dynabench.rounds import queries

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dynabench.benchmark.evaluations import queueing
+from dynabench.benchmark.evaluations import service
 from dynabench.datasets import stored
 from dynabench.datasets.tables import Dataset, DatasetVersion
 from dynabench.models import catalog
@@ -64,7 +64,7 @@ def test_old_and_new_models_are_scored_on_what_a_round_verified(world, settings,
     assert olga.patch(f"{where}/datasets/round-1", json={"visibility": "public"}).status_code == 200
 
     here.submit(NEW)
-    assert database.write(queueing.queue_evaluations, {"dataset": 1}) == 2, (
+    assert database.write(service.queue_evaluations, {"dataset": 1}) == 2, (
         "the model of the round, and one that came later"
     )
     for evaluation in (1, 2):

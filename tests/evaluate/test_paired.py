@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare, ks_2samp, skew
 
 from dynabench.evaluate import load
+from dynabench.evaluate import paired_states as module
+from dynabench.evaluate.paired_states import jackknife, paired_resamples
 from dynabench.evaluate.states import Rows, Sums
-from dynabench.evaluate.systems import pairs as module
-from dynabench.evaluate.systems.pairs import jackknife, paired_resamples
 from tests.evaluate.states_of import KINDS, state, statistic, systems
 
 

@@ -5,12 +5,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dynabench.evaluate import load, resampling
+from dynabench.evaluate import load, resampling, score_differences
 from dynabench.evaluate.columns import Floats
 from dynabench.evaluate.label_states import WeightedRows
+from dynabench.evaluate.score_differences import ResamplingOptions, StatePair
 from dynabench.evaluate.states import Rows
-from dynabench.evaluate.systems import differences
-from dynabench.evaluate.systems.differences import ResamplingOptions, StatePair
 
 N = 4000
 
@@ -41,9 +40,9 @@ def test_groups_of_rows_give_the_limits_of_single_rows(monkeypatch: pytest.Monke
 def test_groups_of_rows_are_the_same_for_both_of_a_pair(monkeypatch: pytest.MonkeyPatch) -> None:
     first = skewed(1)
     pair = StatePair(WeightedRows(first), WeightedRows(first + np.random.default_rng(2).normal(size=(N, 1)).round(1)))
-    exact = differences.difference_acceleration(pair, lambda block: mean(block)["mean"], ResamplingOptions())
+    exact = score_differences.difference_acceleration(pair, lambda block: mean(block)["mean"], ResamplingOptions())
     monkeypatch.setattr(resampling, "MAX_SINGLE_ROWS", 1000)
-    assert differences.difference_acceleration(
+    assert score_differences.difference_acceleration(
         pair, lambda block: mean(block)["mean"], ResamplingOptions()
     ) == pytest.approx(exact, abs=0.004)
 

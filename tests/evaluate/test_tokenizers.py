@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sacrebleu.metrics.bleu import _get_tokenizer
 
 from dynabench.evaluate import load
-from dynabench.evaluate.texts.tokenizers import find_tokenizer, tokenize_all
+from dynabench.evaluate.tokens import find_tokenizer, tokenize_all
 
 TEXT = st.text("aB1 .,-'\"()$&;#\n\t\u2028é楽", max_size=24) | st.sampled_from(
     ["&quot;x&amp;lt; <skipped>", "3.5-4,000 a.b.", "..5...x", "co-\noperate", "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"]

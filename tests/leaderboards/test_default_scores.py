@@ -6,13 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dynabench.benchmark import weights
 from dynabench.benchmark.evaluations.measures import REPLICATES, find_measure
 from dynabench.benchmark.leaderboards import drawings
 from dynabench.benchmark.leaderboards.board_views import Matrix, MatrixLine
-from dynabench.benchmark.ranking import rank_entrants
+from dynabench.benchmark.ranking import dataset_steps, default_weights, rank_entrants
 from dynabench.benchmark.standings import ScoreCell, TaskBoard
-from dynabench.benchmark.weights import dataset_steps
 from dynabench.kit.language import said
 from tests.boards import board_of, scored_dataset, submitted
 
@@ -30,7 +28,7 @@ def board(values: list[list[tuple[float, ...]]], rows: list[int]) -> TaskBoard:
 
 
 def score(of: TaskBoard, name: str = "model-0") -> float:
-    ranking = rank_entrants(of, weights.defaults(of))
+    ranking = rank_entrants(of, default_weights(of))
     value = next(row.score.value for row in ranking.rows if row.entrant.name == name)
     assert value is not None
     return value

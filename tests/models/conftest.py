@@ -260,6 +260,6 @@ def reviews():
     """Texts and three-way labels; some with emoji and accents."""
     recipe = recipes.load("sentiment-minilm")
     data = folder_with(*recipe.test[0].files)
-    found = rows.of_source(recipe.test[0], data, recipe)[:400]
+    found = rows.read_source(recipe.test[0], data, recipe)[:400]
     texts = [*(row.inputs["statement"] for row in found), *HARD]
     return texts, [*(row.label for row in found), *("neutral" for _ in HARD)]

@@ -26,7 +26,7 @@ def mix(count=40, **changes):
 
 def main(folder):
     """Train one model by each method, and tell each step."""
-    from dynabench.models.training.retraining import retrain
+    from dynabench.models.training.run import retrain
 
     for method in ("ngram", "head", "lora"):
         retrain(

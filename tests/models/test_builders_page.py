@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from dynabench.cli import app
 from dynabench.kit.settings import get_settings
 from dynabench.models import kinds
-from dynabench.models.checking.report import REMEDIES
+from dynabench.models.check_report import REMEDIES
 from tests.models.contract.table import needs
 from tests.models.handlers import need_sandbox
 

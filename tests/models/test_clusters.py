@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 from typer.testing import CliRunner
 
-from dynabench.benchmark.evaluations import child
+from dynabench.benchmark.evaluations import model_process
 from dynabench.cli import app
 from dynabench.cli import evaluation_run as evaluation_models
 from dynabench.kit.settings import Settings, get_settings
@@ -54,7 +54,7 @@ def grid(tmp_path, chosen):
 
 def test_hosts_and_evaluations_ask_the_cluster_that_the_settings_name(grid):
     assert application([Path("models")], None) == ("host", "grid-head:6379", [Path("models")])
-    assert child._open_model(BUILTIN / "nli-ngram", 2**40) == ("model", "grid-head:6379", "nli-ngram")
+    assert model_process._open_model(BUILTIN / "nli-ngram", 2**40) == ("model", "grid-head:6379", "nli-ngram")
     assert evaluation_models.find_model("nli-ngram", "")[0] == ("model", "grid-head:6379", "nli-ngram")
 
 
@@ -73,9 +73,9 @@ def test_without_the_plug_in_the_command_names_what_brings_it(chosen, tmp_path):
 
 def test_without_the_plug_in_an_evaluation_says_what_brings_it(chosen, monkeypatch):
     answers = []
-    monkeypatch.setattr(child, "ParentChannel", lambda: SimpleNamespace(send=answers.append))
+    monkeypatch.setattr(model_process, "ParentChannel", lambda: SimpleNamespace(send=answers.append))
     with none_installed():
-        child.main(str(BUILTIN / "nli-ngram"), 2**40)
+        model_process.main(str(BUILTIN / "nli-ngram"), 2**40)
     [answer] = answers
     assert answer["code"] == "cluster"
     assert COMMAND in answer["reason"]

@@ -12,7 +12,7 @@ from dynabench.models.backends.onnx import Graph
 from dynabench.models.backends.pieces import Plain
 from dynabench.models.backends.pool import Pool
 from dynabench.models.catalog import BUILTIN
-from dynabench.models.training import questions, recipes, rows
+from dynabench.models.training import recipes, rows
 from tests.large_data import folder_with
 
 from .conftest import export
@@ -32,8 +32,7 @@ def tested():
 
     def inputs(name, count):
         recipe = recipes.load(name)
-        reader = questions if recipe.kind == "extractor" else rows
-        found = [row.inputs for row in reader.of_source(recipe.test[0], folder_with(*recipe.test[0].files), recipe)]
+        found = [row.inputs for row in rows.read_source(recipe.test[0], folder_with(*recipe.test[0].files), recipe)]
         return random.Random(3).sample(found, count)
 
     return inputs

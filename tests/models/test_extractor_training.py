@@ -8,7 +8,7 @@ import pytest
 
 from dynabench.kit.errors import Invalid
 from dynabench.models import catalog, spec
-from dynabench.models.training import adapter, questions, recipes, run
+from dynabench.models.training import adapter, recipes, rows, run
 
 pytestmark = pytest.mark.slow
 
@@ -63,31 +63,31 @@ def recipe(**changes):
 
 
 def test_passages_of_test_sets_and_questions_that_do_not_fit_are_left_out(folder):
-    prepared = questions.prepare(recipe(), folder)
+    prepared = rows.prepare(recipe(), folder)
     assert prepared.overlap == 1
     assert prepared.counts == {"train": 160}
     assert len(prepared.dev) == 16
     passages = {question.passage for question in prepared.train}
     assert not passages & {q.passage for part in (prepared.dev, prepared.tests["test"]) for q in part}
     with pytest.raises(Invalid, match="No questions"):
-        questions.prepare(recipe(extractor={"longest": 5}), folder)
+        rows.prepare(recipe(extractor={"longest": 5}), folder)
 
 
 def test_an_answer_is_marked_in_the_window_that_shows_it_best():
     filler = "Sheep graze behind the wall. " * 40
     passage = f"{filler}The gate is green. {filler}"
-    question = questions.Question({"question": "Which?", "passage": passage}, ("green",), passage.index("green"))
+    question = rows.Question({"question": "Which?", "passage": passage}, ("green",), passage.index("green"))
     found = adapter.marked(question, 64)
     assert found.pieces.ids[found.at + found.first] == found.pieces.ids[found.at + found.last] == 2665  # "green"
     assert 10 < found.first < found.count - 10
-    assert adapter.marked(questions.Question(question.inputs, (passage,), 0), 64) is None
+    assert adapter.marked(rows.Question(question.inputs, (passage,), 0), 64) is None
 
 
 @pytest.mark.models
 def test_an_extractor_is_trained_evaluated_and_served_from_its_folder(folder, tmp_path):
     losses = []
     out = tmp_path / "out"
-    details = run.run(
+    details = run.train_recipe(
         recipe(floor={"test": {"f1": 0.8}}),
         folder,
         out,
@@ -107,4 +107,4 @@ def test_an_extractor_is_trained_evaluated_and_served_from_its_folder(folder, tm
     assert span == {"start": 12, "end": 17, "text": "green"}
     model.close()
     with pytest.raises(run.BelowFloor, match=r"F1 .* is below 1\.1"):
-        run.run(recipe(floor={"test": {"f1": 1.1}}), folder, tmp_path / "low", 3, epochs=0.1)
+        run.train_recipe(recipe(floor={"test": {"f1": 1.1}}), folder, tmp_path / "low", 3, epochs=0.1)

@@ -37,7 +37,7 @@ def test_the_longest_known_phrase_is_replaced_and_other_words_stay(pair, source,
 @given(st.sampled_from(["en-de", "ar-en", "en-ar", "x", "-", "en-en"]), st.text(max_size=400))
 def test_any_text_has_an_answer(pair, source):
     inputs = [{"pair": pair, "source": source}]
-    validity.checked(MODEL.card, inputs, MODEL.predict(inputs))
+    validity.check_outputs(MODEL.card, inputs, MODEL.predict(inputs))
 
 
 @pytest.mark.parametrize("stored", ["", "[]", '{"languages": ["en"], "entries": []}', None])

@@ -164,7 +164,7 @@ def test_it_is_a_model_that_explains_itself_in_the_catalog(stored):
 @pytest.fixture(scope="module")
 def pairs():
     recipe = recipes.load("nli-minilm")
-    found = rows.of_source(recipe.test[0], folder_with(*recipe.test[0].files), recipe)[:300]
+    found = rows.read_source(recipe.test[0], folder_with(*recipe.test[0].files), recipe)[:300]
     return [list(row.inputs.values()) for row in found], [row.label for row in found]
 
 

@@ -78,7 +78,7 @@ def test_yes_no_unanswerable_and_words(model):
 @pytest.mark.slow
 def test_whatever_it_reads_its_answer_is_one(model):
     batch = [{"question": text, "passage": other} for text, other in zip(HARD, reversed(HARD), strict=True)]
-    validity.checked(model.card, batch, model.predict(batch))
+    validity.check_outputs(model.card, batch, model.predict(batch))
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dynabench.kit.errors import Invalid
-from dynabench.models.attribution import removal
+from dynabench.models import removal
 from dynabench.models.backends.ngram import NgramModel
 from dynabench.models.catalog import BUILTIN
 from dynabench.models.protocol import Card, Output

@@ -13,13 +13,12 @@ from pathlib import Path
 import pytest
 
 from dynabench.kit.errors import Conflict, Invalid
-from dynabench.models import catalog, checking, spec
+from dynabench.models import catalog, model_check, spec
 from dynabench.models.training import mixing, scoring
 from dynabench.models.training.learning import Checkpoints, Course, Evaluation
 from dynabench.models.training.mixing import Part
-from dynabench.models.training.questions import Question
-from dynabench.models.training.retraining import retrain
-from dynabench.models.training.rows import Row
+from dynabench.models.training.rows import Question, Row
+from dynabench.models.training.run import retrain
 from dynabench.tasks import shipped_tasks
 from tests.models.mixes import mix, rows
 
@@ -80,7 +79,7 @@ def test_a_model_has_a_card_a_record_and_passes_the_check(tmp_path, monkeypatch)
     assert details.scores["dev"].accuracy > 0.9
     record = json.loads((out / "training.json").read_text())
     assert [source["dropped"] for source in record["sources"]] == [0, 0, 1]
-    report = checking.check(
+    report = model_check.check(
         out, next(each.config for each in shipped_tasks() if each.config.id == "sentiment"), seconds=0.05
     )
     assert report.passed, report

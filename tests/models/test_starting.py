@@ -44,7 +44,7 @@ def answered(folder: Path, config: TaskConfig) -> list[Output]:
     rows = [sample.inputs for sample in samples.of(config)]
     said = json.loads(json.dumps(module.Model(str(folder)).predict(rows)))
     outputs = [Output({card.answer: row[card.answer]}, row.get("probabilities")) for row in said]
-    return validity.checked(card, rows, outputs)
+    return validity.check_outputs(card, rows, outputs)
 
 
 @pytest.mark.parametrize("config", [*CONFIGS.values(), WRITTEN], ids=lambda config: config.id)

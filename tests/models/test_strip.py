@@ -2,8 +2,7 @@
 
 import pytest
 
-from dynabench.models import catalog
-from dynabench.models.attribution import removal
+from dynabench.models import catalog, removal
 from dynabench.models.protocol import Attribution, WordWeight
 from dynabench.models.training import recipes, rows
 from tests.large_data import folder_with
@@ -21,7 +20,7 @@ EXAMPLES = 40
 def test_removing_the_strips_top_words_beats_random_ones_in_four_of_five_examples(name):
     model = catalog.open_model(catalog.BUILTIN / name)
     recipe = recipes.load(name)
-    test = [row.inputs for row in rows.of_source(recipe.test[0], folder_with(*recipe.test[0].files), recipe)]
+    test = [row.inputs for row in rows.read_source(recipe.test[0], folder_with(*recipe.test[0].files), recipe)]
     found = removal.check_faithfulness(model, removal.sample_rows(test, EXAMPLES))
     assert found.n > EXAMPLES * 0.8
     assert found.share >= 0.8, found

@@ -48,7 +48,7 @@ def test_it_finds_what_is_plain():
 @pytest.mark.parametrize("text", HARD)
 def test_whatever_it_reads_its_answer_is_one(text):
     batch = [{"sentence": text}]
-    validity.checked(MODEL.card, batch, MODEL.predict(batch))
+    validity.check_outputs(MODEL.card, batch, MODEL.predict(batch))
 
 
 def test_it_scores_what_its_card_says():

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dynabench.models import catalog, validity
-from dynabench.models.backends import textrank
+from dynabench.models.backends import unlearned
 
 TEXT = """The bridge over the river is closed for repairs. Cyclists use the ferry. "Is the ferry free?" ask some.
 The city says that the bridge over the river stays closed until the repairs of the river bank are over."""
@@ -19,12 +19,12 @@ MODEL = catalog.open_model(catalog.BUILTIN / "summarization-textrank")
 
 
 def test_sentences_end_at_marks_and_lines():
-    assert textrank.sentences(" One. Two!\nThree “four?” five\n\n ") == ["One.", "Two!", "Three “four?”", "five"]
+    assert unlearned.sentences(" One. Two!\nThree “four?” five\n\n ") == ["One.", "Two!", "Three “four?”", "five"]
 
 
 def test_ranks_are_those_of_a_weighted_pagerank():
-    said = textrank.sentences(TEXT)
-    found = textrank.ranks(said, 0.85)
+    said = unlearned.sentences(TEXT)
+    found = unlearned.ranks(said, 0.85)
     graph = nx.Graph()
     graph.add_nodes_from(range(len(said)))
     bags = [frozenset(re.findall(r"\w+", one.casefold())) for one in said]
@@ -47,5 +47,5 @@ def test_the_sentence_that_shares_most_is_the_summary_and_words_that_count_are_t
 @given(st.text(max_size=300))
 def test_any_text_has_a_summary_of_its_own_words(text):
     said = MODEL.predict([{"document": text}])
-    validity.checked(MODEL.card, [{"document": text}], said)
+    validity.check_outputs(MODEL.card, [{"document": text}], said)
     assert said[0].answer["summary"] in text

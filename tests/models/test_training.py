@@ -84,7 +84,9 @@ def test_development_rows_are_whole_groups_that_training_never_sees(folder):
 def test_a_linear_model_is_trained_evaluated_and_described(folder, tmp_path):
     stages = []
     out = tmp_path / "out"
-    details = run.run(recipe("ngram"), folder, out, 3, progress=lambda stage, share, remark: stages.append(stage))
+    details = run.train_recipe(
+        recipe("ngram"), folder, out, 3, progress=lambda stage, share, remark: stages.append(stage)
+    )
     assert details.scores["test"].accuracy > 0.9
     assert spec.read(out) == details
     assert details.seed == 3
@@ -93,15 +95,15 @@ def test_a_linear_model_is_trained_evaluated_and_described(folder, tmp_path):
     assert "2 training rows were dropped" in card
     assert list(dict.fromkeys(stages)) == ["reading", "training", "dev", "test"]
     twice = tmp_path / "twice"
-    run.run(recipe("ngram"), folder, twice, 3)
+    run.train_recipe(recipe("ngram"), folder, twice, 3)
     assert (twice / "ngram.safetensors").read_bytes() == (out / "ngram.safetensors").read_bytes()
     with pytest.raises(Conflict):
-        run.run(recipe("ngram"), folder, out, 3)
+        run.train_recipe(recipe("ngram"), folder, out, 3)
 
 
 def test_a_model_below_its_floor_is_kept_and_refused(folder, tmp_path):
     with pytest.raises(run.BelowFloor, match="test"):
-        run.run(recipe("ngram", floor={"test": 1.1}), folder, tmp_path / "out", 3)
+        run.train_recipe(recipe("ngram", floor={"test": 1.1}), folder, tmp_path / "out", 3)
     assert catalog.open_model(tmp_path / "out").card.name == "tiny-ngram"
 
 
@@ -109,22 +111,22 @@ def test_a_floor_may_name_macro_f1_and_a_bare_number_is_accuracy(folder, tmp_pat
     both = recipe("ngram", floor={"test": {"accuracy": 0.1, "macro_f1": 1.1}})
     assert recipe("ngram", floor={"test": 0.5}).floor["test"] == recipes.Floor(accuracy=0.5)
     with pytest.raises(run.BelowFloor, match="test: macro F1") as caught:
-        run.run(both, folder, tmp_path / "out", 3)
+        run.train_recipe(both, folder, tmp_path / "out", 3)
     assert "accuracy" not in str(caught.value)
 
 
 @given(st.text(max_size=60), st.integers(0, 9))
 def test_a_text_and_its_copies_fall_on_one_side_of_a_split(text, seed):
-    place = rows.place(rows.Row({"statement": text}, "x"), seed)
+    place = rows.split_place(rows.Row({"statement": text}, "x"), seed)
     assert 0 <= place < 1
-    assert rows.place(rows.Row({"statement": f"  {text} !"}, "y"), seed) == place
+    assert rows.split_place(rows.Row({"statement": f"  {text} !"}, "y"), seed) == place
 
 
 def test_parts_of_one_file_make_up_the_whole_and_stay_when_the_seed_changes(folder):
     def texts(part, seed=0):
         source = {"name": "train", "files": ["train.*"], "columns": {"statement": "text"}, "label": "gold"}
         made = recipe("ngram", seed=seed, split_seed=4)
-        found = rows.of_source(recipes.Source.model_validate(source | {"part": part}), folder, made)
+        found = rows.read_source(recipes.Source.model_validate(source | {"part": part}), folder, made)
         return [row.inputs["statement"] for row in found]
 
     test, rest, whole = texts((0, 0.3)), texts((0.3, 1)), texts(None)
@@ -181,9 +183,9 @@ def two_way(**changes):
 
 
 def test_a_threshold_is_chosen_on_development_rows_and_lies_in_the_weights(folder, tmp_path):
-    run.run(two_way(), folder, tmp_path / "plain", 3)
+    run.train_recipe(two_way(), folder, tmp_path / "plain", 3)
     moved = tmp_path / "moved"
-    run.run(two_way(), folder, moved, 3)
+    run.train_recipe(two_way(), folder, moved, 3)
     inputs = [{"statement": "The good film"}]
     before = catalog.open_model(moved).predict(inputs)[0].probabilities
     scoring.shift_bias(moved, "ngram", 1.0)
@@ -193,7 +195,7 @@ def test_a_threshold_is_chosen_on_development_rows_and_lies_in_the_weights(folde
     back = scoring.calibrate(moved, {"dev": rows.prepare(two_way(), folder).tests["test"]})
     assert back < 0.5
     with pytest.raises(Invalid, match="two labels"):
-        run.run(recipe("ngram", calibrate="mean"), folder, tmp_path / "three", 3)
+        run.train_recipe(recipe("ngram", calibrate="mean"), folder, tmp_path / "three", 3)
 
 
 @given(st.floats(-2, 2), st.integers(0, 99))
@@ -219,7 +221,7 @@ def test_a_threshold_may_serve_the_worst_set_instead_of_the_mean():
 @pytest.mark.models
 def test_an_adapter_is_trained_evaluated_and_served_from_its_folder(folder, tmp_path):
     out = tmp_path / "out"
-    details = run.run(recipe("adapter"), folder, out, 3, minutes=2)
+    details = run.train_recipe(recipe("adapter"), folder, out, 3, minutes=2)
     assert set(details.scores) == {"dev", "test"}
     config = json.loads((out / "adapter" / "adapter_config.json").read_text())
     assert config["base_model_name_or_path"] == "sentence-transformers/all-MiniLM-L6-v2"

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dynabench.models.protocol import Card, Output
-from dynabench.models.validity import EXTRAS, LONGEST, MOST, SLACK, Broken, checked
+from dynabench.models.validity import EXTRAS, LONGEST, MOST, SLACK, Broken, check_outputs
 
 LABELS = ("entailment", "neutral", "contradiction")
 NLI = Card("a-model", "1", "nli", "plain", ("premise", "hypothesis"), "label", LABELS)
@@ -23,7 +23,7 @@ odds = st.lists(st.floats(1e-3, 1.0), min_size=3, max_size=3)
 
 
 def one(card, answer, probabilities=None, extras=None):
-    return checked(card, [ROW], [Output({card.answer: answer}, probabilities, extras or {})])
+    return check_outputs(card, [ROW], [Output({card.answer: answer}, probabilities, extras or {})])
 
 
 @given(odds, st.sampled_from(LABELS))
@@ -181,17 +181,17 @@ def test_what_is_likely_is_told_of_so_many_texts_and_no_more(known):
 @pytest.mark.parametrize("outputs", [None, "text", [None], {}, [Output({"label": "neutral"})] * 2, [], iter([])])
 def test_there_is_one_output_for_each_input(outputs):
     with pytest.raises(Broken, match=r"a-model (returned|did not return)"):
-        checked(NLI, [ROW], outputs)
+        check_outputs(NLI, [ROW], outputs)
 
 
 def test_an_answer_is_named_by_its_field():
     for answer in ({}, {"answer": "neutral"}, None, ["neutral"]):
         with pytest.raises(Broken, match=r"lacks 'label'"):
-            checked(NLI, [ROW], [Output(answer)])  # type: ignore[arg-type]
+            check_outputs(NLI, [ROW], [Output(answer)])  # type: ignore[arg-type]
 
 
 def test_the_row_that_is_wrong_is_told_and_long_values_are_shortened():
     right = Output({"label": "neutral"})
     with pytest.raises(Broken, match="output 2") as broken:
-        checked(NLI, [ROW] * 3, [right, right, Output({"label": "x" * 10_000})])
+        check_outputs(NLI, [ROW] * 3, [right, right, Output({"label": "x" * 10_000})])
     assert len(broken.value.detail) < 300

@@ -10,7 +10,7 @@ from dynabench.cli import training_mixes
 from dynabench.kit.errors import Invalid
 from dynabench.kit.settings import get_settings
 from dynabench.models.training import mixing
-from dynabench.models.training.shapes import Shape
+from dynabench.models.training.mixing import Shape
 from tests.releases.world import collected, released, texts
 
 

@@ -8,7 +8,8 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from dynabench.benchmark.evaluations import costs, evaluating, queueing
+from dynabench.benchmark.evaluations import costs, evaluating
+from dynabench.benchmark.evaluations import service as evaluations
 from dynabench.benchmark.evaluations.tables import Evaluation
 from dynabench.benchmark.registry import submission_sources
 from dynabench.benchmark.registry.tables import Submission
@@ -98,7 +99,7 @@ class Place:
 
     def queue(self, **payload: Any) -> int:
         """Queue what is missing."""
-        return self.database.write(queueing.queue_evaluations, payload)
+        return self.database.write(evaluations.queue_evaluations, payload)
 
     def evaluation(self, id: int) -> Evaluation:
         return self.database.read(lambda session: session.get_one(Evaluation, id))

@@ -8,7 +8,7 @@ import pytest
 from dynabench.adversaries import checklist
 from dynabench.benchmark.evaluations import row_scores
 from dynabench.benchmark.evaluations.answers import AnswerColumns
-from dynabench.benchmark.evaluations.metric_columns import bind_metric
+from dynabench.benchmark.evaluations.measures import bind_metric
 from dynabench.datasets.stored import StoredRow
 from dynabench.tasks import shipped_tasks
 

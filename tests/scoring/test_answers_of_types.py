@@ -2,7 +2,7 @@
 
 import pytest
 
-from dynabench.benchmark.evaluations.metric_columns import bind_metric, is_exact
+from dynabench.benchmark.evaluations.measures import bind_metric, is_exact
 from dynabench.benchmark.registry import predictions
 from dynabench.kit.errors import Unavailable
 from dynabench.tasks import TaskConfig

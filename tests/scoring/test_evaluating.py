@@ -10,7 +10,7 @@ import pytest
 from sklearn.metrics import matthews_corrcoef
 from sqlalchemy import func, select
 
-from dynabench.benchmark.evaluations import queueing, records, row_scores, service
+from dynabench.benchmark.evaluations import records, row_scores, service
 from dynabench.benchmark.evaluations.measures import unpack_replicates
 from dynabench.benchmark.evaluations.tables import Evaluation, Record, Score, Shard
 from dynabench.benchmark.registry import predictions
@@ -147,7 +147,7 @@ def test_a_new_twin_is_answered_alone_and_a_new_metric_asks_no_model(place, by_h
     def older(session):
         for score in session.scalars(select(Score).where(Score.metric == "accuracy")):
             score.version = 0
-        return queueing.queue_outdated_metrics(session)
+        return service.queue_outdated_metrics(session)
 
     assert database.write(older) == 1
     run_jobs("queue_evaluations")

@@ -5,7 +5,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from dynabench.benchmark.evaluations import queueing
+from dynabench.benchmark.evaluations import service
 from dynabench.benchmark.evaluations.tables import Record, Shard
 from dynabench.benchmark.registry.tables import Submission
 from dynabench.cli import app
@@ -104,7 +104,7 @@ def test_a_new_version_of_a_metric_scores_the_stored_answers_of_a_model_that_is_
     database.write(lambda session: setattr(session.get_one(Submission, 1), "version", "0" * 16))  # nobody has that one
     card = loading.find_module("accuracy")
     monkeypatch.setattr(card, "version", card.version + 1)
-    assert database.write(queueing.queue_outdated_metrics) == 1
+    assert database.write(service.queue_outdated_metrics) == 1
     assert here.queue(metric="accuracy") == 1
     by_hand(1)
 

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from dynabench.kit import language
 from dynabench.kit.errors import Invalid, translate_validation
 from dynabench.kit.language import _, ngettext
-from dynabench.models import check_words
+from dynabench.models import check_report
 from dynabench.site.cards import library
 from dynabench.tasks import TaskConfig, reading
 from dynabench.web import filters
@@ -189,12 +189,12 @@ def test_what_is_wrong_with_a_config_is_told_in_the_readers_language(spoken):
 
 
 def test_what_a_stored_check_said_is_told_in_the_readers_language():
-    told = check_words.in_words("2 answers differ when asked again\nquestion 1")
+    told = check_report.in_words("2 answers differ when asked again\nquestion 1")
     assert told == "2 answers differ when asked again\nquestion 1"
     with language.speaking("es"):
         assert language.said(told) == "2 respuestas difieren al preguntar de nuevo\nquestion 1"
-        assert language.said(check_words.in_words(check_words.STEP_REMEDIES["batches"])).startswith("Ninguna fila")
-    assert check_words.in_words("") == ""
+        assert language.said(check_report.in_words(check_report.STEP_REMEDIES["batches"])).startswith("Ninguna fila")
+    assert check_report.in_words("") == ""
 
 
 def test_a_sentence_of_a_library_is_found_again_with_its_plural():

@@ -1,4 +1,4 @@
-"""x"""
+"""Behavioural tests after CheckList (Ribeiro et al. 2020): suites, their adversary, and suites that others released."""
 
 import hashlib
 import itertools

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeGuard, get_args, runtime_checkable
 
 from dynabench.adversaries.protocol import Budget, BudgetSpent, Candidate, Context, MeteredTarget, Target
-from dynabench.adversaries.search.word_search import cosines
+from dynabench.adversaries.word_search import cosines
 from dynabench.kit.errors import Invalid
 from dynabench.models.backends.served.answers import object_schema
 from dynabench.models.protocol import Card, Output

@@ -1,4 +1,4 @@
-"""x"""
+"""The interface of adversaries: contexts to attack, targets within a budget, and candidates."""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -164,9 +164,9 @@ def changeable_fields(context: Context, fields: Sequence[str] = ()) -> list[str]
 
 SHIPPED_ADVERSARIES: Mapping[str, str] = {
     "language-model": "dynabench.adversaries.language_model:LanguageModel",
-    "substitution": "dynabench.adversaries.search.word_adversaries:Substitution",
-    "typos": "dynabench.adversaries.search.word_adversaries:Typos",
-    "perturb": "dynabench.adversaries.search.word_adversaries:Perturb",
+    "substitution": "dynabench.adversaries.word_adversaries:Substitution",
+    "typos": "dynabench.adversaries.word_adversaries:Typos",
+    "perturb": "dynabench.adversaries.word_adversaries:Perturb",
     "checklist": "dynabench.adversaries.checklist:Checklist",
     "counterfactual": "dynabench.adversaries.counterfactual:Counterfactual",
     "generator": "dynabench.adversaries.generator:Generator",

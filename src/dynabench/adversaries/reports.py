@@ -1,4 +1,4 @@
-"""x"""
+"""Reports of attack programs: read by plug-ins, matched with contexts, proposed as examples."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

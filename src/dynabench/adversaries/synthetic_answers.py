@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from dynabench.adversaries.search import lexicon
+from dynabench.adversaries import english_words
 from dynabench.kit.errors import Unavailable
 
 Kind = Literal["date", "money", "percent", "count", "name", "phrase"]
@@ -124,7 +124,7 @@ def split_sentences(passage: str) -> Iterator[list[Token]]:
 def _tag_tokens(matches: Sequence[re.Match[str]]) -> list[Token]:
     texts = tuple(match[0] for match in matches)
     try:
-        labels = lexicon.tag_words(texts)
+        labels = english_words.tag_words(texts)
     except Unavailable:
         labels = [_guess_tag(text, number) for number, text in enumerate(texts)]
     tokens = list[Token]()

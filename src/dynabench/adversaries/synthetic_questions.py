@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
+from dynabench.adversaries import english_words
 from dynabench.adversaries.perturbations import person_names
-from dynabench.adversaries.search import lexicon
 from dynabench.adversaries.synthetic_answers import AUXILIARIES, YEAR, PassageAnswer, Token
 from dynabench.kit.errors import Unavailable
 
@@ -62,7 +62,7 @@ def find_clause(sentence: Sequence[Token], answer: Sequence[Token]) -> Clause | 
 def _may_be_past_tense(token: Token) -> bool:
     """The verb can be in the past tense; taggers take it for a participle at times."""
     try:
-        return token.tag == "VERB" and "VBD" in lexicon.penn_tags(token.text, "VERB")
+        return token.tag == "VERB" and "VBD" in english_words.penn_tags(token.text, "VERB")
     except Unavailable:
         return False
 
@@ -301,8 +301,8 @@ def _auxiliary_and_verb(clause: Clause) -> tuple[str, str] | None:
     if verb in BE or (verb in AUXILIARIES and (verb not in HAVE or perfect)):
         return verb, ""
     try:
-        base = lexicon.lemma(clause.verb.text, "VERB")
-        forms = lexicon.penn_tags(clause.verb.text, "VERB")
+        base = english_words.lemma(clause.verb.text, "VERB")
+        forms = english_words.penn_tags(clause.verb.text, "VERB")
     except Unavailable:
         return None
     if not forms and base == verb:
@@ -370,7 +370,7 @@ def _is_common_word(passage: str, token: Token) -> bool:
     if token.tag in ("DET", "ADP", "ADV", "SCONJ"):
         return True
     try:
-        in_lexicon = token.tag in ("NOUN", "ADJ") and bool(lexicon.penn_tags(token.text, token.tag))
+        in_lexicon = token.tag in ("NOUN", "ADJ") and bool(english_words.penn_tags(token.text, token.tag))
     except Unavailable:
         in_lexicon = False
     return (in_lexicon and not token.low.endswith(PEOPLES)) or re.search(

@@ -15,7 +15,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from dynabench.benchmark.evaluations import queries as evaluation_queries
-from dynabench.benchmark.evaluations import queueing
+from dynabench.benchmark.evaluations import service
 from dynabench.benchmark.evaluations import service as evaluations
 from dynabench.benchmark.evaluations.tables import Evaluation, EvaluationState
 from dynabench.benchmark.registry import queries, submission_sources
@@ -99,7 +99,7 @@ def _run_paid_evaluations(session: Session) -> None:
     """Go on with what ended at a limit on spending of a day before (UTC); what was answered then is not paid twice."""
     today = now().replace(hour=0, minute=0, second=0, microsecond=0)
     for evaluation in session.scalars(evaluation_queries.failed_before(today, ("spending",), MAX_SPENDING_ATTEMPTS)):
-        queueing.run_again(session, evaluation)
+        service.run_again(session, evaluation)
 
 
 def _run_failed_evaluations(session: Session) -> None:
@@ -108,7 +108,7 @@ def _run_failed_evaluations(session: Session) -> None:
     failed = evaluation_queries.failed_before(moment - RETRY_DELAYS[0], TEMPORARY_CODES, attempts)
     for evaluation in session.scalars(failed):
         if evaluation.ended_at is not None and evaluation.ended_at < moment - RETRY_DELAYS[evaluation.attempt - 1]:
-            queueing.run_again(session, evaluation)
+            service.run_again(session, evaluation)
 
 
 def _clear(place: Path, needed: Callable[[Set[str]], Iterable[str]]) -> None:

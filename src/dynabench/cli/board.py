@@ -18,15 +18,14 @@ app = typer.Typer(
 def export(task: str) -> None:
     """Print TASK's public leaderboard as Papers with Code JSON."""
     from dynabench.benchmark.leaderboards import files
-    from dynabench.benchmark.ranking import rank_entrants
+    from dynabench.benchmark.ranking import default_weights, rank_entrants
     from dynabench.benchmark.reading import read_board
-    from dynabench.benchmark.weights import defaults
     from dynabench.rounds import service as rounds
 
     def read(session: Session) -> Any:
         board = read_board(session, None, task)
         config = rounds.task_config(session, task)
-        return files.papers_with_code(rank_entrants(board, defaults(board)), config.name, config.description)
+        return files.papers_with_code(rank_entrants(board, default_weights(board)), config.name, config.description)
 
     with database() as db:
         typer.echo(json.dumps(db.read(read), ensure_ascii=False, indent=1))

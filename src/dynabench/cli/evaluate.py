@@ -198,7 +198,7 @@ def _tell(outcome: "RunOutcome", json_file: Path | None, html_file: Path | None)
         for item in evaluation_views.result_tables(outcome):
             console.print(item)
     if json_file is not None and not quiet:
-        from dynabench.evaluate.saving import save
+        from dynabench.evaluate.results import save
 
         typer.echo(f"{save(json_file, **outcome.document())}", err=True)
     if html_file is not None:

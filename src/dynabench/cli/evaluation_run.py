@@ -11,9 +11,9 @@ from typing import Any
 from rich.progress import Progress
 
 from dynabench.evaluate import inputs, loading, tables
-from dynabench.evaluate.errors import OptionChoiceError
 from dynabench.evaluate.inputs import module_options
 from dynabench.evaluate.module import Module
+from dynabench.evaluate.values import OptionChoiceError
 from dynabench.kit.distributions import LIBRARY, install_command
 
 ALIASES = {"references": ("reference", "label"), "predictions": ("prediction",)}

@@ -92,14 +92,12 @@ def check_strip(
     as_json: AsJson = False,
 ) -> None:
     """Measure how often removing an explanation's three top words lowers the probability more than random words."""
-    from dynabench.models import catalog
-    from dynabench.models.attribution import removal
-    from dynabench.models.training import questions, recipes, rows
+    from dynabench.models import catalog, removal
+    from dynabench.models.training import recipes, rows
 
     model = catalog.open_model(catalog.entry(name).folder)
     recipe = recipes.load(name)
-    reader = questions if recipe.kind == "extractor" else rows
-    test = [row.inputs for row in reader.of_source(recipe.test[0], data, recipe)]
+    test = [row.inputs for row in rows.read_source(recipe.test[0], data, recipe)]
     measure = removal.check_faithfulness(model, removal.sample_rows(test, examples), method)
     if as_json:
         typer.echo(json.dumps(asdict(measure)))

@@ -17,7 +17,7 @@ from dynabench.kit.errors import Invalid
 from dynabench.tasks.config import TaskConfig
 
 if TYPE_CHECKING:
-    from dynabench.models.checking.report import Report
+    from dynabench.models.check_report import Report
     from dynabench.models.exporting import Agreement
 
 
@@ -121,7 +121,7 @@ def check_model(
     """Check a model with the platform's code on sample inputs; exit status 1 if a step fails."""
     from rich.console import Console
 
-    from dynabench.models.checking import check as run_checks
+    from dynabench.models.model_check import check as run_checks
 
     config = find_task_config(task)
     with Console(stderr=True).status("Starting") as status:
@@ -342,7 +342,7 @@ def _pack_model(path: Path, scratch: Path) -> tuple[str, str, str]:
 
 def _show_submission(submission: dict[str, Any], as_json: bool) -> None:
     from dynabench.benchmark.registry.tables import SubmissionState
-    from dynabench.models.checking.report import StepState
+    from dynabench.models.check_report import StepState
 
     if as_json:
         typer.echo(json.dumps(submission))

@@ -144,9 +144,9 @@ def worker() -> None:
 
 def _outdated() -> None:
     """Have scores made anew whose metric has changed since the worker ran last."""
-    from dynabench.benchmark.evaluations import queueing
+    from dynabench.benchmark.evaluations import service
     from dynabench.kit.db import Database
 
     database = Database(get_settings().url)
-    database.write(queueing.queue_outdated_metrics)
+    database.write(service.queue_outdated_metrics)
     database.close()

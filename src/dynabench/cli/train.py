@@ -132,7 +132,7 @@ class _Mixed:
     ) -> None:
         """A model for each seed; with several, the spread of their scores."""
         from dynabench.models.training import scoring as several
-        from dynabench.models.training.retraining import retrain
+        from dynabench.models.training.run import retrain
 
         models: list[Spec] = []
         for seed in seeds:
@@ -191,7 +191,7 @@ def _recipes(
         raise Invalid({"recipe": f"{', '.join(wrong)} is for another task."})
     for recipe_ in chosen:
         with _bars(recipe_.name, quiet=as_json) as progress:
-            details = run.run(
+            details = run.train_recipe(
                 recipe_, data, out / recipe_.name, recipe_.seed if seed is None else seed, epochs, minutes, progress
             )
         _tell(details, as_json)

@@ -9,9 +9,8 @@ from dynabench.benchmark.releases import manifest, release_reading
 from dynabench.benchmark.releases.release_reading import TrainableRelease
 from dynabench.kit import errors
 from dynabench.kit.settings import get_settings
-from dynabench.models.training import recipes, shapes
-from dynabench.models.training.mixing import Mix, Part, Rows
-from dynabench.models.training.shapes import Shape
+from dynabench.models.training import mixing, recipes
+from dynabench.models.training.mixing import Mix, Part, Rows, Shape
 from dynabench.tasks import shipped
 
 _ROUND = re.compile(r"release:([a-z0-9-]+)/(\d+)")
@@ -50,14 +49,14 @@ class MixSources:
         if named.startswith("recipe:"):
             if self.data is None:
                 raise errors.Invalid({"data": f"{named} needs the folder of the data sets: --data."})
-            return shapes.of_recipe(named.removeprefix("recipe:"), self.data, shape, weight)
+            return mixing.part_of_recipe(named.removeprefix("recipe:"), self.data, shape, weight)
         path = Path(named)
         if not path.is_file():
             problem = "is no release's folder, JSON lines file, recipe:RECIPE/SOURCE or release:TASK/ROUND."
             raise errors.NotFound(f"{named} {problem}")
         if (path.parent.parent / manifest.MANIFEST_NAME).is_file() and purpose == "train":
             raise errors.Invalid({"on": f"{named} is a file of a release; name the release's folder instead."})
-        return shapes.of_file(path, shape, weight)
+        return mixing.part_of_file(path, shape, weight)
 
 
 def parse_weight(named: str) -> tuple[str, float]:

@@ -12,7 +12,6 @@ from typing import Any, cast
 import httpx2
 
 from dynabench.client.conversations import Talking
-from dynabench.client.retries import Resending
 from dynabench.client.submissions import Submitting
 
 Json = dict[str, Any]
@@ -278,3 +277,32 @@ class Client(Submitting, Talking):
     def validate(self, example: int, **vote: Any) -> Json:
         """Vote (`vote="correct"`) or answer blind (`answer={...}`): `{verdict, votes}`."""
         return cast(Json, self.request("POST", f"/examples/{example}/validations", json=vote))
+
+
+HARMLESS = frozenset({"GET", "HEAD", "OPTIONS", "PUT", "DELETE"})
+"""Methods that do the same twice as once."""
+KEY = "Idempotency-Key"
+"""Header with which the platform takes any request again without doing anything twice."""
+LOST = httpx2.RemoteProtocolError, httpx2.ReadError, httpx2.WriteError
+
+
+class Resending(httpx2.HTTPTransport):
+    """Sends such a request again when its connection ends before the answer begins.
+
+    A server may close an idle connection just as the next request is sent on it.
+    """
+
+    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+        """The answer, of which only the head was read; raises what httpx2 does."""
+        try:
+            return super().handle_request(request)
+        except LOST:
+            if not repeatable(request):
+                raise
+        return super().handle_request(request)
+
+
+def repeatable(request: httpx2.Request) -> bool:
+    """Return whether a request may be sent again: twice does the same as once, and its body is still there."""
+    harmless = request.method in HARMLESS or KEY in request.headers
+    return harmless and isinstance(request.stream, httpx2.ByteStream)

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from sqlalchemy.orm import Session
 
 from dynabench.benchmark.evaluations import queries as scoring_queries
-from dynabench.benchmark.evaluations import queueing, row_scores
+from dynabench.benchmark.evaluations import row_scores
+from dynabench.benchmark.evaluations import service as evaluations
 from dynabench.benchmark.evaluations.measures import find_measure, unpack_replicates
 from dynabench.benchmark.evaluations.queries import OPEN_STATES
 from dynabench.benchmark.evaluations.tables import EvaluationState
@@ -227,7 +228,7 @@ def count_remaining(session: Session, settings: Settings, turn: int, submissions
 def queue_evaluations(session: Session, submissions: Sequence[int]) -> None:
     """Queue the evaluations that these submissions lack; a second call queues nothing."""
     for submission in submissions:
-        queueing.queue_evaluations(session, {"submission": submission})
+        evaluations.queue_evaluations(session, {"submission": submission})
 
 
 def read_scores(

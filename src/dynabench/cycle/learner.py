@@ -16,10 +16,9 @@ from dynabench.kit.child_process import ParentChannel
 from dynabench.kit.errors import Problem
 from dynabench.kit.language import _, kept
 from dynabench.kit.settings import get_settings
-from dynabench.models import checking
-from dynabench.models.check_words import in_words
-from dynabench.models.checking.report import StepState
-from dynabench.models.training.retraining import retrain
+from dynabench.models import model_check
+from dynabench.models.check_report import StepState, in_words
+from dynabench.models.training.run import retrain
 from dynabench.tasks import TaskConfig
 
 
@@ -50,7 +49,7 @@ def train_and_check(request: dict[str, Any], report_step: Any) -> dict[str, Any]
         return {"passed": False, "reason": kept(problem.detail) or problem.detail}
     rows, seconds = sum(len(part.rows) for part in mix.parts), time.monotonic() - begun
     report_step("checking")
-    check_result = checking.check(folder / "model", config, lambda name: report_step(f"checking: {name}"), 0.2)
+    check_result = model_check.check(folder / "model", config, lambda name: report_step(f"checking: {name}"), 0.2)
     first = next((step for step in check_result.steps if step.state == StepState.FAILED), None)
     reason = _("%(step)s: %(told)s", step=in_words(first.name), told=in_words(first.told)) if first else ""
     return {"passed": first is None, "reason": kept(reason) or reason, "rows": rows, "seconds": round(seconds, 2)}

@@ -21,8 +21,8 @@ from dynabench.kit.language import _
 from dynabench.kit.settings import get_settings
 from dynabench.models import catalog
 from dynabench.models.references import HUB_ID
-from dynabench.models.training import shapes
-from dynabench.models.training.shapes import Shape
+from dynabench.models.training import mixing
+from dynabench.models.training.mixing import Shape
 from dynabench.people import may
 from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
@@ -144,7 +144,7 @@ def unfit_reason(config: TaskConfig) -> str:
     """Return the reason why the cycle trains no models for a task; empty if it does."""
     if len(config.answer) != 1:
         return _("The cycle trains models with a single answer field; this task has more.")
-    return shapes.unfit(config)
+    return mixing.untrainable_reason(config)
 
 
 def training_methods(config: TaskConfig) -> tuple[Method, ...]:

@@ -30,10 +30,8 @@ from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
 from dynabench.models import catalog, spec
 from dynabench.models.protocol import Card
-from dynabench.models.training.mixing import Mix, Part
-from dynabench.models.training.questions import Question
-from dynabench.models.training.rows import Row
-from dynabench.models.training.shapes import Shape
+from dynabench.models.training.mixing import Mix, Part, Shape
+from dynabench.models.training.rows import Question, Row
 from dynabench.people.disclosure import Disclosure
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds import service as rounds

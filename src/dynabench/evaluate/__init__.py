@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from dynabench.evaluate.comparing import compare
     from dynabench.evaluate.evaluation_suite import EvaluationSuite, SubTask
     from dynabench.evaluate.evaluator import evaluator
-    from dynabench.evaluate.saving import save
+    from dynabench.evaluate.results import save
 
 EvaluationModule = Module
 LAZY_IMPORTS = {
@@ -25,7 +25,7 @@ LAZY_IMPORTS = {
     "combine": "combining",
     "compare": "comparing",
     "evaluator": "evaluator",
-    "save": "saving",
+    "save": "results",
     "visualization": "",
 }
 __all__ = [

@@ -9,8 +9,7 @@ import numpy as np
 from dynabench.evaluate.loading import load
 from dynabench.evaluate.module import Module
 from dynabench.evaluate.resampling import bootstrap_intervals
-from dynabench.evaluate.states import State
-from dynabench.evaluate.systems.differences import (
+from dynabench.evaluate.score_differences import (
     AnyColumn,
     FunctionScore,
     Metric,
@@ -24,6 +23,7 @@ from dynabench.evaluate.systems.differences import (
     score_difference,
     total_score,
 )
+from dynabench.evaluate.states import State
 from dynabench.evaluate.values import to_plain
 from dynabench.stats.p_values import correct_p_values
 

@@ -18,9 +18,9 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 from dynabench.evaluate.card import Example
 from dynabench.evaluate.columns import Column, Labels, Numbers, References, Texts, Tokens
-from dynabench.evaluate.errors import MissingLibrary
 from dynabench.evaluate.module import Module
 from dynabench.evaluate.tables import Columns, parse_columns, refuse_constant
+from dynabench.evaluate.values import MissingLibrary
 
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d{1,3})?")
 WHOLE = re.compile(r"[-+]?\d{1,18}")

@@ -1,6 +1,6 @@
-"""Values: ratios with a default where their denominator is 0, and plain Python of NumPy values."""
+"""Ratios with a default, plain Python of NumPy values, and errors that ask for other options or a library."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -37,3 +37,15 @@ def to_plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [to_plain(item) for item in value]
     return value
+
+
+class OptionChoiceError(ValueError):
+    """The data need another choice of options; `choices` are options with which these data can be computed."""
+
+    def __init__(self, message: str, choices: Sequence[Mapping[str, Any]]) -> None:
+        super().__init__(message)
+        self.choices = choices
+
+
+class MissingLibrary(ValueError):
+    """A library that an option or a model needs is not installed; the message says how to install it."""

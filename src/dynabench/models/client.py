@@ -17,7 +17,7 @@ from dynabench.models import validity
 from dynabench.models.health import Health, Records
 from dynabench.models.host import wire
 from dynabench.models.host_connection import PAUSE, TRIPS, Elsewhere, HostConnection, Key, State
-from dynabench.models.protocol import Attribution, Card, Message, Output, as_text
+from dynabench.models.protocol import EXPLAIN_SECONDS, Attribution, Card, Message, Output, as_text
 
 QUIET = 30.0
 """Seconds between two pieces at most; the first may wait that long for its turn."""
@@ -82,7 +82,6 @@ def _piece(model: str, line: str) -> str | None:
 
 __all__ = ["PAUSE", "TRIPS", "Answer", "Health", "Host", "State"]
 
-EXPLAIN_SECONDS = 10.0
 FRESH = 5.0
 """Seconds after which hosts are asked again what they serve, and at least between two times."""
 NO_HOST = "No model host is named by DYNABENCH_HOST_URL."
@@ -301,7 +300,7 @@ class Host:
         card = self._cards.get((model, version))
         try:
             if card is not None:
-                validity.checked(card, [inputs], [output])
+                validity.check_outputs(card, [inputs], [output])
         except validity.Broken as broken:
             raise Unavailable(f"{broken.detail} Tell the owner of the task.") from broken
         if card is None and any(unstorable([output.answer, output.probabilities, output.extras])):

@@ -254,7 +254,7 @@ def _theirs(folder: Path, details: Spec) -> Source:
     """A model of transformers that classifies one or two texts, or marks spans."""
     from torch import Tensor, nn
 
-    from dynabench.models.backends.architectures import base, labels
+    from dynabench.models.backends.architectures import base, readers
     from dynabench.models.backends.transformers import Options
 
     options = Options.model_validate(details.options)
@@ -270,7 +270,7 @@ def _theirs(folder: Path, details: Spec) -> Source:
     inputs = [each for each in INPUTS if each in tokenizer.model_input_names]
     classifies = details.returns == "label"
     own = [str(model.config.id2label[column]) for column in range(model.config.num_labels)] if classifies else []
-    meant = labels.matched(own, details.labels, options.labels) if classifies else []
+    meant = readers.matched(own, details.labels, options.labels) if classifies else []
 
     class Network(nn.Module):
         def __init__(self) -> None:
@@ -280,7 +280,7 @@ def _theirs(folder: Path, details: Spec) -> Source:
         def forward(self, *given: Tensor) -> Any:
             said = self.model(**dict(zip(inputs, given, strict=True)))
             if classifies:
-                return labels.gathered(said.logits, meant, len(details.labels))
+                return readers.gathered(said.logits, meant, len(details.labels))
             return said.start_logits, said.end_logits
 
     outputs = ("logits",) if classifies else ("start_logits", "end_logits")

@@ -1,4 +1,4 @@
-"""x"""
+"""Health of services: breakers that leave a failing one alone, and records of the answers of models."""
 
 import threading
 import time

@@ -126,16 +126,18 @@ SHIPPED = (
     _kind("ngram", "NgramModel", ("exact",), extra="platform", shared="ngram"),
     _kind("head", "HeadModel", REMOVALS, module="encoded", shared="encoder"),
     _kind("linear", "LinearModel", ("exact",), "Options"),
-    _kind("lexicon", "LexiconModel", REMOVALS, extra="platform"),
+    _kind("lexicon", "LexiconModel", REMOVALS, module="unlearned", extra="platform"),
     _kind("tagger", "TaggerModel", REMOVALS, "Options", extra="platform"),
-    _kind("textrank", "TextRankModel", REMOVALS, "Options", extra="platform"),
+    _kind("textrank", "TextRankModel", REMOVALS, "TextRankOptions", module="unlearned", extra="platform"),
     _kind("transformers", "TransformersModel", REMOVALS, "Options", files=_TOKENIZER | {".gguf"}, converses=True),
     _kind("onnx", "OnnxModel", REMOVALS, "Options", files=_TOKENIZER | {".onnx", ".data"}, extra="onnx"),
     _kind("ensemble", "EnsembleModel", REMOVALS, "Options"),
     _kind("reader", "ReaderModel", REMOVALS, "Options"),
     _kind("handler", "HandlerModel", REMOVALS, "Options", files=None, extra="platform"),
-    _kind("oip", "InferenceModel", REMOVALS, "Options", module="served.oip", **_SERVED),
-    _kind("huggingface", "HuggingFaceModel", REMOVALS, "Options", module="served.huggingface", **_SERVED),
+    _kind("oip", "InferenceModel", REMOVALS, "InferenceOptions", module="served.inference_servers", **_SERVED),
+    _kind(
+        "huggingface", "HuggingFaceModel", REMOVALS, "HuggingFaceOptions", module="served.inference_servers", **_SERVED
+    ),
     _kind("openai", "ChatModel", REMOVALS, "Options", module="served.openai", converses=True, **_SERVED),
     _kind("openai-images", "DrawingModel", (), "Options", module="served.images", **_SERVED),
 )

@@ -20,6 +20,9 @@ ROLES = ("system", "user", "assistant")
 LARGEST = 8 * 2**20
 """Characters of a picture as `data:` text that a model is given at most."""
 
+EXPLAIN_SECONDS = 10.0
+"""Seconds that an explanation may take before annotators go on without it."""
+
 Returns = Literal["label", "spans", "tags", "text", "pictures"]
 """What an answer is: one of the labels; spans of the last input; spans with labels, `{start, end, text, label}`; text
 that the model wrote; or a list of pictures that it drew, each as `data:` text."""

@@ -1,7 +1,6 @@
-"""The check that a model's output is an answer.
+"""The checks that a model fits a task, and that its output is an answer.
 
-It is the same where models are tried out and where they are served.
-"""
+Drafting a round, checking a model and serving it use the same, so that all of them agree."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -9,7 +8,10 @@ from typing import Any
 
 from dynabench.kit.errors import Unavailable
 from dynabench.kit.storable import unstorable
+from dynabench.models import check_report, kinds
 from dynabench.models.protocol import LARGEST, Card, Inputs, Output
+from dynabench.tasks.config import TaskConfig
+from dynabench.tasks.fields import Choice, Field, Spans, Text
 
 SLACK = 1e-3
 """By how much probabilities may miss one."""
@@ -28,8 +30,8 @@ class Broken(Unavailable):
     """A model returned something that is no answer; says which row, what is wrong and what would be right."""
 
 
-def checked(card: Card, batch: Sequence[Inputs], outputs: Any) -> list[Output]:
-    """The outputs, one for each input of the batch, if each is an answer; raises `Broken`."""
+def check_outputs(card: Card, batch: Sequence[Inputs], outputs: Any) -> list[Output]:
+    """Return the outputs, one for each input of the batch, if each is an answer; raise `Broken` otherwise."""
     if not isinstance(outputs, list | tuple) or not all(isinstance(output, Output) for output in outputs):
         raise Broken(f"{card.name} did not return a list of outputs.")
     if len(outputs) != len(batch):
@@ -130,3 +132,64 @@ def _short(value: Any) -> str:
     except (ValueError, RecursionError):  # a number of thousands of digits, or nesting without end
         return f"a {type(value).__name__} beyond measure"
     return told if len(told) <= 80 else f"{told[:77]}..."
+
+
+def target_problems(config: TaskConfig, card: Card) -> dict[str, str]:
+    """Return the reasons why the model cannot be asked live, by line of `model.yaml`; empty if it fits."""
+    if config.drawing is not None and card.returns != "pictures":
+        return {"returns": check_report.NOT_DRAWING % {"name": card.name}}
+    return answer_problems(config, card)
+
+
+def answer_problems(config: TaskConfig, card: Card) -> dict[str, str]:
+    """Return the reasons why the model cannot answer the task, by line of `model.yaml`; empty if it fits.
+
+    Where the round's models draw, other models may still answer the questions that people are asked about
+    the pictures.
+    """
+    if config.chat is not None:
+        fits = card.returns == "text" and card.kind in kinds.kinds() and kinds.kind(card.kind).converses
+        return {} if fits else {"returns": check_report.NOT_CONVERSING % {"name": card.name}}
+    problems: dict[str, str] = {}
+    given = list(config.model_inputs({}, {}))
+    if lacking := [name for name in card.inputs if name not in given]:
+        names = {"name": card.name, "lacking": ", ".join(lacking), "given": ", ".join(given)}
+        problems["inputs"] = check_report.LACKS_FIELDS % names
+    if card.returns == "pictures":
+        return problems | _drawing_problems(config, card)
+    answers = {field.name: field for field in config.answer}
+    if card.answer not in answers:
+        names = {"name": card.name, "answer": repr(card.answer), "known": ", ".join(answers)}
+        return problems | {"answer": check_report.NO_ANSWER % names}
+    return problems | _form_problems(answers[card.answer], card)
+
+
+def unanswered_options(config: TaskConfig, card: Card) -> list[str]:
+    """Options of the task that the model never answers, though it may well be a target."""
+    field = next((field for field in config.answer if field.name == card.answer), None)
+    return [value for value in field.values if value not in card.labels] if isinstance(field, Choice) else []
+
+
+def _drawing_problems(config: TaskConfig, card: Card) -> dict[str, str]:
+    name = config.drawing.name if config.drawing else ""
+    if not name:
+        return {"returns": check_report.NOT_ASKED_TO_DRAW % {"name": card.name}}
+    if card.answer != name:
+        names = {"name": card.name, "answer": repr(card.answer), "drawn": repr(name)}
+        return {"answer": check_report.OTHER_PICTURE % names}
+    return {"inputs": check_report.READS_PICTURE} if name in card.inputs else {}
+
+
+def _form_problems(field: Field, card: Card) -> dict[str, str]:
+    if isinstance(field, Choice):
+        strangers = [label for label in card.labels if label not in field.values]
+        if card.returns in ("spans", "tags") or (card.returns == "label" and strangers):
+            labels = ", ".join(strangers) or card.returns
+            names = {"name": card.name, "labels": labels, "options": ", ".join(field.values)}
+            return {"labels": check_report.OTHER_LABELS % names}
+    wanted = "spans" if isinstance(field, Spans) else "text" if isinstance(field, Text) else ""
+    also = {"spans": "tags", "text": "label"}.get(wanted)  # a label is a text
+    if wanted and card.returns not in (wanted, also):
+        names = {"name": card.name, "returned": card.returns, "answer": repr(field.name), "wanted": wanted}
+        return {"returns": check_report.OTHER_FORM % names}
+    return {}

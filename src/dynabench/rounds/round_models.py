@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from dynabench.kit import errors
 from dynabench.kit.language import _, joined
-from dynabench.models import check_words, fit
+from dynabench.models import check_report, validity
 from dynabench.models.host_connection import Key
 from dynabench.models.protocol import Card
 from dynabench.people.accounts.tables import Person
@@ -52,8 +52,8 @@ def resolve_targets(config: TaskConfig, names: Sequence[str], cards: Sequence[Ca
         )
     chosen = [cards_by_name[name] for name in names]
     for card in chosen:
-        if problems := fit.as_target(config, card):
-            raise errors.Invalid({"targets": joined(" ", map(check_words.in_words, problems.values()))})
+        if problems := validity.target_problems(config, card):
+            raise errors.Invalid({"targets": joined(" ", map(check_report.in_words, problems.values()))})
     return chosen
 
 

@@ -1,7 +1,7 @@
 """Near-duplicate texts: MinHash signatures of character shingles, and their bands for finding candidates (LSH).
 
 Two texts are near duplicates where the Jaccard similarity of their sets of four-character shingles is high:
-`shingle_hashes` are those of the whole platform; `evaluate.texts.near_duplicates` explains the one
+`shingle_hashes` are those of the whole platform; `evaluate/tokens.py` explains the one
 measurement that differs. Signatures of 32 numbers in 8 bands of 4 find a pair of similarity s with
 probability 1 - (1 - s^4)^8: 0.985 at 0.8, 0.9998 at 0.9; candidates are then compared exactly.
 

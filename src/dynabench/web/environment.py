@@ -21,7 +21,7 @@ from jinja2.environment import TemplateModule
 from jinja2.runtime import Context
 
 from dynabench.kit.language import FOLDER, LANGUAGES, Phrase, catalogue, current, direction, said
-from dynabench.models.check_words import in_words
+from dynabench.models.check_report import in_words
 from dynabench.stats.rates import FEW_ROWS
 from dynabench.tasks.fields import template_folders
 from dynabench.web import filters

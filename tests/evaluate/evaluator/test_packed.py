@@ -9,7 +9,7 @@ import torch
 import transformers
 
 from dynabench.evaluate import evaluator
-from dynabench.evaluate.evaluator.predictors.network import packed_weights
+from dynabench.evaluate.evaluator.predictors.base import packed_weights
 from tests.evaluate import real
 from tests.evaluate.evaluator.tiny import Seen, bert
 

@@ -10,7 +10,7 @@ from nltk.tokenize.destructive import NLTKWordTokenizer
 from sklearn.feature_extraction.text import CountVectorizer
 
 from dynabench.evaluate import load
-from dynabench.evaluate.texts.words import near_duplicate_groups, word_tokens
+from dynabench.evaluate.tokens import near_duplicate_groups, word_tokens
 from tests.evaluate import real
 
 TEXTS = st.lists(st.text("ab .é'1", max_size=12), min_size=1, max_size=8)

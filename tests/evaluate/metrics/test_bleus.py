@@ -15,7 +15,7 @@ from sacrebleu.tokenizers import tokenizer_spm
 from dynabench.evaluate import load
 from dynabench.evaluate.loading import missing_requirement
 from dynabench.evaluate.metrics.bleu import Spbleu
-from dynabench.evaluate.texts.tokenizers import mteval_tokens
+from dynabench.evaluate.tokens import mteval_tokens
 from tests.evaluate.real import pairs
 
 KEYS = ("score", "counts", "totals", "precisions", "bp", "sys_len", "ref_len")
@@ -136,7 +136,7 @@ def test_batches_merge_to_the_result_of_all_rows():
 def test_many_blocks_of_rows_give_what_one_gives(monkeypatch):
     said, right = pairs(100)
     whole = load("sacrebleu").compute(predictions=said, references=right)
-    monkeypatch.setattr("dynabench.evaluate.texts.ngrams.BLOCK", 7)
+    monkeypatch.setattr("dynabench.evaluate.ngrams.BLOCK", 7)
     assert load("sacrebleu").compute(predictions=said, references=right) == whole
 
 

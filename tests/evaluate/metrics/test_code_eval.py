@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from dynabench.evaluate import load
-from dynabench.evaluate.programs import sandbox
-from dynabench.evaluate.programs.sandbox import ENDED_EARLY, ProgramLimits, run_program
+from dynabench.evaluate import program_sandbox as sandbox
+from dynabench.evaluate.program_sandbox import ENDED_EARLY, ProgramLimits, run_program
 
 QUICK = ProgramLimits(seconds=0.5)
 ADD = {

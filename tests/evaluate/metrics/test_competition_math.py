@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dynabench.evaluate import load
-from dynabench.evaluate.metrics.exact_match import canonical_answer
+from dynabench.evaluate.metrics.short_answers import canonical_answer
 
 ALIKE = [
     (r"1/2", r"\frac{1}{2}"),

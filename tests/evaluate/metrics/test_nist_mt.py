@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from nltk.translate.nist_score import corpus_nist
 
 from dynabench.evaluate import load
-from dynabench.evaluate.texts.tokenizers import nist_tokens
+from dynabench.evaluate.tokens import nist_tokens
 from tests.evaluate.real import pairs
 
 TEXTS = st.lists(st.sampled_from("abcd"), min_size=2, max_size=7).map(" ".join)

@@ -11,7 +11,7 @@ from rouge_score.rouge_scorer import RougeScorer
 
 from dynabench.evaluate import load
 from dynabench.evaluate.metrics.rouge import TYPES, rouge_tokenizer
-from dynabench.evaluate.texts.ngrams import common_length, common_places, shared_ngrams
+from dynabench.evaluate.ngrams import common_length, common_places, shared_ngrams
 from tests.evaluate import real
 
 LINES = st.lists(st.lists(st.sampled_from(["a", "b", "c", "running", "runs"]), max_size=6).map(" ".join), max_size=4)

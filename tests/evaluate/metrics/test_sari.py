@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dynabench.evaluate import load
-from dynabench.evaluate.texts.tokenizers import mteval_tokens
+from dynabench.evaluate.tokens import mteval_tokens
 from tests.evaluate.real import pairs
 
 TEXTS = st.lists(st.sampled_from(["a", "b", "C", "c", "d."]), max_size=6).map(" ".join)

@@ -9,9 +9,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from dynabench.models import kinds
-from dynabench.models.checking import asking, check
-from dynabench.models.checking.report import Report
+from dynabench.models import kinds, model_check
+from dynabench.models.check_report import Report
+from dynabench.models.model_check import check
 from dynabench.tasks import shipped_tasks
 from tests.models.plugins import folder, installed
 
@@ -239,7 +239,7 @@ def test_a_strip_that_was_slow_once_is_made_again_where_that_is_free(inside, too
             return None, left.pop(0)
 
     left = list(took)
-    assert asyncio.run(asking._quickest(Probe(), {}, "occlusion")) == best
+    assert asyncio.run(model_check._quickest(Probe(), {}, "occlusion")) == best
     assert left == []
 
 

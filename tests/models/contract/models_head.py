@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from dynabench.models.training.mixing import Mix, Part
-from dynabench.models.training.retraining import retrain
 from dynabench.models.training.rows import Row
+from dynabench.models.training.run import retrain
 
 from .table import BRIEFLY, TASKS, Maker, needs, plain
 

@@ -12,12 +12,12 @@ import psutil
 import pytest
 
 from dynabench.kit.errors import Invalid
-from dynabench.models import catalog, fit, kinds, spec, validity
-from dynabench.models.checking.asking import difference
+from dynabench.models import catalog, kinds, spec, validity
 from dynabench.models.client import Host
 from dynabench.models.host import wire
 from dynabench.models.host.app import create_app
 from dynabench.models.host.repository import Repository
+from dynabench.models.model_check import difference
 from dynabench.models.protocol import Attributable, explained
 from dynabench.models.words import words
 from tests.models.conftest import served
@@ -36,7 +36,7 @@ def test_the_card_says_what_the_model_is(subject):
     assert isinstance(subject.model, Attributable)
     assert (card.name, card.version, card.kind) == (subject.folder.name, spec.version(subject.folder), card.kind)
     assert card.task == subject.config.id
-    assert fit.problems(subject.config, card) == {}
+    assert validity.answer_problems(subject.config, card) == {}
     assert all((card.inputs, card.answer, card.licence, card.languages, card.size_bytes, card.methods))
     assert card.inside == kinds.kind(card.kind).inside
     assert wire.card_of(wire.card_json(card)) == card
@@ -44,7 +44,7 @@ def test_the_card_says_what_the_model_is(subject):
 
 def test_every_sample_is_answered_validly_and_alone_as_in_any_batch(subject):
     alone = [subject.answers([row])[0] for row in subject.samples]
-    validity.checked(subject.card, subject.samples, alone)
+    validity.check_outputs(subject.card, subject.samples, alone)
     together = subject.answers(subject.samples)
     backwards = subject.answers(subject.samples[::-1])[::-1]
     assert same(subject.card, alone, together)
@@ -56,7 +56,7 @@ def test_every_sample_is_answered_validly_and_alone_as_in_any_batch(subject):
 
 def test_texts_that_break_careless_code_are_answered(subject):
     rows = [dict.fromkeys(subject.card.inputs, text[:1000]) for text in HARD]
-    validity.checked(subject.card, rows, subject.answers(rows))
+    validity.check_outputs(subject.card, rows, subject.answers(rows))
 
 
 def test_inputs_of_another_form_are_refused_by_name(subject):

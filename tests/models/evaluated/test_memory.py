@@ -50,7 +50,7 @@ def test_what_fits_is_answered_and_what_is_too_much_ends_as_out_of_memory(asked)
 
 
 def test_the_system_refuses_it_where_nobody_looks(wide, tmp_path):
-    command = [sys.executable, "-m", "dynabench.benchmark.evaluations.child", str(wide), str(500 * 2**20)]
+    command = [sys.executable, "-m", "dynabench.benchmark.evaluations.model_process", str(wide), str(500 * 2**20)]
     env = os.environ | {"DYNABENCH_HOME": str(tmp_path)}
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env) as process:
         said = read_message(process.stdout)

@@ -4,7 +4,7 @@ import psutil
 import pytest
 from sqlalchemy import select
 
-from dynabench.benchmark.evaluations import answers, evaluation_run, queueing
+from dynabench.benchmark.evaluations import answers, evaluation_run, service
 from dynabench.benchmark.evaluations.tables import Evaluation, Score, Shard
 from tests.jobs.conftest import Worker, until
 from tests.scoring.conftest import owner_of, place, statements
@@ -50,7 +50,7 @@ def test_ray_gives_the_answers_of_this_machine_and_outlives_its_workers(place, w
     worker.end()
 
     worker.env["DYNABENCH_RAY"] = "local"
-    database.write(lambda session: queueing.run_again(session, session.get_one(Evaluation, 2)))
+    database.write(lambda session: service.run_again(session, session.get_one(Evaluation, 2)))
     worker.start()
     until(lambda: actors(worker)).kill()
     assert here.ended(2).state == "done", (here.evaluation(2).reason, worker.said())

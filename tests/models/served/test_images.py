@@ -9,7 +9,7 @@ import pytest
 from dynabench.kit.errors import Invalid, Unavailable
 from dynabench.kit.outgoing import Interrupted, Refused
 from dynabench.kit.settings import get_settings
-from dynabench.models import checking, kinds, pictures
+from dynabench.models import kinds, model_check, pictures
 from dynabench.models.backends.served.images import Withheld
 from dynabench.models.backends.served.stores import Spent, spending
 from dynabench.models.validity import Broken
@@ -190,7 +190,7 @@ def test_a_folder_that_does_not_hang_together_is_refused(more, options, field, o
 
 def test_a_check_has_a_few_pictures_drawn_and_no_more(studio, tmp_path):
     [task] = shipped.shipped_drawings()
-    report = checking.check(folder(tmp_path, "plain", studio.url, pictures=2), task.config)
+    report = model_check.check(folder(tmp_path, "plain", studio.url, pictures=2), task.config)
     assert report.passed, report.document()
     assert len(studio.painters["plain"].seen) == 2
     assert report.step("batches").state == "skipped"

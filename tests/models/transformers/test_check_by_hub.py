@@ -3,7 +3,7 @@
 import pytest
 
 from dynabench.models import references, spec
-from dynabench.models.checking import check
+from dynabench.models.model_check import check
 from dynabench.tasks import TaskConfig
 
 pytest.importorskip("dynabench.models.hub", reason="models of hubs are not part of this version")

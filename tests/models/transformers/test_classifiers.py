@@ -7,7 +7,7 @@ import torch
 
 from dynabench.kit.errors import Invalid
 from dynabench.models import catalog
-from dynabench.models.backends.architectures import labels
+from dynabench.models.backends.architectures import readers
 from dynabench.models.backends.architectures.base import portions
 from dynabench.models.client import Host
 from tests.evaluate import real
@@ -130,16 +130,16 @@ def test_labels_that_nothing_maps_are_listed_on_both_sides(sentiment_folder, cha
 
 
 def test_several_of_the_model_s_labels_may_mean_one_of_the_task_s():
-    meant = labels.matched(
+    meant = readers.matched(
         ["1 star", "2 stars", "5 stars"], ["bad", "good"], {"1 star": "bad", "2 stars": "bad", "5 stars": "good"}
     )
     logits = torch.tensor([[0.1, 0.2, 0.7]]).log()
-    assert labels.gathered(logits, meant, 2).softmax(-1)[0].tolist() == pytest.approx([0.3, 0.7])
+    assert readers.gathered(logits, meant, 2).softmax(-1)[0].tolist() == pytest.approx([0.3, 0.7])
 
 
 def test_a_label_map_that_names_strangers_is_refused():
     with pytest.raises(Invalid, match=r"LABEL_7, which options\.labels names"):
-        labels.matched(["a", "b"], ["a", "b"], {"LABEL_7": "a"})
+        readers.matched(["a", "b"], ["a", "b"], {"LABEL_7": "a"})
 
 
 def test_a_model_of_several_labels_at_once_is_refused(sentiment_folder, changed):

@@ -55,7 +55,7 @@ def test_odd_passages_have_an_honest_answer_or_none(learnt):
     model, _ = learnt
     for text in HARD:
         for given in ({"question": "Who?", "passage": text}, {"question": text, "passage": "Ada wrote it in 1843."}):
-            [output] = model.predict([given])  # validity.checked compares every span with the passage
+            [output] = model.predict([given])  # validity.check_outputs compares every span with the passage
             assert isinstance(output.answer["answer"], list)
     assert model.predict([{"question": "Who?", "passage": "  \n"}])[0].answer["answer"] == []
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dynabench.benchmark.evaluations.metric_columns import bind_metric
+from dynabench.benchmark.evaluations.measures import bind_metric
 from dynabench.kit.errors import Invalid
 from dynabench.tasks import TaskConfig
 

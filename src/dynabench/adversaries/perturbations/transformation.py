@@ -1,4 +1,4 @@
-"""x"""
+"""Edits of texts, and the interface of transformations, which propose them."""
 
 import re
 import unicodedata

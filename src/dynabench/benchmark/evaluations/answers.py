@@ -16,7 +16,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dynabench.benchmark.evaluations.metric_columns import is_exact
+from dynabench.benchmark.evaluations.measures import is_exact
 from dynabench.benchmark.evaluations.model_process import EvaluationStopped
 from dynabench.benchmark.evaluations.tables import Shard
 from dynabench.datasets import stored

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Path, Query, Request
 from pydantic import BaseModel, Field
 from sqlalchemy.orm import Session
 
-from dynabench.benchmark.evaluations import records, row_results, service
+from dynabench.benchmark.evaluations import records, row_scores, service
 from dynabench.benchmark.evaluations.measures import find_measure
 from dynabench.benchmark.evaluations.service import EvaluationView
 from dynabench.benchmark.evaluations.tables import Score
@@ -177,7 +177,7 @@ async def evaluation_examples(
     for the submitter."""
     first = -1 if after is None else after
     settings = request.app.state.settings
-    page = await db.aread(row_results.result_page, settings, viewer, id, first, limit, wrong, tag)
+    page = await db.aread(row_scores.result_page, settings, viewer, id, first, limit, wrong, tag)
     items = [ScoredRowOut(**asdict(item)) for item in page.items]
     return ResultPage(items=items, next=page.next)
 

@@ -8,15 +8,7 @@ from dbos import DBOS
 from dbos import error as engine
 from sqlalchemy.orm import Session
 
-from dynabench.benchmark.evaluations import (
-    costs,
-    evaluation_run,
-    queries,
-    queueing,
-    records,
-    score_computation,
-    service,
-)
+from dynabench.benchmark.evaluations import costs, evaluation_run, queries, records, score_computation, service
 from dynabench.benchmark.evaluations.evaluation_run import (
     AnswerSource,
     EvaluationRun,
@@ -135,7 +127,7 @@ def run_queue_job(payload: dict[str, Any]) -> dict[str, Any]:
 @DBOS.step(name="queue_evaluations.queue", retries_allowed=True)
 def queue_missing(payload: dict[str, Any]) -> int:
     """Queue the missing evaluations and return their number."""
-    return jobs.database().write(queueing.queue_evaluations, payload)
+    return jobs.database().write(service.queue_evaluations, payload)
 
 
 def _begin(settings: Settings, job_id: str, evaluation: int) -> Result:

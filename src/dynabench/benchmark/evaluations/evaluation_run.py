@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from dynabench.benchmark.evaluations import answers, queries, queueing
+from dynabench.benchmark.evaluations import answers, queries, service
 from dynabench.benchmark.evaluations.model_process import EvaluationStopped, ModelLimits, ModelProcess
 from dynabench.benchmark.evaluations.tables import Evaluation, Shard
 from dynabench.benchmark.registry import predictions
@@ -92,8 +92,8 @@ def settle_changes(
     changed = [name for name in now if now[name] != planned.get(name)]
     if changed:
         for name in changed:
-            queueing.drop_part(session, evaluation, name)
-        queueing.run_again(session, evaluation)
+            service.drop_part(session, evaluation, name)
+        service.run_again(session, evaluation)
     return not changed
 
 

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Query, Request
 from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
 
-from dynabench.benchmark.evaluations import queries, records, row_results, service
+from dynabench.benchmark.evaluations import queries, records, row_scores, service
 from dynabench.benchmark.evaluations.api import After, Id, score_fields
 from dynabench.benchmark.evaluations.tables import Evaluation, EvaluationState
 from dynabench.benchmark.registry import predictions, submissions
@@ -82,7 +82,7 @@ def _page_values(
     page, problem_text = None, ""
     if seen.shows_rows:
         try:
-            page = row_results.result_page(session, settings, viewer, id, after, ROWS, wrong, tag)
+            page = row_scores.result_page(session, settings, viewer, id, after, ROWS, wrong, tag)
         except (errors.Unavailable, errors.Forbidden) as problem:
             problem_text = problem.detail
     return {

@@ -22,7 +22,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from dynabench import __version__
-from dynabench.benchmark.evaluations import costs, evaluation_run, metric_columns, queries
+from dynabench.benchmark.evaluations import costs, evaluation_run, measures, queries
 from dynabench.benchmark.evaluations.answers import AnswerColumns
 from dynabench.benchmark.evaluations.measures import formula_version
 from dynabench.benchmark.evaluations.model_process import ModelLimits, ModelProcess
@@ -313,7 +313,7 @@ def _compared(
     for score in document["scores"]:
         name = score["metric"]
         if name in names and score["version"] == formula_version(name):
-            chosen = metric_columns.bind_metric(name, rows.answer, rows.predictions, rows.right)
+            chosen = measures.bind_metric(name, rows.answer, rows.predictions, rows.right)
             columns: dict[str, Any] = dict(chosen.columns)
             value = float(chosen.module.compute(**columns)[chosen.key]) * chosen.scale
             yield ScoreComparison(name, score["value"], value, abs(value - score["value"]) <= tolerance)

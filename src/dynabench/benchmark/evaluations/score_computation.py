@@ -13,8 +13,14 @@ from sqlalchemy.orm import Session
 
 from dynabench.benchmark.evaluations import evaluation_run, queries, row_scores
 from dynabench.benchmark.evaluations.answers import AnswerColumns, answer_field, gather_answers
-from dynabench.benchmark.evaluations.measures import Replicates, formula_version, pack_replicates
-from dynabench.benchmark.evaluations.metric_columns import BoundMetric, bind_metric, same_answer
+from dynabench.benchmark.evaluations.measures import (
+    BoundMetric,
+    Replicates,
+    bind_metric,
+    formula_version,
+    pack_replicates,
+    same_answer,
+)
 from dynabench.benchmark.evaluations.tables import Score, Shard
 from dynabench.evaluate.resampling import score_replicates
 from dynabench.kit.db import Database, now

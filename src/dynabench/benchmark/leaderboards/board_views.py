@@ -15,9 +15,9 @@ import numpy as np
 from sqlalchemy.orm import Session
 
 from dynabench.benchmark.evaluations.measures import REPLICATES, Measure
+from dynabench.benchmark.ranking import dataset_steps
 from dynabench.benchmark.reading import read_board, read_slices
 from dynabench.benchmark.standings import Entrant, ScoreCell, ScoredDataset, TaskBoard, combination, mean
-from dynabench.benchmark.weights import dataset_steps
 from dynabench.collection import overview, statistics
 from dynabench.collection.statistics import Target
 from dynabench.insight.data_measurements.results import Column, Kind, Table, make_columns

@@ -10,13 +10,22 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from dynabench.benchmark import weights
 from dynabench.benchmark.evaluations import queries
 from dynabench.benchmark.leaderboards.snapshots import find_fork
-from dynabench.benchmark.ranking import BoardRanking, DisplayedScore, RankedEntrant, rank_entrants
+from dynabench.benchmark.ranking import (
+    BoardRanking,
+    BoardWeights,
+    DisplayedScore,
+    RankedEntrant,
+    default_weights,
+    rank_entrants,
+    read_weights,
+    stored_weights,
+    weight_parameters,
+    weights_query,
+)
 from dynabench.benchmark.reading import read_board
 from dynabench.benchmark.standings import TaskBoard
-from dynabench.benchmark.weights import BoardWeights
 from dynabench.kit import errors
 from dynabench.kit.language import _
 from dynabench.people.accounts.tables import Person
@@ -111,7 +120,7 @@ class RequestedBoard:
     @property
     def link(self) -> str:
         """The parameters that say these weights, for an address."""
-        return weights.query(self.ranking.weights.differing(self.usual))
+        return weights_query(self.ranking.weights.differing(self.usual))
 
     @property
     def without(self) -> str:
@@ -119,12 +128,12 @@ class RequestedBoard:
         chosen = dict(self.ranking.weights.metrics) | dict.fromkeys(
             (metric.name for metric in self.ranking.unmeasured), 0
         )
-        return weights.query(weights.flat(**(self.ranking.weights.document() | {"metrics": chosen})))
+        return weights_query(weight_parameters(**(self.ranking.weights.document() | {"metrics": chosen})))
 
     @property
     def whole(self) -> str:
         """The same with all weights, for where the defaults are others."""
-        return weights.query(self.ranking.weights.parameters())
+        return weights_query(self.ranking.weights.parameters())
 
 
 def read_requested_board(
@@ -132,8 +141,8 @@ def read_requested_board(
 ) -> RequestedBoard:
     """The board that an address asks for, of a fork where one is named; raises `Invalid` by parameter."""
     board = read_board(session, viewer, task)
-    usual = weights.stored_weights(board, find_fork(session, fork).weights) if fork else weights.defaults(board)
-    ranking = rank_entrants(board, weights.read_weights(board, params, usual))
+    usual = stored_weights(board, find_fork(session, fork).weights) if fork else default_weights(board)
+    ranking = rank_entrants(board, read_weights(board, params, usual))
     chosen = read_filter(board, params, params.getlist("columns"))
     return RequestedBoard(ranking, usual, chosen, filtered_rows(ranking, chosen))
 
@@ -154,7 +163,7 @@ def read_board_row(
 ) -> tuple[BoardRanking, RankedEntrant]:
     """One row of the board; raises `NotFound` where the viewer sees none of this number."""
     board = read_board(session, viewer, task)
-    ranking = rank_entrants(board, weights.read_weights(board, params))
+    ranking = rank_entrants(board, read_weights(board, params))
     for entry in ranking.rows:
         if entry.entrant.id == number:
             return ranking, entry

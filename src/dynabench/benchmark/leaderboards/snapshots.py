@@ -14,11 +14,10 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from dynabench import __version__
-from dynabench.benchmark import weights
 from dynabench.benchmark.evaluations.records import canonical_json
 from dynabench.benchmark.leaderboards import files, queries, schemas
 from dynabench.benchmark.leaderboards.tables import Fork, Snapshot
-from dynabench.benchmark.ranking import BoardRanking, rank_entrants
+from dynabench.benchmark.ranking import BoardRanking, rank_entrants, read_weights
 from dynabench.benchmark.reading import read_board
 from dynabench.kit import errors
 from dynabench.kit.db import now
@@ -38,12 +37,12 @@ DIGITS = 6
 
 
 def take_snapshot(session: Session, person: Person, task: str, params: Mapping[str, str], title: str) -> Snapshot:
-    """Freeze the public board of a task under these weights (`weights.read_weights`).
+    """Freeze the public board of a task under these weights (`read_weights`).
 
     Raises `Invalid` for weights or a title that will not do, `TooMany` after `A_DAY` in a day.
     """
     public = read_board(session, None, task)
-    chosen = weights.read_weights(public, params)
+    chosen = read_weights(public, params)
     since = now() - timedelta(days=1)
     if (session.scalar(queries.count_snapshots(person.id, since)) or 0) >= SNAPSHOTS_PER_DAY:
         raise errors.TooMany(
@@ -150,7 +149,7 @@ def make_fork(
 ) -> Fork:
     """Keep weights under a name. Raises `Invalid` by field, `Conflict` where somebody keeps `FORKS` already."""
     public = read_board(session, None, task)
-    chosen, name = weights.read_weights(public, params), _title(title, needed=True)
+    chosen, name = read_weights(public, params), _title(title, needed=True)
     if (session.scalar(queries.count_forks(person.id)) or 0) >= MAX_FORKS:
         raise errors.Conflict(
             _("You have %(forks)s boards of your own, which is the limit. Delete one first.", forks=MAX_FORKS)
@@ -189,7 +188,7 @@ def change_fork(
     """Change what a fork is called or how it weighs; None leaves as it was."""
     fork = _own_fork(session, person, slug)
     if params is not None:
-        fork.weights = weights.read_weights(read_board(session, None, fork.task_id), params).document()
+        fork.weights = read_weights(read_board(session, None, fork.task_id), params).document()
     if title is not None:
         fork.title = _title(title, needed=True)
     if note is not None:

@@ -9,10 +9,9 @@ from fastapi import APIRouter, Depends, Query, Request
 from starlette.datastructures import FormData, UploadFile
 from starlette.responses import RedirectResponse, Response
 
-from dynabench.benchmark.registry import model_answers, pictures, service, submissions
+from dynabench.benchmark.registry import model_answers, service, submissions
 from dynabench.benchmark.registry.api import Name, find_model
-from dynabench.benchmark.registry.model_answers import GROUP, ModelInputs, ModelReply, ReplyDifference
-from dynabench.benchmark.registry.pictures import Heat, Picture
+from dynabench.benchmark.registry.model_answers import GROUP, Heat, ModelInputs, ModelReply, Picture, ReplyDifference
 from dynabench.benchmark.registry.service import Model
 from dynabench.collection import overview
 from dynabench.collection.api import throttle
@@ -88,9 +87,9 @@ async def read_form(form: FormData) -> PostedInputs:
     for name, value in form.multi_items():
         if not isinstance(value, UploadFile):
             pairs.append((name, value))
-        elif content := await value.read(pictures.LARGEST + 1):
+        elif content := await value.read(model_answers.LARGEST + 1):
             try:
-                pairs = [*(pair for pair in pairs if pair[0] != name), (name, pictures.data_address(content))]
+                pairs = [*(pair for pair in pairs if pair[0] != name), (name, model_answers.data_address(content))]
             except FieldError as error:
                 wrong[name] = str(error)
     return PostedInputs(pairs, wrong)
@@ -156,7 +155,9 @@ async def _explain(host: Host, form: ModelForm, choice: str) -> None:
         form.problem = problem.detail
         return
     sent = form.inputs.sent
-    heats = {reply: pictures.heat(str(sent[reply]), rows) for reply, rows in attribution.maps.items() if reply in sent}
+    heats = {
+        reply: model_answers.heat(str(sent[reply]), rows) for reply, rows in attribution.maps.items() if reply in sent
+    }
     form.explanation = ExplanationView(
         name, attribution, {reply: drawn for reply, drawn in heats.items() if drawn is not None}
     )

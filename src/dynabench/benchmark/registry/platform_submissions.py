@@ -13,7 +13,7 @@ from dynabench.benchmark.registry import queries, submission_sources, submission
 from dynabench.benchmark.registry.tables import Submission
 from dynabench.kit import errors, jobs
 from dynabench.kit.language import _
-from dynabench.models import catalog, fit
+from dynabench.models import catalog, validity
 from dynabench.rounds import service as rounds
 from dynabench.rounds.service import record_act
 
@@ -44,7 +44,7 @@ def submit_missing_targets(session: Session, task: str, number: int) -> list[int
             card = catalog.entry(target.model, target.version).card
         except errors.NotFound:  # another machine's, which no evaluation here can load
             continue
-        if card is None or fit.problems(config, card):
+        if card is None or validity.answer_problems(config, card):
             continue
         if session.scalar(queries.submission_of_model(task, card.name, card.version)) is None:
             entered.append(submissions.submit_installed(session, None, task, card).id)

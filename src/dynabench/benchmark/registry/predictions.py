@@ -181,7 +181,7 @@ def _check(
                 if card.returns == "spans":
                     answer[card.answer] = _located(row.inputs, card, answer[card.answer])
                 output = Output({card.answer: answer[card.answer]}, probabilities if place == 0 else None)
-                validity.checked(card, [row.inputs], [output])
+                validity.check_outputs(card, [row.inputs], [output])
         except (validity.Broken, ValueError) as error:
             detail = error.detail if isinstance(error, validity.Broken) else str(error)
             report.add(lines[number], f"row {shorten(row.uid)}: {detail.removeprefix('predictions, output 0: ')}"[:400])

@@ -23,7 +23,7 @@ from dynabench.kit.process_memory import is_out_of_memory
 from dynabench.kit.settings import Settings, get_settings
 from dynabench.kit.storable import UNSTORABLE
 from dynabench.models import catalog, spec
-from dynabench.models.checking.report import StepState
+from dynabench.models.check_report import StepState
 from dynabench.models.protocol import Card
 from dynabench.people.notices import service as notices
 from dynabench.rounds import queries as round_queries

@@ -14,7 +14,7 @@ from dynabench.kit import errors, jobs
 from dynabench.kit.db import now
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
-from dynabench.models import catalog, check_words, fit
+from dynabench.models import catalog, check_report, validity
 from dynabench.models.protocol import Card
 from dynabench.people import may
 from dynabench.people.accounts.tables import Person
@@ -136,8 +136,8 @@ def submit_installed(session: Session, actor: Person | None, task_id: str, card:
     Raises `Invalid` where it does not fit the task, `Conflict` where this version is entered already.
     """
     rounds.require(session, actor, Action.ENTER_MODEL, task_id)
-    if wrong := fit.problems(rounds.newest_config(session, task_id), card):
-        raise errors.Invalid({key: check_words.in_words(problem) for key, problem in wrong.items()})
+    if wrong := validity.answer_problems(rounds.newest_config(session, task_id), card):
+        raise errors.Invalid({key: check_report.in_words(problem) for key, problem in wrong.items()})
     if session.scalar(queries.submission_of_model(task_id, card.name, card.version)) is not None:
         raise errors.Conflict(
             _("%(name)s %(version)s was already submitted for this task.", name=card.name, version=card.version)
@@ -171,7 +171,7 @@ def _fits(session: Session, viewer: Person, task: str, card: Card) -> bool:
         return False
     if session.scalar(queries.submission_of_model(task, card.name, card.version)) is not None:
         return False
-    return not fit.problems(rounds.newest_config(session, task), card)
+    return not validity.answer_problems(rounds.newest_config(session, task), card)
 
 
 def mark_ready(

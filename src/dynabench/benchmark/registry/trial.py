@@ -12,9 +12,9 @@ from dynabench.kit.errors import Invalid, Problem
 from dynabench.kit.language import _
 from dynabench.kit.process_memory import limit_memory
 from dynabench.kit.settings import get_settings
-from dynabench.models import check_words as words
-from dynabench.models import checking, fitted, kinds, spec
-from dynabench.models.checking.report import REMEDIES, Report, Step, StepState, told
+from dynabench.models import check_report as words
+from dynabench.models import fitted, kinds, model_check, spec
+from dynabench.models.check_report import REMEDIES, Report, Step, StepState, describe_error
 from dynabench.tasks import TaskConfig
 
 OWN = {
@@ -88,9 +88,9 @@ def try_model(request: dict[str, Any], config: TaskConfig, say: Any) -> Report:
     try:
         folder = build_model_folder(request, config, Path(request["into"]))
     except Exception as error:
-        step = Step("found", StepState.FAILED, told(error), REMEDIES["found"], _fields(error))
+        step = Step("found", StepState.FAILED, describe_error(error), REMEDIES["found"], _fields(error))
         return Report(request["name"], config.id, "", "", (step,))
-    check_result = checking.check(folder, config, say, request["seconds"])
+    check_result = model_check.check(folder, config, say, request["seconds"])
     return Report(request["name"], config.id, check_result.model, check_result.version, check_result.steps)
 
 
@@ -159,11 +159,15 @@ def try_training_set(request: dict[str, Any], config: TaskConfig, say: Any) -> R
         folder = fitted.train_on_choice(Path(request["into"]) / request["name"], config, chosen, summary)
     except Problem as error:
         failed = Step(
-            "learns", StepState.FAILED, told(error), _("Choose other rows and upload the file again."), _fields(error)
+            "learns",
+            StepState.FAILED,
+            describe_error(error),
+            _("Choose other rows and upload the file again."),
+            _fields(error),
         )
         return Report(request["name"], config.id, "", "", (*steps, failed))
     steps.append(Step("learns", StepState.OK, words.LOADED % {"seconds": f"{time.perf_counter() - begun:.2f}"}))
-    check_result = checking.check(folder, config, say, request["seconds"])
+    check_result = model_check.check(folder, config, say, request["seconds"])
     return Report(request["name"], config.id, check_result.model, check_result.version, (*steps, *check_result.steps))
 
 

@@ -11,8 +11,8 @@ from sqlalchemy.orm import Session
 from starlette.responses import FileResponse, Response
 
 from dynabench.benchmark.releases import manifest, planning, service, views
-from dynabench.benchmark.releases.schemas import ReleaseIn, ReleaseOut, ReleasePage, ReleasePreviewOut, RulesIn
 from dynabench.benchmark.releases.tables import Release
+from dynabench.benchmark.releases.views import ReleaseIn, ReleaseOut, ReleasePage, ReleasePreviewOut, RulesIn
 from dynabench.datasets.downloads import Download
 from dynabench.datasets.formats import ZipSink, zip_entry
 from dynabench.kit import errors

@@ -10,10 +10,17 @@ import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dynabench.benchmark.releases import documents, layout, manifest, planning
-from dynabench.benchmark.releases.description import ReleaseDescription, ReleaseFacts
+from dynabench.benchmark.releases import documents, manifest, planning
+from dynabench.benchmark.releases.description import (
+    CANARY,
+    ReleaseDescription,
+    ReleaseFacts,
+    ReleaseLayout,
+    ReleaseRow,
+    release_schema,
+    release_table,
+)
 from dynabench.benchmark.releases.division import PUBLIC, ReleaseReport
-from dynabench.benchmark.releases.layout import CANARY, ReleaseLayout, ReleaseRow
 from dynabench.benchmark.releases.manifest import FORMAT, ReleaseFile, ReleaseManifest
 from dynabench.benchmark.releases.planning import ReleaseSubject
 from dynabench.datasets.archives import writing as archives
@@ -43,7 +50,7 @@ def write_files(
     canary, columns = planning.canary_guid(settings, subject), ReleaseLayout.of(subject.config)
     facts, writer = (
         ReleaseFacts(),
-        _DataFiles(folder, columns, layout.release_schema(columns, subject.scope, canary)),
+        _DataFiles(folder, columns, release_schema(columns, subject.scope, canary)),
     )
     number = 0
     for row in planning.export_records(db, settings, replace(subject, scope=replace(subject.scope, whole=False))):
@@ -151,7 +158,7 @@ class _DataFiles:
         text = b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows)
         self.references.update(match.decode() for match in REFERENCE.findall(text))
         self.lines[part].write(text)
-        self.tables[part].write_table(layout.release_table(rows, self.layout, self.columns))
+        self.tables[part].write_table(release_table(rows, self.layout, self.columns))
 
     def close(self) -> list[ReleaseFile]:
         """Write the pending rows; return the manifest's entries of the files."""

@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 
 from dynabench.benchmark.releases import manifest, release_files, service
-from dynabench.benchmark.releases.layout import ReleaseLayout
+from dynabench.benchmark.releases.description import ReleaseLayout
 from dynabench.benchmark.releases.manifest import ReleaseManifest
 from dynabench.benchmark.releases.tables import ReleaseState
 from dynabench.datasets import conversions
@@ -22,8 +22,7 @@ from dynabench.datasets.archives import writing as archives
 from dynabench.kit import errors
 from dynabench.kit.db import Database
 from dynabench.kit.settings import Settings
-from dynabench.models.training.mixing import Part, Rows
-from dynabench.models.training.shapes import Shape
+from dynabench.models.training.mixing import Part, Rows, Shape
 from dynabench.rounds import service as rounds
 from dynabench.tasks import TaskConfig
 

@@ -8,9 +8,11 @@ all of them is then 5 % at most.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from math import hypot
-from typing import Any
+from typing import Any, Literal
 
+from pydantic import BaseModel, Field
 from sqlalchemy.orm import Session
 
 from dynabench.benchmark.evaluations import row_scores
@@ -21,18 +23,97 @@ from dynabench.benchmark.releases import service
 from dynabench.benchmark.releases.description import bibtex_entry
 from dynabench.benchmark.releases.division import ReleaseReport
 from dynabench.benchmark.releases.manifest import MANIFEST_NAME, ReleaseFile, ReleaseManifest
-from dynabench.benchmark.releases.schemas import GapOut, ReleaseOut, ReleasePage
 from dynabench.benchmark.releases.tables import Release, ReleaseState
 from dynabench.benchmark.standings import Entrant, ScoreCell, ScoredDataset, TaskBoard
 from dynabench.collection.tables import WITHHELD
 from dynabench.datasets.tables import Dataset, DatasetVersion
 from dynabench.kit import errors
 from dynabench.kit.language import _
+from dynabench.kit.schemas import StrictModel
 from dynabench.kit.settings import Settings
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round
 from dynabench.stats.p_values import holm, random_split_p_value
+
+
+class RulesIn(StrictModel):
+    """The rules for dividing the examples; a missing rule is that of the task's config."""
+
+    train: float | None = Field(None, ge=0, le=1)
+    dev: float | None = Field(None, ge=0, le=1)
+    test: float | None = Field(None, ge=0, le=1)
+    hidden: float | None = Field(None, ge=0, le=1)
+    disjoint: list[Literal["writers", "contexts"]] | None = Field(None, max_length=2)
+    unverified: Literal["apart", "train"] | None = None
+    near_duplicate: float | None = Field(None, ge=0.5, le=1)
+    seed: int | None = Field(None, ge=0, le=2**31 - 1)
+
+
+class ReleaseIn(RulesIn):
+    """A release to be made."""
+
+    anyway: bool = Field(False, description="In spite of the warnings of the preview.")
+
+
+class ReleasePreviewOut(BaseModel):
+    """The preview of a release: the rules in force, and the report of the checks."""
+
+    task: str
+    round: int
+    rules: dict[str, Any]
+    report: ReleaseReport
+
+
+class GapOut(BaseModel):
+    """A model on the public and on the hidden part to test on, and the difference: public minus hidden.
+
+    `p` is that of an exact one-sided test whether the model answers more of the public rows right than a random
+    division explains, corrected (Holm) over all models and rounds of the task; None where rows cannot be counted. A
+    model with a `p` of 0.05 or less is `flagged`: it has probably seen the public part. `n` are numbers of rows.
+    """
+
+    model: str
+    version: str
+    entered_at: datetime
+    public: float
+    hidden: float
+    gap: float
+    low: float | None
+    high: float | None
+    n: tuple[int, int]
+    p: float | None = None
+    flagged: bool = False
+
+
+class ReleaseOut(BaseModel):
+    """A round's release. Before it is `ready` its task's owners alone see it; `reason` says why it `failed`."""
+
+    task: str
+    round: int
+    state: str
+    reason: str = ""
+    id: str = Field("", description="By which it is cited: names the very bytes of all files.")
+    digest: str = Field("", description="SHA-256 of manifest.json.")
+    licence: str = ""
+    canary: str = ""
+    rules: dict[str, Any] = {}
+    report: ReleaseReport | None = None
+    files: list[ReleaseFile] = []
+    test: str | None = Field(None, description="The dataset of the public part to test on.")
+    hidden: str | None = Field(None, description="The dataset of the hidden part, of which owners know the name alone.")
+    citation: str = ""
+    created_at: datetime
+    released_at: datetime | None = None
+    gaps: list[GapOut] = []
+
+
+class ReleasePage(BaseModel):
+    """Releases of a task, newest round first."""
+
+    items: list[ReleaseOut]
+    next: str | None = None
+
 
 LEVEL = 0.05
 """Chance of any false flag on a task."""

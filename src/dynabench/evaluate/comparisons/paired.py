@@ -9,8 +9,7 @@ import numpy as np
 from dynabench.evaluate.columns import Floats, Labels, Numbers
 from dynabench.evaluate.labels import Ints, same
 from dynabench.evaluate.module import Comparison
-from dynabench.evaluate.states import Rows, Sums
-from dynabench.evaluate.systems.differences import (
+from dynabench.evaluate.score_differences import (
     FunctionScore,
     ModuleScore,
     ResamplingOptions,
@@ -20,6 +19,7 @@ from dynabench.evaluate.systems.differences import (
     StatePair,
     randomization_test,
 )
+from dynabench.evaluate.states import Rows, Sums
 from dynabench.evaluate.values import ratio, to_plain
 
 

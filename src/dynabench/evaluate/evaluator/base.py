@@ -7,16 +7,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
-from dynabench.evaluate.evaluator import fingerprint
+from dynabench.evaluate.evaluator import running
 from dynabench.evaluate.evaluator.data import DataTable, load_data
 from dynabench.evaluate.evaluator.predictors.base import (
     CallablePredictor,
     CardedPredictor,
     Predictor,
     callable_of,
+    device_of,
     is_carded,
+    is_network,
+    is_pipeline,
 )
-from dynabench.evaluate.evaluator.predictors.network import device_of, is_network, is_pipeline
 from dynabench.evaluate.evaluator.running import (
     AnswerCheckpoint,
     Clock,
@@ -310,8 +312,8 @@ class Evaluator(ABC):
             settings = {name: value for name, value in question.options.items() if name not in self.unanswered}
             fingerprints = {
                 "model": predictor.identity(),
-                "data": question.table.identity or fingerprint.fingerprint_rows(inputs),
-                "settings": fingerprint.fingerprint_value(
+                "data": question.table.identity or running.fingerprint_rows(inputs),
+                "settings": running.fingerprint_value(
                     [self.task, sorted(settings.items()), question.seed, *(["whole"] if predictor.whole else [])]
                 ),
             }

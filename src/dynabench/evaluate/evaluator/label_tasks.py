@@ -8,8 +8,7 @@ import numpy as np
 
 from dynabench.evaluate.columns import Column, Floats, Labels, as_list
 from dynabench.evaluate.evaluator.base import EvaluationInputs, Evaluator, PredictorParts
-from dynabench.evaluate.evaluator.predictors.base import Predictor
-from dynabench.evaluate.evaluator.predictors.network import load_network, load_processor
+from dynabench.evaluate.evaluator.predictors.base import Predictor, load_network, load_processor
 from dynabench.evaluate.evaluator.predictors.writers import NORMALIZATIONS
 from dynabench.evaluate.evaluator.scoring import LabelMapping, LabelProbabilities, label_probabilities
 from dynabench.evaluate.labels import Ints

@@ -1,21 +1,92 @@
 """The run of a predictor over all rows: in batches, timed, resumed from a checkpoint of an interrupted run.
 
-A file of JSON lines: first a header with fingerprints of model, data and settings, then a line for each batch
-with its row numbers, answers, seconds and tokens. A line that a crash left incomplete is cut off."""
+The checkpoint is a file of JSON lines: first a header with fingerprints of model, data and settings, then a line for
+each batch with its row numbers, answers, seconds and tokens. A line that a crash left incomplete is cut off.
+"""
 
+import hashlib
 import json
 import os
 import platform
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
 
-from dynabench.evaluate.evaluator.predictors.base import Predictor
 from dynabench.evaluate.values import to_plain
+
+if TYPE_CHECKING:
+    from dynabench.evaluate.evaluator.predictors.base import Predictor
+
+SAMPLED = 64  # values of each weight that are looked at: all of a large model's would take minutes
+
+
+def fingerprint_value(value: Any) -> str:
+    """Return 16 hex digits of the SHA-256 of a value.
+
+    Values are texts, numbers, arrays, images, and lists and dictionaries of them.
+    """
+    digest = hashlib.sha256()
+    _feed(digest, value)
+    return digest.hexdigest()[:16]
+
+
+def fingerprint_rows(rows: Iterable[Any]) -> str:
+    """Return 16 hex digits of all rows in order; one row at a time is held in memory."""
+    digest = hashlib.sha256()
+    for row in rows:
+        _feed(digest, row)
+    return digest.hexdigest()[:16]
+
+
+def fingerprint_network(model: Any) -> str:
+    """Return 16 hex digits of a torch model: its class, configuration, and a sample of each of its weights."""
+    parts: list[Any] = [type(model).__qualname__]
+    config: Any = getattr(model, "config", None)
+    if hasattr(config, "to_dict"):
+        parts.append(json.dumps(config.to_dict(), sort_keys=True, default=str))
+    for name, weight in model.state_dict().items():
+        flat = weight.detach().reshape(-1)
+        step = max(flat.numel() // SAMPLED, 1)
+        parts += [name, str(tuple(weight.shape)), flat[::step].double().cpu().numpy()]
+    return fingerprint_value(parts)
+
+
+def fingerprint_tokenizer(tokenizer: Any) -> str:
+    """Return 16 hex digits of a tokenizer or feature extractor: its vocabulary and settings."""
+    if hasattr(tokenizer, "backend_tokenizer"):
+        return fingerprint_value(tokenizer.backend_tokenizer.to_str())
+    if hasattr(tokenizer, "get_vocab"):
+        return fingerprint_value(sorted(tokenizer.get_vocab().items()))
+    settings = tokenizer.to_dict() if hasattr(tokenizer, "to_dict") else {}
+    return fingerprint_value([type(tokenizer).__qualname__, json.dumps(settings, sort_keys=True, default=str)])
+
+
+def _feed(digest: Any, value: Any) -> None:
+    """Kind and length go before each content, so that no two values run into one."""
+    if isinstance(value, Mapping):
+        digest.update(f"d{len(value)}:".encode())
+        for key in value:
+            _feed(digest, key)
+            _feed(digest, value[key])
+    elif isinstance(value, str | Path):
+        content = str(value).encode("utf-8", "surrogatepass")
+        digest.update(f"s{len(content)}:".encode() + content)
+    elif isinstance(value, np.ndarray):
+        digest.update(f"a{value.dtype}{value.shape}:".encode() + np.ascontiguousarray(value).tobytes())
+    elif isinstance(value, bytes):
+        digest.update(f"b{len(value)}:".encode() + value)
+    elif isinstance(value, Sequence):
+        digest.update(f"l{len(value)}:".encode())
+        for item in value:
+            _feed(digest, item)
+    elif hasattr(value, "tobytes") and hasattr(value, "size"):
+        _feed(digest, [str(value.size), value.tobytes()])
+    else:
+        _feed(digest, repr(value))
 
 
 def make_batches(sizes: Sequence[int] | None, rows: int, batch_size: int) -> list[list[int]]:
@@ -164,7 +235,7 @@ class RunResult:
 
 
 def run_predictor(
-    predictor: Predictor,
+    predictor: "Predictor",
     inputs: Sequence[Any],
     *,
     batch_size: int,
@@ -202,7 +273,7 @@ def run_predictor(
 
 
 def _run_batch(
-    predictor: Predictor,
+    predictor: "Predictor",
     encoded: Sequence[Any],
     rows: list[int],
     timing: Timing,

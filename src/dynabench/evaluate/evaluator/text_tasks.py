@@ -5,8 +5,7 @@ from typing import Any, ClassVar
 
 from dynabench.evaluate.evaluator.base import EvaluationInputs, Evaluator, PredictorParts
 from dynabench.evaluate.evaluator.label_tasks import load_predictor
-from dynabench.evaluate.evaluator.predictors.base import Predictor
-from dynabench.evaluate.evaluator.predictors.network import load_network, load_processor
+from dynabench.evaluate.evaluator.predictors.base import Predictor, load_network, load_processor
 from dynabench.evaluate.networks import checkpoints
 
 TEXT_KEYS = ("generated_text", "summary_text", "translation_text", "text")

@@ -12,7 +12,7 @@ from dynabench.evaluate.labels import Ints
 from dynabench.evaluate.metrics import perplexity
 from dynabench.evaluate.module import Measurement
 from dynabench.evaluate.states import ListState, Sums
-from dynabench.evaluate.texts.words import Tokenizer, is_word, near_duplicate_groups, word_tokens
+from dynabench.evaluate.tokens import Tokenizer, is_word, near_duplicate_groups, word_tokens
 from dynabench.evaluate.values import ratio, to_plain
 
 
@@ -147,18 +147,3 @@ class PerplexityMeasurement(perplexity.PerplexityOfTexts, Measurement, name="per
     """Perplexity of the texts of a data set."""
 
     columns = {"data": Texts()}
-
-    def update(
-        self,
-        data: list[str],
-        *,
-        model_id: str | None = None,
-        model: Any = None,
-        batch_size: int = 16,
-        add_start_token: bool = True,
-        device: str | None = None,
-        max_length: int | None = None,
-    ) -> Sums:
-        """Negative log-likelihood, tokens and perplexity of each text."""
-        model_name = perplexity.choose_model(model_id, model, self.name)
-        return perplexity.text_perplexities(model_name, data, batch_size, add_start_token, device, max_length)

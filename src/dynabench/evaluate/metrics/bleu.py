@@ -14,11 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynabench.evaluate.columns import Column, Floats, References, Texts
-from dynabench.evaluate.errors import MissingLibrary
 from dynabench.evaluate.labels import Ints
 from dynabench.evaluate.module import Metric
-from dynabench.evaluate.states import Sums
-from dynabench.evaluate.texts.ngrams import (
+from dynabench.evaluate.ngrams import (
     best_places,
     encode_tokens,
     flatten_references,
@@ -26,8 +24,9 @@ from dynabench.evaluate.texts.ngrams import (
     ngram_overlaps,
     possible_ngrams,
 )
-from dynabench.evaluate.texts.tokenizers import Tokenizer, tokenize_all
-from dynabench.evaluate.values import ratio
+from dynabench.evaluate.states import Sums
+from dynabench.evaluate.tokens import Tokenizer, tokenize_all
+from dynabench.evaluate.values import MissingLibrary, ratio
 
 SMOOTHINGS: dict[str, float | None] = {"none": None, "floor": 0.1, "add-k": 1, "exp": None}
 

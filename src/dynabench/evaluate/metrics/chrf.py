@@ -14,8 +14,7 @@ import numpy as np
 from dynabench.evaluate.columns import Floats, References, Texts
 from dynabench.evaluate.labels import Ints
 from dynabench.evaluate.module import Metric
-from dynabench.evaluate.states import Sums
-from dynabench.evaluate.texts.ngrams import (
+from dynabench.evaluate.ngrams import (
     TokenSequences,
     best_places,
     encode_characters,
@@ -25,6 +24,7 @@ from dynabench.evaluate.texts.ngrams import (
     ngram_overlaps,
     possible_ngrams,
 )
+from dynabench.evaluate.states import Sums
 from dynabench.evaluate.values import ratio
 
 TINY = 1e-16  # what eps_smoothing takes for a precision or recall without n-grams

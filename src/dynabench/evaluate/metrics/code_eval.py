@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from dynabench.evaluate.columns import Column, Floats, Numbers, Texts, Tokens, as_list
 from dynabench.evaluate.module import Metric
-from dynabench.evaluate.programs.sandbox import ProgramLimits, run_programs
+from dynabench.evaluate.program_sandbox import ProgramLimits, run_programs
 from dynabench.evaluate.states import Rows, Sums
 
 KS = (1, 10, 100)

@@ -14,9 +14,9 @@ from rapidfuzz.distance import Levenshtein
 
 from dynabench.evaluate.columns import Column, Floats, References, Texts
 from dynabench.evaluate.module import Metric
+from dynabench.evaluate.ngrams import flatten_references
 from dynabench.evaluate.states import Rows, Sums
-from dynabench.evaluate.texts.ngrams import flatten_references
-from dynabench.evaluate.texts.tokenizers import tercom_tokenizer, tokenize_all
+from dynabench.evaluate.tokens import tercom_tokenizer, tokenize_all
 from dynabench.evaluate.values import ratio
 
 

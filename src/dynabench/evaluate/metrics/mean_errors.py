@@ -1,4 +1,4 @@
-"""Errors of predicted numbers: mean errors and the coefficient of determination."""
+"""Errors of predicted numbers and the coefficient of determination, and the Mahalanobis distance of points."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Literal
@@ -8,8 +8,8 @@ import numpy as np
 from dynabench.evaluate.columns import Column, Floats, Numbers, Weights
 from dynabench.evaluate.metrics.correlations import Moments, centred_squares
 from dynabench.evaluate.module import Metric
-from dynabench.evaluate.states import Sums
-from dynabench.evaluate.values import ratio
+from dynabench.evaluate.states import Rows, Sums
+from dynabench.evaluate.values import ratio, to_plain
 
 Multioutput = Literal["uniform_average", "raw_values"] | Sequence[float]
 
@@ -223,3 +223,57 @@ class RSquared(Metric, name="r_squared"):
     def compatible(self, result: dict[str, Any]) -> float:
         """The bare number, rounded to three decimals."""
         return round(float(result["r_squared"]), 3)
+
+
+class Mahalanobis(Metric, name="mahalanobis"):
+    """Distance of points from a distribution, in units of its spread."""
+
+    columns = {"X": Numbers(wide=True)}
+    arrays = True
+
+    def update(self, X: Floats) -> Rows:
+        """The points. Raises ValueError where a point is a single number."""
+        if X.ndim != 2:
+            raise ValueError("X: give a row of numbers for each point, such as [[0.5], [1.5]]")
+        return Rows((X,))
+
+    def result(
+        self, state: Any, *, reference_distribution: Any = None, squared: bool = True, **options: Any
+    ) -> dict[str, Any]:
+        """A list with a distance for each point. Raises ValueError for reference rows that do not fit."""
+        distances: dict[str, Any] = to_plain(
+            self.per_example(state, reference_distribution=reference_distribution, squared=squared)
+        )
+        return distances
+
+    def per_example(
+        self, state: Any, *, reference_distribution: Any = None, squared: bool = True, **options: Any
+    ) -> dict[str, Any]:
+        """The distance of each point, shape (n,)."""
+        (points,) = state.columns
+        reference = _reference(reference_distribution, points.shape[1])
+        middle = reference.mean() if self.compat else reference.mean(0)
+        with np.errstate(over="ignore", invalid="ignore"):
+            spread = np.atleast_2d(np.cov(reference, rowvar=False))
+        if not np.isfinite(spread).all():
+            raise ValueError("reference_distribution spreads further than a float can hold; scale all rows down")
+        inverse = np.linalg.pinv(spread, hermitian=True)
+        with np.errstate(over="ignore", invalid="ignore"):
+            off = points - middle
+            square = np.maximum(((off @ inverse) * off).sum(1), 0)
+        if not np.isfinite(square).all():
+            far = int((~np.isfinite(square)).argmax())
+            raise ValueError(f"X: row {far} is further away than a float can hold; scale all rows down")
+        return {"mahalanobis": square if squared else np.sqrt(square)}
+
+
+def _reference(rows: Any, size: int) -> Floats:
+    """Reference rows, shape (m, size). Raises ValueError for anything else."""
+    if rows is None:
+        raise ValueError("mahalanobis needs reference_distribution=..., the rows to measure the distance from")
+    clean = Numbers(wide=True).clean(rows, "reference_distribution")
+    if clean.ndim != 2 or clean.shape[1] != size:
+        raise ValueError(f"reference_distribution: give rows of {size} numbers, as many as the points have")
+    if len(clean) < 2:
+        raise ValueError("reference_distribution needs at least 2 rows: one has no spread")
+    return clean

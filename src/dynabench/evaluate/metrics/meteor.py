@@ -10,11 +10,11 @@ from itertools import pairwise
 import numpy as np
 
 from dynabench.evaluate.columns import Floats, References, Texts
-from dynabench.evaluate.errors import MissingLibrary
 from dynabench.evaluate.module import Metric
+from dynabench.evaluate.ngrams import flatten_references
 from dynabench.evaluate.states import Sums
-from dynabench.evaluate.texts.ngrams import flatten_references
-from dynabench.evaluate.texts.tokenizers import Tokenizer, tokenize_all
+from dynabench.evaluate.tokens import Tokenizer, tokenize_all
+from dynabench.evaluate.values import MissingLibrary
 from dynabench.kit.distributions import LIBRARY, install_command
 
 Synonyms = Callable[[str], Iterable[str]]

@@ -16,16 +16,16 @@ from numpy.typing import NDArray
 from dynabench.evaluate.columns import Floats, References, Texts
 from dynabench.evaluate.labels import Ints
 from dynabench.evaluate.module import Metric
-from dynabench.evaluate.states import Additive
-from dynabench.evaluate.texts.ngrams import (
+from dynabench.evaluate.ngrams import (
     TokenSequences,
     dense_codes,
     encode_tokens,
     flatten_references,
     possible_ngrams,
 )
-from dynabench.evaluate.texts.tokenizers import nist_tokens as words
-from dynabench.evaluate.texts.tokenizers import tokenize_all
+from dynabench.evaluate.states import Additive
+from dynabench.evaluate.tokens import nist_tokens as words
+from dynabench.evaluate.tokens import tokenize_all
 from dynabench.evaluate.values import ratio
 
 MAX_WEIGHTS = 1 << 22  # weights of n-grams that are held at once

@@ -45,28 +45,37 @@ def likelihoods_by_function(model: Any, texts: list[str]) -> Likelihoods | None:
     return Likelihoods(sums, tokens, utf8_bytes(texts))
 
 
-def text_perplexities(
-    model: Any, texts: list[str], batch_size: int, add_start_token: bool, device: str | None, max_length: int | None
-) -> Sums:
-    """Rows of negative log-likelihood, tokens and perplexity, shape (n, 3)."""
-    likelihoods = likelihoods_by_function(model, texts)
-    if likelihoods is None:
-        loaded_model = load_model(model, "AutoModelForCausalLM", device)
-        likelihoods = text_likelihoods(*loaded_model, texts, batch_size, add_start_token, max_length)
-    if (likelihoods.tokens == 0).any():
-        raise ValueError(
-            f"row {int((likelihoods.tokens == 0).argmax())} has no tokens, so it has no perplexity; drop it"
-        )
-    with np.errstate(over="ignore"):
-        perplexities = np.exp(-likelihoods.log_probabilities / likelihoods.tokens)
-    if not np.isfinite(perplexities).all():
-        row = int((~np.isfinite(perplexities)).argmax())
-        raise ValueError(f"row {row} is impossible for the model: its perplexity is infinite")
-    return Sums(np.stack([-likelihoods.log_probabilities, likelihoods.tokens, perplexities], 1))
-
-
 class PerplexityOfTexts(Module):
     """Base of both modules: their states have rows of negative log-likelihood, tokens and perplexity."""
+
+    def update(
+        self,
+        *,
+        model_id: str | None = None,
+        model: Any = None,
+        batch_size: int = 16,
+        add_start_token: bool = True,
+        device: str | None = None,
+        max_length: int | None = None,
+        **columns: list[str],
+    ) -> Sums:
+        """Rows of negative log-likelihood, tokens and perplexity of each text of the only column, shape (n, 3)."""
+        chosen = choose_model(model_id, model, self.name)
+        (texts,) = columns.values()
+        likelihoods = likelihoods_by_function(chosen, texts)
+        if likelihoods is None:
+            loaded_model = load_model(chosen, "AutoModelForCausalLM", device)
+            likelihoods = text_likelihoods(*loaded_model, texts, batch_size, add_start_token, max_length)
+        if (likelihoods.tokens == 0).any():
+            raise ValueError(
+                f"row {int((likelihoods.tokens == 0).argmax())} has no tokens, so it has no perplexity; drop it"
+            )
+        with np.errstate(over="ignore"):
+            perplexities = np.exp(-likelihoods.log_probabilities / likelihoods.tokens)
+        if not np.isfinite(perplexities).all():
+            row = int((~np.isfinite(perplexities)).argmax())
+            raise ValueError(f"row {row} is impossible for the model: its perplexity is infinite")
+        return Sums(np.stack([-likelihoods.log_probabilities, likelihoods.tokens, perplexities], 1))
 
     def formula(self, total: Floats) -> dict[str, Floats]:
         """The mean of the texts' perplexities, and the perplexity of all tokens together."""
@@ -104,21 +113,6 @@ class Perplexity(PerplexityOfTexts, Metric, name="perplexity"):
     """Perplexity of texts for a language model."""
 
     columns = {"predictions": Texts()}
-
-    def update(
-        self,
-        predictions: list[str],
-        *,
-        model_id: str | None = None,
-        model: Any = None,
-        batch_size: int = 16,
-        add_start_token: bool = True,
-        device: str | None = None,
-        max_length: int | None = None,
-    ) -> Sums:
-        """Negative log-likelihood, tokens and perplexity of each text."""
-        model_name = choose_model(model_id, model, self.name)
-        return text_perplexities(model_name, predictions, batch_size, add_start_token, device, max_length)
 
 
 class BitsPerByte(Metric, name="bits_per_byte"):

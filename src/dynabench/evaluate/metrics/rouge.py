@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 
 from dynabench.evaluate.columns import Floats, References, Texts
-from dynabench.evaluate.errors import MissingLibrary
 from dynabench.evaluate.labels import Ints
 from dynabench.evaluate.module import Metric
+from dynabench.evaluate.ngrams import Codes, TokenCoder, Tokenizer, common_length, common_places, shared_ngrams
 from dynabench.evaluate.states import Sums
-from dynabench.evaluate.texts.ngrams import Codes, TokenCoder, Tokenizer, common_length, common_places, shared_ngrams
-from dynabench.evaluate.values import ratio, to_plain
+from dynabench.evaluate.values import MissingLibrary, ratio, to_plain
 from dynabench.kit.distributions import LIBRARY, install_command
 
 TYPES = ("rouge1", "rouge2", "rougeL", "rougeLsum")

@@ -16,9 +16,9 @@ from dynabench.evaluate.columns import Floats, References, Texts
 from dynabench.evaluate.labels import Ints
 from dynabench.evaluate.metrics import bleu
 from dynabench.evaluate.module import Metric
+from dynabench.evaluate.ngrams import count_ngrams, encode_tokens, flatten_references, map_in_blocks
 from dynabench.evaluate.states import Sums
-from dynabench.evaluate.texts.ngrams import count_ngrams, encode_tokens, flatten_references, map_in_blocks
-from dynabench.evaluate.texts.tokenizers import mteval_tokens, tokenize_all
+from dynabench.evaluate.tokens import mteval_tokens, tokenize_all
 from dynabench.evaluate.values import ratio
 
 ORDERS = 4

@@ -6,8 +6,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dynabench.evaluate.errors import MissingLibrary
 from dynabench.evaluate.module import Module
+from dynabench.evaluate.values import MissingLibrary
 from dynabench.kit.distributions import LIBRARY, install_command
 
 ENDLESS = 1_000_000  # tokenizers without a limit say 1e30

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dynabench.evaluate.texts.words import is_word, word_tokens
+from dynabench.evaluate.tokens import is_word, word_tokens
 from dynabench.kit.settings import get_settings
 from dynabench.models import encoder
 from dynabench.stats import clusters

@@ -104,11 +104,11 @@ class Alone(ABC):
     def answer(self, calls: Sequence[tuple[Backend, Prepared]]) -> list[Output]:
         """One checked output per call, in order; raises `Broken` when the model returned something else."""
         batch = [prepared.inputs for _, prepared in calls]
-        return validity.checked(self.card, batch, self.predict(batch))
+        return validity.check_outputs(self.card, batch, self.predict(batch))
 
     def attribute(self, inputs: Inputs, label: str, method: str, seconds: float | None = None) -> Attribution:
         """Weights of all words towards `label`, by taking words away and asking again; the best after `seconds`."""
-        from dynabench.models.attribution import removal
+        from dynabench.models import removal
 
         return removal.explain(self, inputs, label, method, seconds or removal.SECONDS)
 

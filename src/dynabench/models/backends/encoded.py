@@ -16,11 +16,10 @@ from torch import Tensor, nn
 from torch.nn.functional import normalize
 
 from dynabench.kit.errors import Invalid
-from dynabench.models import spec
-from dynabench.models.attribution import removal
-from dynabench.models.attribution.gradient import METHODS, Asked, log_odds
+from dynabench.models import removal, spec
 from dynabench.models.backends.base import Backend, Prepared, check_explained, output
 from dynabench.models.backends.body import Head, SpanHead
+from dynabench.models.backends.encoder_gradients import METHODS, Asked, log_odds
 from dynabench.models.backends.pieces import Pieces, Reading, Window, encode, read_passage
 from dynabench.models.backends.pool import Pool, shared_pool
 from dynabench.models.backends.spans import Span, best, likeliest, ranked, spans

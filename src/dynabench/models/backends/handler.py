@@ -52,7 +52,7 @@ class HandlerModel(Alone):
         rows = self._keeper.predict([self.prepare(inputs).inputs for inputs in batch])
         if not isinstance(rows, list):
             raise validity.Broken(f"{self.card.name} returned a {type(rows).__name__}; predict returns a list.")
-        return validity.checked(self.card, batch, [self._output(row) for row in rows])
+        return validity.check_outputs(self.card, batch, [self._output(row) for row in rows])
 
     def log(self) -> list[str]:
         """The last 200 lines that the handler printed."""

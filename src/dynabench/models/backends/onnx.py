@@ -305,7 +305,7 @@ class OnnxModel(Alone):
         read: list[Read] = [prepared for _, prepared in calls]
         said = iter(self._run([row for one in read for row in one.rows]))
         outputs = [self._said(one, [next(said) for _ in one.rows]) for one in read]
-        return validity.checked(self.card, [one.inputs for one in read], outputs)
+        return validity.check_outputs(self.card, [one.inputs for one in read], outputs)
 
     def predict(self, batch: Sequence[Inputs]) -> list[Output]:
         """One output per input, in order."""

@@ -26,9 +26,9 @@ _TEXT = (*kinds.GRADIENTS, *kinds.REMOVALS)
 _PIXELS = ("gradient", "integrated_gradients")
 _HERE = "dynabench.models.backends.architectures"
 ARCHITECTURES: dict[str, tuple[str, tuple[str, ...]]] = {
-    "text-classification": ("labels:SequenceClassifier", _TEXT),
-    "question-answering": ("questions:Extractor", _TEXT),
-    "token-classification": ("labels:TokenClassifier", kinds.REMOVALS),
+    "text-classification": ("readers:SequenceClassifier", _TEXT),
+    "question-answering": ("readers:Extractor", _TEXT),
+    "token-classification": ("readers:TokenClassifier", kinds.REMOVALS),
     "text-generation": ("writers:CausalLanguageModel", _TEXT),
     "text2text-generation": ("writers:TextToText", kinds.REMOVALS),
     "image-classification": ("images:ImageClassifier", (*_PIXELS, "occlusion")),
@@ -130,7 +130,7 @@ class TransformersModel(Alone):
         """One checked output per call, in order; raises `Broken` for what is no answer."""
         read = [prepared for _, prepared in calls]
         batch = [one.inputs for one in read]
-        return validity.checked(self.card, batch, self._network.answer([one.row for one in read], batch))
+        return validity.check_outputs(self.card, batch, self._network.answer([one.row for one in read], batch))
 
     def predict(self, batch: Sequence[Inputs]) -> list[Output]:
         """One output per input, in order."""

@@ -1,6 +1,5 @@
-"""The place where handlers run.
+"""The place where handlers run: a process without network, with little to write and limits on all else.
 
-It is a long-lived process without network, with little to write, and with limits on all else.
-`inside.py` is the program that runs there; `bubblewrap.py` and `docker.py` make the sandbox;
-`process.py` talks with the process and watches it; `keeper.py` starts it again when it ended.
+`inside.py` is the program that runs there, `available.py` has the sandboxes (bubblewrap, Docker, or a plain process),
+`process.py` talks with the process, watches it, and starts it again when it ended.
 """

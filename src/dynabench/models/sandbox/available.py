@@ -14,7 +14,7 @@ from collections import deque
 from contextlib import suppress
 from pathlib import Path
 
-from dynabench.evaluate.programs.sandbox import NOBODY, bubblewrap_command, readable_paths
+from dynabench.evaluate.program_sandbox import NOBODY, bubblewrap_command, readable_paths
 from dynabench.kit.errors import Unavailable
 from dynabench.models.sandbox import box
 from dynabench.models.sandbox.box import MIB, Box, Options

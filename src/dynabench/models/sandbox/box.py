@@ -11,7 +11,7 @@ from typing import Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from dynabench.evaluate.programs.sandbox import NOBODY
+from dynabench.evaluate.program_sandbox import NOBODY
 from dynabench.kit.errors import Invalid
 from dynabench.kit.settings import Settings
 

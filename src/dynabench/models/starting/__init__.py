@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dynabench.kit.errors import Conflict, Invalid
-from dynabench.models import catalog, fit, kinds, spec
+from dynabench.models import catalog, kinds, spec, validity
 from dynabench.models.endpoint_protocols import protocols
 from dynabench.models.protocol import Card
 from dynabench.models.starting import described
@@ -101,7 +101,9 @@ def _ensemble(wish: Wish) -> Files:
 def _joins(config: TaskConfig, card: Card) -> bool:
     field = config.answer[0]
     whole = not isinstance(field, Choice) or set(field.values) == set(card.labels)
-    return card.kind != "ensemble" and whole and card.answer == field.name and not fit.problems(config, card)
+    return (
+        card.kind != "ensemble" and whole and card.answer == field.name and not validity.answer_problems(config, card)
+    )
 
 
 def _served(kind: str, *needed: str, **fixed: Any) -> Callable[[Wish], Files]:

@@ -19,9 +19,8 @@ from dynabench.models import encoder
 from dynabench.models.backends.body import Head, SpanHead, pad
 from dynabench.models.backends.pieces import CLS, SEP, Pieces, Reading, encode, read_passage
 from dynabench.models.runtime import trains_in_bf16
-from dynabench.models.training.questions import Question
 from dynabench.models.training.recipes import Adapter, Recipe
-from dynabench.models.training.rows import Row
+from dynabench.models.training.rows import Question, Row
 
 Progress = Callable[[float, float], None]
 """Called with the share done (0 to 1) and the current loss."""

@@ -1,13 +1,13 @@
-"""Rows of training data, read from files and cleaned."""
+"""Rows of training data: labelled inputs, and questions about passages; read from files, cleaned, without overlap."""
 
 import hashlib
 import html
 import random
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from dynabench.intake.reader import read_objects
 from dynabench.kit.errors import Invalid, NotFound
@@ -71,6 +71,22 @@ class Row:
     twin: Mapping[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Question:
+    """One question: the model's `inputs`, all right `answers`, and where the first of them begins in the passage."""
+
+    inputs: Mapping[str, str]
+    answers: tuple[str, ...]
+    start: int
+    among: ClassVar[tuple[str, ...]] = ()
+    times: ClassVar[int] = 1
+
+    @property
+    def passage(self) -> str:
+        """The second input."""
+        return list(self.inputs.values())[1]
+
+
 R = TypeVar("R")
 
 
@@ -93,31 +109,42 @@ class Prepared(Generic[R]):
         return [row for rows in self.development.values() for row in rows]
 
 
-def paths(source: Source, folder: Path) -> list[Path]:
-    """The files of a source; raises `NotFound` when they are absent."""
-    found = [path for pattern in source.files for path in sorted(folder.glob(pattern))]
-    if not found:
+def read_source(source: Source, folder: Path, recipe: Recipe) -> list[Any]:
+    """Return the rows of a source in file order: questions for an extractor, labelled rows for any other kind.
+
+    Raises `NotFound` when its files are absent.
+    """
+    paths = [path for pattern in source.files for path in sorted(folder.glob(pattern))]
+    if not paths:
         raise NotFound(f"{source.name}: no file in {folder} matches {', '.join(source.files)}.")
-    return found
-
-
-def of_source(source: Source, folder: Path, recipe: Recipe) -> list[Row]:
-    """Labelled rows of a source in file order; raises `NotFound` when its files are absent."""
-    rows = []
-    for path in paths(source, folder):
-        for _number, raw in read_objects(path):
-            label = source.labels.get(str(raw[source.label]), str(raw[source.label]))
-            if label in recipe.labels:
-                inputs = _inputs(raw, source.columns, source, recipe)
-                twin = _inputs(raw, source.twin, source, recipe) if source.twin else {}
-                row = Row(inputs, label, tuple(source.only_among), source.repeat, twin)
-                if source.asked and not inputs[source.asked]:
-                    continue
-                if source.part is None or source.part[0] <= place(row, recipe.split_seed) < source.part[1]:
-                    rows.append(row)
+    parse = _questions if recipe.kind == "extractor" else _labelled_rows
+    rows = [row for path in paths for _number, raw in read_objects(path) for row in parse(raw, source, recipe)]
     if source.limit is not None and len(rows) > source.limit:
         rows = random.Random(recipe.seed).sample(rows, source.limit)
     return rows
+
+
+def _labelled_rows(raw: Mapping[str, Any], source: Source, recipe: Recipe) -> Iterator[Row]:
+    label = source.labels.get(str(raw[source.label]), str(raw[source.label]))
+    if label not in recipe.labels:
+        return
+    inputs = _inputs(raw, source.columns, source, recipe)
+    twin = _inputs(raw, source.twin, source, recipe) if source.twin else {}
+    row = Row(inputs, label, tuple(source.only_among), source.repeat, twin)
+    if source.asked and not inputs[source.asked]:
+        return
+    if source.part is None or source.part[0] <= split_place(row, recipe.split_seed) < source.part[1]:
+        yield row
+
+
+def _questions(article: Mapping[str, Any], source: Source, recipe: Recipe) -> Iterator[Question]:
+    """Yield the questions that have an answer, of an article in SQuAD's format."""
+    asked, passage = recipe.inputs
+    for paragraph in article["paragraphs"]:
+        for qa in paragraph["qas"]:
+            if answers := qa["answers"]:
+                inputs = {asked: qa["question"], passage: paragraph["context"]}
+                yield Question(inputs, tuple(answer["text"] for answer in answers), int(answers[0]["answer_start"]))
 
 
 def _inputs(raw: Mapping[str, object], columns: Mapping[str, str], source: Source, recipe: Recipe) -> dict[str, str]:
@@ -127,30 +154,63 @@ def _inputs(raw: Mapping[str, object], columns: Mapping[str, str], source: Sourc
     return {name: plain_tweet(text) for name, text in texts.items()} if source.tweets else texts
 
 
-def place(row: Row, seed: int) -> float:
+def split_place(row: Row, seed: int) -> float:
     """Return the place of a row's text between 0 and 1, whatever its case, spacing and punctuation."""
     digest = hashlib.sha256(f"{seed}:{' | '.join(key(row.inputs))}".encode()).digest()
     return int.from_bytes(digest[:8], "big") / 2**64
 
 
-def prepare(recipe: Recipe, folder: Path) -> Prepared[Row]:
-    """Everything a recipe needs; training rows that occur, or whose twins do, in any test set are dropped."""
-    tests = {source.name: of_source(source, folder, recipe) for source in recipe.test}
-    development = {source.name: of_source(source, folder, recipe) for source in recipe.dev}
-    seen = Seen([row for part in (development, tests) for rows in part.values() for row in rows])
-    train, counts, overlap = [], {}, 0
+def prepare(recipe: Recipe, folder: Path) -> Prepared[Any]:
+    """Return everything that a recipe needs, without the training rows that occur in a test or development set.
+
+    A labelled row occurs there if its text or its twin's does, a question if its passage does.
+    """
+    tests = {source.name: read_source(source, folder, recipe) for source in recipe.test}
+    development = {source.name: read_source(source, folder, recipe) for source in recipe.dev}
+    is_held_out = _held_out_test(
+        recipe, [row for part in (development, tests) for rows in part.values() for row in rows]
+    )
+    train, counts, overlap = list[Any](), {}, 0
     for source in recipe.train:
-        rows = of_source(source, folder, recipe)
-        kept = [row for row in rows if row not in seen]
-        overlap += len(rows) - len(kept)
-        counts[source.name] = len(kept)
-        train += kept
+        rows = [row for row in read_source(source, folder, recipe) if _is_learnable(row, recipe)]
+        fresh = [row for row in rows if not is_held_out(row)]
+        overlap += len(rows) - len(fresh)
+        counts[source.name] = len(fresh)
+        train += fresh
     if not train:
-        raise Invalid({"train": "No rows are left."})
+        raise Invalid({"train": f"No {'questions' if recipe.kind == 'extractor' else 'rows'} are left."})
     if not recipe.dev:
-        train, development["dev"] = split(train, recipe)
+        train, development["dev"] = _split(train, recipe)
     train = [row for row in train for _ in range(row.times)]
     return Prepared(train, development, tests, overlap, counts)
+
+
+def _held_out_test(recipe: Recipe, rows: Sequence[Any]) -> Callable[[Any], bool]:
+    if recipe.kind != "extractor":
+        return Seen(rows).__contains__
+    passages = {question.passage for question in rows}
+    return lambda question: question.passage in passages
+
+
+def _is_learnable(row: Any, recipe: Recipe) -> bool:
+    if recipe.kind != "extractor":
+        return True
+    passage, answer = row.passage, row.answers[0]
+    if recipe.extractor.once and passage.count(answer) != 1:
+        return False
+    return len(passage) < recipe.extractor.longest and bool(passage.startswith(answer, row.start))
+
+
+def _split(rows: Sequence[Any], recipe: Recipe) -> tuple[list[Any], list[Any]]:
+    """Training and development rows; rows of one group stay on one side, two-way rows are for training only.
+
+    A group shares an input: of questions the passage, of labelled rows the recipe's `group`, else the first input.
+    """
+    by = recipe.inputs[1] if recipe.kind == "extractor" else recipe.group or recipe.inputs[0]
+    groups = sorted({row.inputs[by] for row in rows if not row.among})
+    held_out = set(random.Random(recipe.seed).sample(groups, round(len(groups) * recipe.held_out)))
+    dev = [row for row in rows if not row.among and row.inputs[by] in held_out]
+    return [row for row in rows if row.inputs[by] not in held_out], dev
 
 
 class Seen:
@@ -171,15 +231,6 @@ class Seen:
         if texts in self._whole:
             return True
         return len(texts) == 1 and len(texts[0].split()) >= OVERLAP_WORDS and f" {texts[0]} " in self._text
-
-
-def split(rows: Sequence[Row], recipe: Recipe) -> tuple[list[Row], list[Row]]:
-    """Training and development rows; rows of one group stay on one side, two-way rows are for training only."""
-    by = recipe.group or recipe.inputs[0]
-    groups = sorted({row.inputs[by] for row in rows if not row.among})
-    held_out = set(random.Random(recipe.seed).sample(groups, round(len(groups) * recipe.held_out)))
-    dev = [row for row in rows if not row.among and row.inputs[by] in held_out]
-    return [row for row in rows if row.inputs[by] not in held_out], dev
 
 
 def key(inputs: Mapping[str, str]) -> tuple[str, ...]:

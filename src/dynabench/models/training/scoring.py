@@ -1,33 +1,78 @@
 """Scores of trained models, their spread over seeds, and the calibration of their probabilities."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dynabench.kit.errors import Invalid
 from dynabench.models import catalog, spec
-from dynabench.models.protocol import Model
-from dynabench.models.spec import Score, Spec
+from dynabench.models.protocol import Model, Output
+from dynabench.models.spec import Score, SpanScore, Spec
+from dynabench.models.training.learning import Progress
 from dynabench.models.training.recipes import Aim
-from dynabench.models.training.rows import Row
+from dynabench.models.training.rows import Question, Row
 from dynabench.stats.rates import wilson
+from dynabench.tasks.words import answer_words, word_f1
 
 CHUNK = 512
+"""Labelled rows that are answered at once."""
+QUESTION_CHUNK = 128
 
 
 def score(model: Model, rows: Sequence[Row], progress: Callable[[float], None] = lambda share: None) -> Score:
-    """Scores of the model's answers; each answer is one of the card's labels."""
+    """Return scores of the model's answers; each answer is one of the card's labels."""
     answer, labels = model.card.answer, model.card.labels
     counts = np.zeros((len(labels), len(labels)), int)
-    for start in range(0, len(rows), CHUNK):
-        part = rows[start : start + CHUNK]
-        for row, output in zip(part, model.predict([row.inputs for row in part]), strict=True):
-            counts[labels.index(row.label), labels.index(output.answer[answer])] += 1
-        progress(min(1.0, (start + CHUNK) / len(rows)))
+    for row, output in _answered(model, rows, CHUNK, progress):
+        counts[labels.index(row.label), labels.index(output.answer[answer])] += 1
     return count_scores(counts)
+
+
+def score_sets(model: Model, sets: Mapping[str, Sequence[Any]], progress: Progress) -> dict[str, Score | SpanScore]:
+    """Return the score of each set that has rows: of questions as of spans, of labelled rows as of labels."""
+    scores: dict[str, Score | SpanScore] = {}
+    for name, rows in sets.items():
+        if rows:
+            score_rows: Any = score_questions if isinstance(rows[0], Question) else score
+            scores[name] = score_rows(model, rows, lambda share, name=name: progress(name, share, ""))
+    return scores
+
+
+def _answered(
+    model: Model, rows: Sequence[Any], size: int, progress: Callable[[float], None]
+) -> Iterator[tuple[Any, Output]]:
+    for start in range(0, len(rows), size):
+        part = rows[start : start + size]
+        yield from zip(part, model.predict([row.inputs for row in part]), strict=True)
+        progress(min(1.0, (start + size) / len(rows)))
+
+
+def score_questions(
+    model: Model, questions: Sequence[Question], progress: Callable[[float], None] = lambda share: None
+) -> SpanScore:
+    """Return exact match and word F1 of the model's answers as SQuAD scores them (Rajpurkar et al. 2016, section 6.1).
+
+    Of a question's right answers the one nearest to the model's counts. A model that finds none answers with no words.
+    """
+    order = sorted(questions, key=lambda question: len(question.passage))
+    exact, f1 = 0, 0.0
+    for question, output in _answered(model, order, QUESTION_CHUNK, progress):
+        text = " ".join(span["text"] for span in output.answer[model.card.answer])
+        exact += any(answer_words(text) == answer_words(right) for right in question.answers)
+        f1 += max(word_f1(text, right) for right in question.answers)
+    n = len(order)
+    rate = wilson(exact, n)
+    return SpanScore(
+        exact_match=round(rate.value or 0.0, 4),
+        f1=round(f1 / max(n, 1), 4),
+        n=n,
+        low=round(rate.low or 0.0, 4),
+        high=round(rate.high or 0.0, 4),
+    )
 
 
 def count_scores(counts: "np.ndarray[tuple[int, int], np.dtype[np.int64]]") -> Score:

@@ -3,7 +3,7 @@
 from fastapi import APIRouter
 
 from dynabench.announcements import manage
-from dynabench.benchmark.releases import manage as releases
+from dynabench.benchmark.releases import pages as releases
 from dynabench.collection.manage import figures, people
 from dynabench.cycle import manage as cycle
 from dynabench.datasets import manage_contexts, manage_data
@@ -14,24 +14,23 @@ from dynabench.validation.manage import bulk, examples, health
 
 router = APIRouter(include_in_schema=False)
 
-# Each section is a module with a `router` whose page is named `manage_<section>`; see `frame.RAIL`.
-SECTIONS = (
-    health,
-    rounds,
-    releases,
-    cycle,
-    manage_contexts,
-    examples,
-    figures,
-    people,
-    manage_data,
-    config,
-    manage,
-    webhooks,
-    log,
+# The page of each section is named `manage_<section>`; see `frame.RAIL`.
+ROUTERS = (
+    bulk.router,
+    archives.console,
+    health.router,
+    rounds.router,
+    releases.manage_router,
+    cycle.router,
+    manage_contexts.router,
+    examples.router,
+    figures.router,
+    people.router,
+    manage_data.router,
+    config.router,
+    manage.router,
+    webhooks.router,
+    log.router,
 )
-
-router.include_router(bulk.router)
-router.include_router(archives.console)
-for _section in SECTIONS:
-    router.include_router(_section.router)
+for _router in ROUTERS:
+    router.include_router(_router)

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dynabench.evaluate.evaluator.predictors.base import BatchAnswers
-from dynabench.evaluate.evaluator.predictors.network import NetworkPredictor
+from dynabench.evaluate.evaluator.predictors.base import BatchAnswers, NetworkPredictor
 from dynabench.evaluate.evaluator.predictors.texts import label_probabilities
 
 

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dynabench.evaluate.evaluator.predictors.base import BatchAnswers
-from dynabench.evaluate.evaluator.predictors.network import NetworkPredictor, tokens_of
+from dynabench.evaluate.evaluator.predictors.base import BatchAnswers, NetworkPredictor, tokens_of
 
 
 class TextLabelPredictor(NetworkPredictor):

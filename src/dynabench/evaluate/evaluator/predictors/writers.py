@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dynabench.evaluate.evaluator.predictors.base import BatchAnswers
-from dynabench.evaluate.evaluator.predictors.network import NetworkPredictor
+from dynabench.evaluate.evaluator.predictors.base import BatchAnswers, NetworkPredictor
 
 NEW_TOKENS = 256
 

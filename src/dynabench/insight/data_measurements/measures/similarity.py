@@ -6,7 +6,7 @@ from math import exp, log
 
 import numpy as np
 
-from dynabench.evaluate.texts.words import near_duplicate_groups
+from dynabench.evaluate.tokens import near_duplicate_groups
 from dynabench.insight.data_measurements.results import Figure, MeasureResult, Table, describe_measure, make_columns
 from dynabench.insight.data_measurements.sample import Floats, Row, Sample, words
 from dynabench.kit.language import Amount, _

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import torch
 
-from dynabench.evaluate.evaluator.predictors.network import NetworkPredictor, packed_weights
+from dynabench.evaluate.evaluator.predictors.base import NetworkPredictor, packed_weights
 from dynabench.evaluate.networks import checkpoints
 from dynabench.kit.errors import Invalid, Problem
 from dynabench.models import hub, runtime

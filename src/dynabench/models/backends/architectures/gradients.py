@@ -11,7 +11,7 @@ from torch import Tensor
 
 from dynabench.kit.errors import Invalid
 from dynabench.models import runtime
-from dynabench.models.attribution.gradient import by_word
+from dynabench.models.backends.encoder_gradients import by_word
 from dynabench.models.backends.pieces import Owner, Pieces
 from dynabench.models.kinds import GRADIENTS
 from dynabench.models.protocol import Attribution, Inputs

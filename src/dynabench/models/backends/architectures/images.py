@@ -7,13 +7,12 @@ from typing import Any
 
 import torch
 
-from dynabench.evaluate.evaluator.predictors.base import BatchAnswers
-from dynabench.evaluate.evaluator.predictors.network import NetworkPredictor
+from dynabench.evaluate.evaluator.predictors.base import BatchAnswers, NetworkPredictor
 from dynabench.models import pictures, words
-from dynabench.models.attribution.gradient import log_odds
-from dynabench.models.backends.architectures import base, gradients, labels
+from dynabench.models.backends.architectures import base, gradients, readers
 from dynabench.models.backends.architectures.base import Architecture, computed, refuse
 from dynabench.models.backends.base import output
+from dynabench.models.backends.encoder_gradients import log_odds
 from dynabench.models.backends.pieces import Pieces
 from dynabench.models.backends.transformers import Options
 from dynabench.models.protocol import Attribution, Card, Inputs, Model, Output
@@ -50,7 +49,7 @@ class ImageClassifier(Architecture):
 
     def __init__(self, card: Card, details: Spec, options: Options, parts: base.Parts) -> None:
         super().__init__(card, details, options, parts)
-        self.meant = labels.matched(self.run.labels, card.labels, options.labels)
+        self.meant = readers.matched(self.run.labels, card.labels, options.labels)
 
     @classmethod
     def fits(cls, card: Card, options: Options) -> None:
@@ -72,7 +71,7 @@ class ImageClassifier(Architecture):
             part = list(rows[start : start + step])
             with computed(len(part), TOKENS):
                 said = torch.tensor(self.run.predict(part).answers)
-            logits = labels.gathered(said, self.meant, len(self.card.labels)).numpy()
+            logits = readers.gathered(said, self.meant, len(self.card.labels)).numpy()
             found += [output(self.card, row) for row in logits]
         return found
 
@@ -92,7 +91,7 @@ class ImageClassifier(Architecture):
         return gradients.Asked(label, self.run.joined([row]), value, picture=name, covered=covered)
 
     def _value(self, said: Any, number: int) -> torch.Tensor:
-        return log_odds(labels.gathered(said.logits.float(), self.meant, len(self.card.labels)), number)
+        return log_odds(readers.gathered(said.logits.float(), self.meant, len(self.card.labels)), number)
 
     def drawn(self, model: Model, found: Attribution, inputs: Inputs) -> Attribution:
         """With a map by covering, where that was asked for."""

@@ -174,7 +174,7 @@ class Served(Alone):
         if self._cache is None or (output := self._cache.get(self.card.version, inputs)) is None:
             return None
         try:
-            return validity.checked(self.card, [inputs], [output])[0]
+            return validity.check_outputs(self.card, [inputs], [output])[0]
         except validity.Broken:
             self._cache.forget(self.card.version, inputs)
             return None
@@ -192,7 +192,7 @@ class Served(Alone):
         return [call.result() for call in calls]
 
     def _asked(self, batch: Sequence[Inputs]) -> list[Output]:
-        outputs = validity.checked(self.card, batch, self.ask(batch))
+        outputs = validity.check_outputs(self.card, batch, self.ask(batch))
         for inputs, output in zip(batch, outputs, strict=True):
             if self._cache is not None:
                 kept = {PRICE if name == "cost" else name: value for name, value in output.extras.items()}

@@ -1,22 +1,24 @@
-"""A model asked about samples as a host asks it: answers, repeats, batches, speed and strips."""
+"""Checks a model for a task by the code that will run it: found, read, loaded, fit, answers, batches, speed, strips."""
 
 import asyncio
 import math
+import tempfile
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 
 import numpy as np
 
 from dynabench.kit.process_memory import family_bytes
 from dynabench.kit.settings import get_settings
-from dynabench.models import check_words, samples, validity
+from dynabench.models import catalog, check_report, kinds, samples, spec, validity
 from dynabench.models.backends.base import Backend
-from dynabench.models.checking.report import REMEDIES, Failed, StepState, Trial, failed, told
-from dynabench.models.client import EXPLAIN_SECONDS
+from dynabench.models.check_report import REMEDIES, Failed, Progress, Report, StepState, Trial, describe_error, failed
 from dynabench.models.host.engine import Engine
 from dynabench.models.host.repository import Repository
-from dynabench.models.protocol import Attribution, Card, Output
+from dynabench.models.protocol import EXPLAIN_SECONDS, Attribution, Card, Output
+from dynabench.tasks.config import TaskConfig
 
 BATCH = 16
 CALLS = 60
@@ -55,20 +57,20 @@ class Probe:
             async with asyncio.timeout(PATIENCE):
                 outputs = await self._engine.predict(self.model, rows)
         except TimeoutError as error:
-            raise validity.Broken(check_words.SILENT % {"name": self.card.name, "seconds": f"{PATIENCE:g}"}) from error
-        return validity.checked(self.card, rows, outputs)
+            raise validity.Broken(check_report.SILENT % {"name": self.card.name, "seconds": f"{PATIENCE:g}"}) from error
+        return validity.check_outputs(self.card, rows, outputs)
 
     async def explain(self, inputs: dict[str, str], method: str) -> tuple[Attribution, float]:
         """The strip of the model's answer by `method`, and the seconds it took; raises `Problem`."""
         begun = time.perf_counter()
         try:
             async with asyncio.timeout(PATIENCE):
-                found = await self._engine.attribute(self.model, inputs, None, method)
+                attribution = await self._engine.attribute(self.model, inputs, None, method)
         except TimeoutError as error:
-            raise validity.Broken(check_words.UNENDED % {"method": method, "seconds": f"{PATIENCE:g}"}) from error
-        if told := wrong_strip(self.card, inputs, found):
-            raise validity.Broken(check_words.WRONG_STRIP % {"method": method, "wrong": told})
-        return found, time.perf_counter() - begun
+            raise validity.Broken(check_report.UNENDED % {"method": method, "seconds": f"{PATIENCE:g}"}) from error
+        if fault := wrong_strip(self.card, inputs, attribution):
+            raise validity.Broken(check_report.WRONG_STRIP % {"method": method, "wrong": fault})
+        return attribution, time.perf_counter() - begun
 
     async def speed(self, rows: Sequence[dict[str, str]], seconds: float) -> Speed:
         """Return the speed at which plain inputs are answered, alone and in batches.
@@ -101,28 +103,27 @@ def difference(card: Card, first: Output, second: Output) -> tuple[bool, float]:
 
     Two labels that are equally likely up to `SAME` count as the same answer.
     """
-    one, other = first.probabilities or {}, second.probabilities or {}
-    gap = max((abs(one.get(name, 0.0) - other.get(name, 0.0)) for name in {*one, *other}), default=0.0)
+    before, after = first.probabilities or {}, second.probabilities or {}
+    gap = max((abs(before.get(name, 0.0) - after.get(name, 0.0)) for name in {*before, *after}), default=0.0)
     same = bool(first.answer[card.answer] == second.answer[card.answer])
-    tie = gap <= SAME and len(one) > 1 and float(np.ptp(sorted(one.values())[-2:])) <= 2 * SAME
+    tie = gap <= SAME and len(before) > 1 and float(np.ptp(sorted(before.values())[-2:])) <= 2 * SAME
     return same or tie, gap
 
 
-def wrong_strip(card: Card, inputs: dict[str, str], found: Attribution) -> str:
+def wrong_strip(card: Card, inputs: dict[str, str], attribution: Attribution) -> str:
     """Return the first error in the words of an attribution; empty if there is none."""
-    for name, words in found.fields.items():
+    for name, words in attribution.fields.items():
         if name not in card.inputs:
-            return check_words.NO_INPUT % {"name": repr(name)}
+            return check_report.NO_INPUT % {"name": repr(name)}
         text, end = inputs[name], 0
         for word in words:
             if word.start < end or text[word.start : word.end] != word.text or not word.text:
-                said = {"word": repr(word.text), "start": word.start, "name": repr(name)}
-                return check_words.OTHER_WORD % said
+                return check_report.OTHER_WORD % {"word": repr(word.text), "start": word.start, "name": repr(name)}
             if not math.isfinite(word.weight) or abs(word.weight) > 1 + 1e-6:
-                return check_words.WRONG_WEIGHT % {"word": repr(word.text), "weight": word.weight}
+                return check_report.WRONG_WEIGHT % {"word": repr(word.text), "weight": word.weight}
             end = word.end
-    lacking = [name for name in card.inputs if name not in card.images and name not in found.fields]
-    return check_words.UNWEIGHED % {"names": ", ".join(lacking)} if lacking else ""
+    lacking = [name for name in card.inputs if name not in card.images and name not in attribution.fields]
+    return check_report.UNWEIGHED % {"names": ", ".join(lacking)} if lacking else ""
 
 
 SHOWN = 3
@@ -141,9 +142,9 @@ async def ask(trial: Trial) -> None:
     trial.samples = samples.of(trial.config)[: DRAWN if draws else None]
     probe = Probe(trial.model)
     try:
-        for name, work in STEPS.items():
+        for name, work in ASKING_STEPS.items():
             if draws and name != "answers":
-                trial.add(name, StepState.SKIPPED, check_words.PAID)
+                trial.add(name, StepState.SKIPPED, check_report.PAID)
                 continue
             trial.progress(name)
             try:
@@ -162,25 +163,25 @@ async def _answers(trial: Trial, probe: Probe) -> None:
         try:
             trial.outputs[index] = await probe.alone(sample.inputs)
         except Exception as error:
-            broken[index] = told(error)
+            broken[index] = describe_error(error)
             if not trial.outputs and len(broken) == SHOWN:  # it answers nothing; every further try may cost a minute
                 break
     if broken:
         some = "\n".join(f"{trial.samples[index].told()}: {broken[index]}" for index in list(broken)[:SHOWN])
         counts = {"broken": len(broken), "samples": len(broken) + len(trial.outputs)}
-        message = f"{check_words.BROKEN % counts}\n{some}"
+        message = f"{check_report.BROKEN % counts}\n{some}"
         raise Failed(message, REMEDIES["answers"], broken={trial.samples[i].told(): why for i, why in broken.items()})
-    said = {str(output.answer[probe.card.answer]) for output in trial.outputs.values()}
-    counts = {"samples": len(trial.outputs), "answers": len(said)}
-    if len(said) == 1:
+    answers = {str(output.answer[probe.card.answer]) for output in trial.outputs.values()}
+    counts = {"samples": len(trial.outputs), "answers": len(answers)}
+    if len(answers) == 1:
         trial.add(
             "answers",
             StepState.WARNING,
-            check_words.SAME % {**counts, "answer": said.pop()[:40]},
-            check_words.UNTRAINED,
+            check_report.SAME % {**counts, "answer": answers.pop()[:40]},
+            check_report.UNTRAINED,
         )
     else:
-        trial.add("answers", StepState.OK, check_words.ANSWERED % counts)
+        trial.add("answers", StepState.OK, check_report.ANSWERED % counts)
 
 
 async def _batches(trial: Trial, probe: Probe) -> None:
@@ -193,25 +194,25 @@ async def _batches(trial: Trial, probe: Probe) -> None:
             same, gap = difference(probe.card, trial.outputs[index], output)
             widest = max(widest, gap)
             moved += [] if same or index in moved else [index]
-    _compared(trial, "batches", check_words.ALONE, moved, widest)
+    _compared(trial, "batches", check_report.ALONE, moved, widest)
 
 
 async def _repeats(trial: Trial, probe: Probe) -> None:
     again = [(index, await probe.alone(trial.samples[index].inputs)) for index in sorted(trial.outputs)[:SHOWN]]
-    found = [(index, *difference(probe.card, trial.outputs[index], output)) for index, output in again]
-    moved = [index for index, same, _ in found if not same]
-    _compared(trial, "repeats", check_words.AGAIN, moved, max(gap for *_, gap in found))
+    differences = [(index, *difference(probe.card, trial.outputs[index], output)) for index, output in again]
+    moved = [index for index, same, _ in differences if not same]
+    _compared(trial, "repeats", check_report.AGAIN, moved, max(gap for *_, gap in differences))
 
 
 def _compared(trial: Trial, name: str, when: str, moved: Sequence[int], gap: float) -> None:
     """Another label is a failure between batches and a warning between repetitions; other probabilities a warning."""
     changed = [trial.samples[index].told() for index in moved]
     state = StepState.WARNING if moved or gap > WIDE else StepState.OK
-    message, why = check_words.EQUAL % {"when": when, "gap": f"{gap:.1g}"}, name
+    message, why = check_report.EQUAL % {"when": when, "gap": f"{gap:.1g}"}, name
     if moved:
-        message = "\n".join([check_words.MOVED % {"answers": len(moved), "when": when}, *changed[:SHOWN]])
+        message = "\n".join([check_report.MOVED % {"answers": len(moved), "when": when}, *changed[:SHOWN]])
     elif gap > WIDE:
-        message = check_words.WIDE % {"gap": f"{gap:.3g}", "when": when}
+        message = check_report.WIDE % {"gap": f"{gap:.3g}", "when": when}
     if name == "batches" and any(step.state != StepState.OK for step in trial.steps if step.name == "repeats"):
         why = "repeats"  # what changes by itself cannot be blamed on the batch
     elif name == "batches" and moved:
@@ -223,15 +224,15 @@ def _compared(trial: Trial, name: str, when: str, moved: Sequence[int], gap: flo
 
 async def _speed(trial: Trial, probe: Probe) -> None:
     rows = [trial.samples[index].inputs for index in sorted(trial.outputs) if not trial.samples[index].awkward]
-    found = await probe.speed(rows or [trial.samples[min(trial.outputs)].inputs], trial.seconds)
+    speed = await probe.speed(rows or [trial.samples[min(trial.outputs)].inputs], trial.seconds)
     limit = probe.card.seconds or get_settings().answer_seconds
     memory = family_bytes()
-    figures = {"half": f"{found.p50:.1f}", "most": f"{found.p95:.1f}", "rate": f"{found.rate:.0f}"}
+    figures = {"half": f"{speed.p50:.1f}", "most": f"{speed.p95:.1f}", "rate": f"{speed.rate:.0f}"}
     figures["megabytes"] = f"{(memory or 0) / 1e6:.0f}"
-    message = (check_words.SPEED if memory is None else check_words.SPEED_RESIDENT) % figures
-    details = {**asdict(found), "limit_ms": limit * 1000, "resident_bytes": memory}
-    if found.p95 > limit * 1000:
-        told_limit = f"{message}\n{check_words.LIMIT % {'seconds': f'{limit:g}'}}"
+    message = (check_report.SPEED if memory is None else check_report.SPEED_RESIDENT) % figures
+    details = {**asdict(speed), "limit_ms": limit * 1000, "resident_bytes": memory}
+    if speed.p95 > limit * 1000:
+        told_limit = f"{message}\n{check_report.LIMIT % {'seconds': f'{limit:g}'}}"
         trial.add("speed", StepState.FAILED, told_limit, REMEDIES["speed"], **details)
     else:
         trial.add("speed", StepState.OK, message, **details)
@@ -240,15 +241,15 @@ async def _speed(trial: Trial, probe: Probe) -> None:
 async def _strips(trial: Trial, probe: Probe) -> None:
     """Each method on a plain sample, the first also on an awkward one; only the first where others bill each call."""
     if not probe.card.methods:
-        trial.add("strips", StepState.WARNING, check_words.WORDLESS, check_words.MOST_CAN)
+        trial.add("strips", StepState.WARNING, check_report.WORDLESS, check_report.MOST_CAN)
         return
     answered = sorted(trial.outputs, key=lambda index: (trial.samples[index].awkward, index))
-    asked = [(method, answered[0]) for method in probe.card.methods[: None if probe.card.inside else 1]]
+    attempts = [(method, answered[0]) for method in probe.card.methods[: None if probe.card.inside else 1]]
     if probe.card.inside and len(answered) > 1:
         short = [index for index in answered if len(str(trial.samples[index].inputs)) < 400]
-        asked.append((probe.card.methods[0], (short or answered)[-1]))
+        attempts.append((probe.card.methods[0], (short or answered)[-1]))
     took: dict[str, float] = {}
-    for method, index in asked:
+    for method, index in attempts:
         seconds = await _quickest(probe, trial.samples[index].inputs, method)
         took[method] = round(max(seconds, took.get(method, 0.0)), 3)
     message = ", ".join(f"{method} {seconds:.2f} s" for method, seconds in took.items())
@@ -268,10 +269,121 @@ async def _quickest(probe: Probe, inputs: dict[str, str], method: str) -> float:
     return min(seconds)
 
 
-STEPS: dict[str, Callable[[Trial, Probe], Awaitable[None]]] = {
+ASKING_STEPS: dict[str, Callable[[Trial, Probe], Awaitable[None]]] = {
     "answers": _answers,
     "repeats": _repeats,
     "batches": _batches,
     "speed": _speed,
     "strips": _strips,
+}
+
+
+SECONDS = 1.0
+"""How long each figure of speed is measured."""
+
+
+def check(
+    model: str | Path, config: TaskConfig, progress: Progress = lambda name: None, seconds: float = SECONDS
+) -> Report:
+    """Try the model of a folder, zip, installed name, hub id or address against the task's samples.
+
+    Never raises for what is wrong with the model: that is what the report tells. `progress` hears each step's name.
+    """
+    trial = Trial(config, seconds, progress)
+    with tempfile.TemporaryDirectory(prefix="dynabench-check-", ignore_cleanup_errors=True) as scratch:
+        going = all(_step(trial, name, work) for name, work in _opening(str(model), Path(scratch)).items())
+        if going:
+            try:
+                asyncio.run(ask(trial))
+            finally:
+                if close := getattr(trial.model, "close", None):
+                    close()
+    done = {step.name for step in trial.steps}
+    for name in (*OPENING_STEPS, *ASKING_STEPS):
+        if name not in done:
+            trial.add(name, StepState.SKIPPED, check_report.NOT_REACHED)
+    card = trial.card
+    return Report(str(model), config.id, card.name if card else "", card.version if card else "", (*trial.steps,))
+
+
+def _opening(reference: str, scratch: Path) -> dict[str, Callable[[Trial], None]]:
+    def find(trial: Trial) -> None:
+        _find(trial, reference, scratch)
+
+    return {"found": find} | OPENING_STEPS
+
+
+def _step(trial: Trial, name: str, work: Callable[[Trial], None]) -> bool:
+    """Do one step; True unless it failed."""
+    trial.progress(name)
+    try:
+        work(trial)
+    except Exception as error:
+        failed(trial, name, error)
+    return trial.steps[-1].state != StepState.FAILED
+
+
+def _find(trial: Trial, reference: str, scratch: Path) -> None:
+    from dynabench.models import references
+
+    trial.folder = references.folder_for(reference, trial.config, scratch)
+    files = [path for path in trial.folder.rglob("*") if path.is_file()]
+    size = sum(path.stat().st_size for path in files)
+    message = check_report.FILES % {"files": len(files), "megabytes": f"{size / 1e6:.1f}"}
+    trial.add("found", StepState.OK, message, files=len(files), bytes=size)
+
+
+def _described(trial: Trial) -> None:
+    assert trial.folder is not None
+    details = spec.read(trial.folder)
+    trial.card = card = spec.card(trial.folder)
+    reads = ", ".join(card.inputs)
+    message = check_report.DESCRIBED % {
+        "name": details.name,
+        "kind": details.kind,
+        "inputs": reads,
+        "answer": card.answer,
+    }
+    lacking = [name for name in ("summary", "data") if not getattr(details, name)]
+    if lacking:
+        remedy = check_report.LACKING_BOTH if len(lacking) > 1 else check_report.LACKING % {"lacking": lacking[0]}
+        trial.add("model.yaml", StepState.WARNING, message, remedy, kind=details.kind)
+    else:
+        trial.add("model.yaml", StepState.OK, message, kind=details.kind)
+
+
+def _installed(trial: Trial) -> None:
+    assert trial.card is not None
+    kinds.kind(trial.card.kind).opener()
+    trial.add("installed", StepState.OK, check_report.NEEDED % {"kind": trial.card.kind})
+
+
+def _fits(trial: Trial) -> None:
+    assert trial.card is not None
+    if wrong := validity.answer_problems(trial.config, trial.card):
+        raise Failed(" ".join(wrong.values()), REMEDIES["fits the task"], fields=wrong)
+    if unsaid := validity.unanswered_options(trial.config, trial.card):
+        message = check_report.UNSAID % {"unsaid": ", ".join(unsaid)}
+        trial.add("fits the task", StepState.WARNING, message, check_report.ALLOWED, unsaid=unsaid)
+    else:
+        trial.add("fits the task", StepState.OK, check_report.FITTING % {"task": trial.config.id})
+
+
+def _loads(trial: Trial) -> None:
+    assert trial.folder is not None
+    before, begun = family_bytes(), time.perf_counter()
+    trial.model = catalog.open_model(trial.folder)
+    took = round(time.perf_counter() - begun, 2)
+    after = family_bytes()
+    grown = max(after - before, 0) if after is not None and before is not None else None
+    form = check_report.LOADED if grown is None else check_report.LOADED_GROWN
+    message = form % {"seconds": f"{took:.2f}", "megabytes": f"{(grown or 0) / 1e6:.0f}"}
+    trial.add("loads", StepState.OK, message, seconds=took, grown_bytes=grown, resident_bytes=after)
+
+
+OPENING_STEPS: dict[str, Callable[[Trial], None]] = {
+    "model.yaml": _described,
+    "installed": _installed,
+    "fits the task": _fits,
+    "loads": _loads,
 }

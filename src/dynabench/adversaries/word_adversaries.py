@@ -8,6 +8,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from dynabench.adversaries import english_words
+from dynabench.adversaries.english_words import fixed_words
 from dynabench.adversaries.perturbations import find_transformations, names_on_axis
 from dynabench.adversaries.perturbations.transformation import NEGATIONS, Transformation, generator, match_case
 from dynabench.adversaries.protocol import (
@@ -23,10 +25,8 @@ from dynabench.adversaries.protocol import (
     confidence,
     is_wrong,
 )
-from dynabench.adversaries.search import lexicon
-from dynabench.adversaries.search.lexicon import fixed_words
-from dynabench.adversaries.search.word_search import ChangeLimits, cosines, search_words, word_vectors
-from dynabench.adversaries.search.word_search import cosines as text_cosines
+from dynabench.adversaries.word_search import ChangeLimits, cosines, search_words, word_vectors
+from dynabench.adversaries.word_search import cosines as text_cosines
 from dynabench.models.protocol import Output
 
 Words = Literal["synonyms", "neighbours", "both"]
@@ -70,7 +70,7 @@ class Substitution(Adversary):
         """Return words that can stand in the place of `words[at]`."""
         start = max(0, at - WINDOW)
         candidates = find_replacements(tuple(words[start : at + WINDOW + 1]), at - start, self._words, self._alone)
-        return [new for new in candidates if lexicon.word_frequencies().get(new.lower(), 0) >= self._rare]
+        return [new for new in candidates if english_words.word_frequencies().get(new.lower(), 0) >= self._rare]
 
 
 @lru_cache(16384)
@@ -79,18 +79,18 @@ def find_replacements(window: tuple[str, ...], at: int, source: Words, alone: fl
     word = window[at]
     if word.lower() in fixed_words():
         return ()
-    tags = lexicon.tag_words(window)
+    tags = english_words.tag_words(window)
     part = tags[at].partition("|")[0]
-    if part not in lexicon.OPEN:
+    if part not in english_words.OPEN:
         return ()
     candidates = list[str]()
     for new in _similar_words(word, part, source):
         fits = (
             new.isalpha() and new.lower() not in fixed_words() and new.lower() != word.lower() and new not in candidates
         )
-        if not fits or (at and not lexicon.article_fits(window[at - 1], new)):
+        if not fits or (at and not english_words.article_fits(window[at - 1], new)):
             continue
-        if lexicon.tag_words((*window[:at], new, *window[at + 1 :])) == tags:
+        if english_words.tag_words((*window[:at], new, *window[at + 1 :])) == tags:
             candidates.append(new)
     similarities = cosines(word.lower(), [new.lower() for new in candidates])
     return tuple(new for new, cosine in zip(candidates, similarities, strict=True) if cosine >= alone)[
@@ -99,18 +99,18 @@ def find_replacements(window: tuple[str, ...], at: int, source: Words, alone: fl
 
 
 def _similar_words(word: str, part: str, source: Words) -> Iterator[str]:
-    base = lexicon.lemma(word, part)
+    base = english_words.lemma(word, part)
     if source != "neighbours":
-        for other in lexicon.synonyms().get(base, ()):
-            if other != base and (new := lexicon.inflect_like(other, word, part)):
+        for other in english_words.synonyms().get(base, ()):
+            if other != base and (new := english_words.inflect_like(other, word, part)):
                 yield match_case(word, new)
     if source != "synonyms":
         for new in nearest_words(word.lower()):
-            other = lexicon.lemma(new, part)
+            other = english_words.lemma(new, part)
             if (
                 other != base
-                and lexicon.inflect_like(other, word, part) == new
-                and not lexicon.are_opposites(base, other)
+                and english_words.inflect_like(other, word, part) == new
+                and not english_words.are_opposites(base, other)
             ):
                 yield match_case(word, new)
 
@@ -132,7 +132,9 @@ def _vocabulary() -> tuple[list[str], Any, dict[str, int]]:
     from dynabench.models import encoder
 
     tokens = encoder.tokenizer().get_vocab()
-    names = sorted(word for word in tokens if len(word) > 2 and word.isalpha() and word in lexicon.english_words())
+    names = sorted(
+        word for word in tokens if len(word) > 2 and word.isalpha() and word in english_words.english_words()
+    )
     vectors = word_vectors([tokens[word] for word in names])
     return names, vectors, {word: at for at, word in enumerate(names)}
 
@@ -171,7 +173,7 @@ class Typos(Adversary):
             rng = generator(self._seed, word, kind.name)
             for _ in range(self._draws):
                 edited_texts = kind.apply({"": word.lower()}, rng)
-                if edited_texts and edited_texts[""].text not in lexicon.english_words():
+                if edited_texts and edited_texts[""].text not in english_words.english_words():
                     misspellings.append(word[0] + edited_texts[""].text[1:])
         return list(dict.fromkeys(misspellings))
 

@@ -161,7 +161,7 @@ def _outcome(report: str, word: str, code: int) -> str:
 
 @cache
 def _source() -> str:
-    return Path(__file__).with_name("confined.py").read_text(encoding="utf-8")
+    return Path(__file__).with_name("confined_program.py").read_text(encoding="utf-8")
 
 
 def _bubblewrap() -> tuple[str, ...] | None:

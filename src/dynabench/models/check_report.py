@@ -1,10 +1,20 @@
-"""Messages of model checks: in English for programs; `in_words` finds their translation for pages.
+"""Check of a model: its steps, the report of them, and the messages, which pages find translated by `in_words`.
 
-A report is made in a process of its own, and stored: it arrives as text, and each sentence is found
-again among these messages.
-"""
+A report is made in a process of its own, and stored: it arrives as text, and each sentence is found again among these
+messages."""
 
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from dynabench.kit.errors import Invalid, Problem
 from dynabench.kit.language import Phrase, _, joined, recognised
+from dynabench.models.protocol import EXPLAIN_SECONDS, Card, Output
+from dynabench.models.samples import Sample
+from dynabench.tasks.config import TaskConfig
 
 STEPS = (
     _("found"),
@@ -111,9 +121,141 @@ def in_words(text: str) -> str:
 
 
 def _line(text: str) -> str:
-    found = recognised(text, WITH_VALUES)
-    if isinstance(found, Phrase):
+    phrase = recognised(text, WITH_VALUES)
+    if isinstance(phrase, Phrase):
         # sentences without values are in the catalogues as they are: so are those within, such as when answers differ
-        values = {name: _line(value) if isinstance(value, str) else value for name, value in found.values.items()}
-        return Phrase(found.message, found.plural, found.number, values)
+        values = {name: _line(value) if isinstance(value, str) else value for name, value in phrase.values.items()}
+        return Phrase(phrase.message, phrase.plural, phrase.number, values)
     return Phrase(text, "", None, {}) if text.strip() else text
+
+
+LINES = 20
+"""Lines of a model's log that are told."""
+
+
+class StepState(StrEnum):
+    """States of a step of a check; a warning does not keep a model from passing."""
+
+    OK = "ok"
+    WARNING = "warning"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True)
+class Step:
+    """One thing that was looked at: what was found, what to do about it, figures, and the log's last lines."""
+
+    name: str
+    state: StepState
+    told: str
+    remedy: str = ""
+    details: dict[str, Any] = field(default_factory=dict)
+    log: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Report:
+    """All steps of a check; `model` and `version` are empty where the folder could not be read."""
+
+    reference: str
+    task: str
+    model: str
+    version: str
+    steps: tuple[Step, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Return whether no step failed; warnings do not count."""
+        return not self.failures
+
+    @property
+    def failures(self) -> list[Step]:
+        """The steps that failed."""
+        return [step for step in self.steps if step.state == StepState.FAILED]
+
+    @property
+    def warnings(self) -> list[Step]:
+        """The steps that went well enough."""
+        return [step for step in self.steps if step.state == StepState.WARNING]
+
+    def step(self, name: str) -> Step:
+        """The step of this name; raises KeyError."""
+        return {step.name: step for step in self.steps}[name]
+
+    def told(self) -> str:
+        """The outcome in a line."""
+        name = f"{self.model} {self.version}" if self.model else self.reference
+        if self.failures:
+            return f"{name} cannot be a target of {self.task} yet: {', '.join(step.name for step in self.failures)}."
+        some = f" with {len(self.warnings)} to look at: {', '.join(s.name for s in self.warnings)}"
+        return f"{name} passes for {self.task}{some if self.warnings else ''}."
+
+    def document(self) -> dict[str, Any]:
+        """The report as JSON."""
+        return {**asdict(self), "passed": self.passed, "told": self.told()}
+
+
+def last_lines(log: Any) -> tuple[str, ...]:
+    """The end of a log that is a text or a list of lines."""
+    lines = log.splitlines() if isinstance(log, str) else [str(line) for line in log or ()]
+    return tuple(line.rstrip() for line in lines[-LINES:])
+
+
+Progress = Callable[[str], None]
+
+
+class Failed(Exception):
+    """A step that failed, with what to do about it."""
+
+    def __init__(self, message: str, remedy: str, **details: Any) -> None:
+        super().__init__(message)
+        self.remedy, self.details = remedy, details
+
+
+@dataclass
+class Trial:
+    """A model on its way through the steps."""
+
+    config: TaskConfig
+    seconds: float
+    progress: Progress
+    folder: Path | None = None
+    card: Card | None = None
+    model: Any = None
+    steps: list[Step] = field(default_factory=list)
+    outputs: dict[int, Output] = field(default_factory=dict)
+    samples: Sequence[Sample] = ()
+
+    def add(self, name: str, state: StepState, message: str, remedy: str = "", **details: Any) -> None:
+        """Note a step that has ended."""
+        self.steps.append(Step(name, state, message, remedy, details, self._log() if state == StepState.FAILED else ()))
+
+    def _log(self) -> tuple[str, ...]:
+        """The end of what the model wrote, where its backend keeps that."""
+        log = getattr(self.model, "log", None)
+        with suppress(Exception):  # a log that cannot be had must not hide what failed
+            return last_lines(log() if callable(log) else log)
+        return ()
+
+
+def failed(trial: Trial, name: str, error: Exception) -> None:
+    """Note that a step ended with this error, with the log that the error or the model brings."""
+    if isinstance(error, Failed):
+        trial.add(name, StepState.FAILED, str(error), error.remedy, **error.details)
+        return
+    log = last_lines(getattr(error, "log", None) or getattr(error, "extra", {}).get("log"))
+    details = {"fields": error.fields} if isinstance(error, Invalid) else {}
+    trial.add(name, StepState.FAILED, describe_error(error), REMEDIES[name], **details)
+    if log:
+        trial.steps[-1] = replace(trial.steps[-1], log=log)
+
+
+def describe_error(error: BaseException) -> str:
+    """An exception in a line."""
+    if isinstance(error, Invalid):
+        return REFUSED % {"reason": error.detail}
+    return error.detail if isinstance(error, Problem) else f"{type(error).__name__}: {error}"
+
+
+REMEDIES = {**STEP_REMEDIES, "strips": STRIPS % {"seconds": f"{EXPLAIN_SECONDS:g}"}}

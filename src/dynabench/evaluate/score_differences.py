@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from dynabench.evaluate.columns import Column, Floats, Weights, as_list, to_numpy
 from dynabench.evaluate.loading import load
 from dynabench.evaluate.module import Comparison, Module
+from dynabench.evaluate.paired_states import Statistic, find_swaps, jackknife, jackknife_of_groups, paired_resamples
 from dynabench.evaluate.resampling import is_slow
 from dynabench.evaluate.states import Additive, Rows, State
-from dynabench.evaluate.systems.pairs import Statistic, find_swaps, jackknife, jackknife_of_groups, paired_resamples
 from dynabench.evaluate.values import to_plain
 from dynabench.stats import bootstrap
 

@@ -1,4 +1,4 @@
-"""Runs one program within limits. `sandbox.py` starts this file in a process of its own; nothing imports it.
+"""Runs one program within limits. `program_sandbox.py` starts this file in a process of its own; nothing imports it.
 
 The program comes through standard input, the limits as the first argument. The outcome goes to standard output,
 after a secret word that the program does not know, so that ending early, or printing, cannot pass for success.

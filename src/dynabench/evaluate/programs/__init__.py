@@ -1,1 +1,0 @@
-"""Programs that models wrote: running them confined, and how many pass."""

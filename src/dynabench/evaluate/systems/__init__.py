@@ -1,1 +1,0 @@
-"""Comparisons of two systems: resampling and swapping their rows together."""

@@ -1,1 +1,0 @@
-"""Shared parts of the metrics of texts: tokens, n-grams, edits, answers."""
