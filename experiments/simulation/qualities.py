@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from dynabench.insight.data_measurements import naive_bayes
-from dynabench.insight.data_measurements.measures import similarity
-from dynabench.insight.data_measurements.naive_bayes import bag_of_words
+from dynabench.insight.data_measurements.measures import artifacts, similarity
+from dynabench.insight.data_measurements.measures.artifacts import bag_of_words
 from dynabench.insight.data_measurements.sample import words
 from experiments.simulation.history import ExperimentHistory
 from experiments.simulation.selection import FloatArray
@@ -46,9 +45,9 @@ def measure_artifacts(history: ExperimentHistory, arm: str, last: int) -> FloatA
         present, _ = bag_of_words([words(text) for text in _texts(history, rows)], 2, pairs=True)
         labels = history.data.pool.labels[rows]
         groups = np.unique(history.data.pool.groups[rows], return_inverse=True)[1].astype(np.int64)
-        folds = naive_bayes.assign_folds(groups, np.random.default_rng(seed))
+        folds = artifacts.assign_folds(groups, np.random.default_rng(seed))
         correct = (
-            naive_bayes.cross_validated_predictions(present, labels[None], folds, len(history.data.labels))[0] == labels
+            artifacts.cross_validated_predictions(present, labels[None], folds, len(history.data.labels))[0] == labels
         )
         gains.append(correct.mean() - np.bincount(labels).max() / len(labels))
     return np.array(gains)

@@ -13,10 +13,10 @@ from dynabench.site.app import create_app
 
 
 def test_the_description_is_made_once_however_many_ask(client, monkeypatch):
-    from dynabench.site.openapi_document import Description
+    from dynabench.site.process_routes import Description
 
     made = Counter()
-    monkeypatch.setattr(Description, "_made", None)
+    monkeypatch.setattr(Description, "_sent_bytes", None)
     document = client.app.state.description._document
 
     def counted():

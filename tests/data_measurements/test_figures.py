@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import jensenshannon, pdist
 
-from dynabench.insight.data_measurements import formatting, naive_bayes, results
-from dynabench.insight.data_measurements.measures import MEASURES, answers, similarity
-from dynabench.insight.data_measurements.naive_bayes import bag_of_words
+from dynabench.insight.data_measurements import formatting, results
+from dynabench.insight.data_measurements.measures import MEASURES, answers, artifacts, similarity
+from dynabench.insight.data_measurements.measures.artifacts import bag_of_words
 from dynabench.insight.data_measurements.sample import (
     ConditionCounts,
     EarlierRound,
@@ -74,10 +74,10 @@ def test_cross_validated_naive_bayes_agrees_with_scikit_learn():
     sample = inference(150, planted=0.5)
     present, _ = bag_of_words(sample.words, 2, pairs=True)
     labels = np.array([sample.labels.index(row.label) for row in sample.rows])
-    fold = naive_bayes.assign_folds(sample.writers, np.random.default_rng(0))
+    fold = artifacts.assign_folds(sample.writers, np.random.default_rng(0))
     assert all(len(set(fold[sample.writers == item])) == 1 for item in range(sample.people))
-    expected = naive_bayes.cross_validated_predictions(present, labels[None], fold, 3)[0]
-    for item in range(naive_bayes.FOLDS):
+    expected = artifacts.cross_validated_predictions(present, labels[None], fold, 3)[0]
+    for item in range(artifacts.FOLDS):
         train, test = fold != item, fold == item
         counts = np.bincount(labels[train], minlength=3) + 1
         model = MultinomialNB(class_prior=counts / counts.sum()).fit(present[train], labels[train])

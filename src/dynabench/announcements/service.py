@@ -45,6 +45,15 @@ class Announcement(Base):
     __table_args__ = (Index("ix_announcements_task", "task_id", "until"),)
 
 
+class AnnouncementSeen(Base):
+    """A person who wants to see an announcement no more."""
+
+    __tablename__ = "announcements_seen"
+
+    announcement_id: Mapped[int] = mapped_column(ForeignKey("announcements.id", ondelete="CASCADE"), primary_key=True)
+    person_id: Mapped[int] = mapped_column(ForeignKey("people.id", ondelete="CASCADE"), primary_key=True, index=True)
+
+
 def _current(task_id: str) -> Select[Announcement]:
     """A task's announcements that are shown, newest first: one index range, nearly always empty."""
     shown = select(Announcement).where(Announcement.task_id == task_id, Announcement.until > now())
@@ -134,15 +143,6 @@ def forget(session: Session, person_id: int) -> None:
     """Take a person's name from the announcements that they made, and forget which they dismissed."""
     session.execute(update(Announcement).where(Announcement.created_by == person_id).values(created_by=None))
     session.execute(delete(AnnouncementSeen).where(AnnouncementSeen.person_id == person_id))
-
-
-class AnnouncementSeen(Base):
-    """A person who wants to see an announcement no more."""
-
-    __tablename__ = "announcements_seen"
-
-    announcement_id: Mapped[int] = mapped_column(ForeignKey("announcements.id", ondelete="CASCADE"), primary_key=True)
-    person_id: Mapped[int] = mapped_column(ForeignKey("people.id", ondelete="CASCADE"), primary_key=True, index=True)
 
 
 SIZE = 100  # people in one transaction

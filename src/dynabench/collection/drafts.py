@@ -195,7 +195,8 @@ def draft(session: Session, person: Person | None, task_id: str, body: ExampleIn
     given = queries.GIVEN.first(session, what)
     collects = given is not None and given.id is not None
     if collects:
-        people.require_admission(rounds.config_of(session, given.version_id), person, given.role, given.banned)
+        annotators = rounds.config_of(session, given.version_id).annotators
+        may.require_admission(annotators, person, given.role, given.banned)
         if given.plan:
             eligibility.admit_to(session, person, task_id, given.id, given.plan, given.role)
             eligibility.admit_program(given.plan, body.program)

@@ -8,15 +8,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
 from dynabench.collection import eligibility, queries, seeds
-from dynabench.collection.schemas import HandoutOut, SeedOut, StartAnswerOut
+from dynabench.collection.schemas import ExampleLinkOut, HandoutOut, LinkPage, SeedOut, StartAnswerOut
 from dynabench.collection.tables import Example, Handout, Seed, SeedPrediction, Standing
 from dynabench.kit import errors
 from dynabench.kit.language import _
 from dynabench.models.client import Answer
 from dynabench.people.accounts.tables import Person
+from dynabench.people.may import Action
 from dynabench.rounds import contexts, people, plan, planning
 from dynabench.rounds import service as rounds
 from dynabench.rounds.queries import KEYS
@@ -279,3 +281,24 @@ def told(offer: Offer, answers: Sequence[Answer]) -> HandoutOut:
     said = [StartAnswerOut(model=each.model, answer=each.answer, probabilities=each.probabilities) for each in answers]
     seed = offer.given.seed.model_copy(update={"predictions": [*offer.given.seed.predictions, *said]})
     return offer.given.model_copy(update={"seed": seed})
+
+
+def list_links(
+    session: Session, person: Person, task_id: str, number: int, after: int = 0, limit: int = 100
+) -> LinkPage:
+    """Some of a round's examples with what came by the link, after the example `after` (owners).
+
+    Examples that nothing came with are left out, so that a page may be shorter than `limit`.
+    """
+    rounds.require(session, person, Action.READ_LINKS, task_id)
+    of = rounds.round_of(session, task_id, number)
+    rows = session.execute(_select_links(of.id, after, limit + 1)).all()
+    items = [ExampleLinkOut(id=id, uid=uid, at=at, link=link) for id, uid, at, link in rows[:limit] if link]
+    return LinkPage(items=items, next=str(rows[limit - 1][0]) if len(rows) > limit else None)
+
+
+def _select_links(round_id: int, after: int, limit: int) -> Select[int, str, object, object]:
+    """A range of the index of rounds, and a probe of handouts for each."""
+    columns = (Example.id, Example.uid, Example.at, Handout.link)
+    found = select(*columns).join(Handout, Handout.id == Example.handout_id)
+    return found.where(Example.round_id == round_id, Example.id > after).order_by(Example.id).limit(limit)

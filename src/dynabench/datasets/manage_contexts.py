@@ -2,14 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, Literal
-from urllib.parse import urlencode
 from uuid import UUID
 
 from anyio import to_thread
 from fastapi import APIRouter, Query, Request
 from sqlalchemy.orm import Session
 from starlette.datastructures import FormData, UploadFile
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
 from dynabench.datasets import conversions, library
 from dynabench.kit import errors
@@ -66,8 +65,7 @@ async def change_contexts(request: Request, db: Db, task: str, owner: TaskOwner)
     query: dict[str, Any] = {"done": done, "changed": changed}
     if change_of_contexts.retired is not None:
         query |= {"ids": ",".join(map(str, ids[:100])), "retired": "any" if change_of_contexts.retired else "no"}
-    address = request.app.url_path_for("manage_contexts", task=task)
-    return RedirectResponse(f"{address}?{urlencode(query)}", status_code=303)
+    return redirect(request, "manage_contexts", task=task, query=query)
 
 
 @router.post("/tasks/{task}/manage/contexts/datasets", name="contexts_of_dataset")
@@ -79,8 +77,7 @@ async def contexts_from_dataset(
     of_task, _, name = str(form.get("dataset", ""))[:130].partition("/")
     rows = await db.aread(conversions.source_digest, owner, task, of_task, name)
     id = await conversions.store_context_file(settings, task, rows)
-    address = request.app.url_path_for("map_contexts", task=task, id=id)
-    return RedirectResponse(f"{address}?{urlencode({'name': f'{name}.jsonl'})}", status_code=303)
+    return redirect(request, "map_contexts", task=task, id=id, query={"name": f"{name}.jsonl"})
 
 
 router.include_router(imports.router)
@@ -187,8 +184,7 @@ async def send(request: Request, settings: AppSettings, db: Db, task: str, owner
         except errors.Invalid as problem:
             return await contexts_page(request, owner, task, ContextFilter(), None, status=422, errors=problem.fields)
     name = str(sent[0].filename)[:200] if len(sent) == 1 else f"{len(sent)} files"
-    address = request.app.url_path_for("map_contexts", task=task, id=id)
-    return RedirectResponse(f"{address}?{urlencode({'name': name})}", status_code=303)
+    return redirect(request, "map_contexts", task=task, id=id, query={"name": name})
 
 
 async def _store_files(request: Request, task: str, sent: Sequence[UploadFile]) -> UUID:

@@ -247,6 +247,32 @@ def refuse_unless(permission: Permission) -> None:
         raise errors.Forbidden(permission.reason)
 
 
+def refuse_if_banned(person: Person, banned: str | None) -> None:
+    """Raise `Forbidden` with the reason of a ban; an administrator's counts for nothing."""
+    if not may(person, Action.CHECK_EXAMPLE, banned=banned is not None):
+        raise errors.Forbidden(f"You may no longer write or check examples for this task: {banned}")
+
+
+def require_admission(
+    annotators: str, person: Person | None, role: str | None, banned: str | None, *, checking: bool = False
+) -> None:
+    """Refuse a person who may not write for a task, or not check.
+
+    Banned people may do neither. Where the `annotators` of its config are `invited`, people without a role and visitors
+    may not either. Validators check and write nothing.
+    """
+    invited = annotators == "invited"
+    if person is None:
+        if invited:
+            raise errors.Unauthenticated(_("This task is by invitation. Log in if you are a member."))
+        return
+    refuse_if_banned(person, banned)
+    if invited:
+        refuse_unless(may(person, Action.JOIN_INVITED_TASK, role=role))
+    if not checking:
+        refuse_unless(may(person, Action.WRITE_EXAMPLE, role=role))
+
+
 def role_of(session: Session, person: Person | None, task_id: str) -> TaskRole | None:
     """Return the role of a person in a task, which is an owner's for administrators; None without one."""
     if person is None:

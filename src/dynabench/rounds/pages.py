@@ -188,7 +188,7 @@ async def own_proposals(
 async def withdraw(request: Request, db: Db, id: RowId, person: Member) -> Response:
     """Take one back."""
     await db.awrite(proposals.withdraw_proposal, person, id)
-    return RedirectResponse(f"{request.app.url_path_for('proposals')}?done=withdrawn", status_code=303)
+    return redirect(request, "proposals", query={"done": "withdrawn"})
 
 
 @router.get("/admin", name="admin")

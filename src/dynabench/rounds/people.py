@@ -18,7 +18,6 @@ from dynabench.people.notices import service as notices
 from dynabench.people.roles import Ban, Role, TaskRole
 from dynabench.rounds import queries, service
 from dynabench.rounds.tables import Round
-from dynabench.tasks import TaskConfig
 from dynabench.web.pages import wants_fragment
 
 REASON = 500
@@ -32,7 +31,7 @@ def require_seat(session: Session, person: Person | None, task_id: str, *, check
     """
     config = service.task_config(session, task_id)
     role, banned = _seat(session, person, task_id) if person else (None, None)
-    require_admission(config, person, role, banned, checking=checking)
+    may.require_admission(config.annotators, person, role, banned, checking=checking)
 
 
 def open_round_for_writer(session: Session, person: Person, task_id: str) -> Round:
@@ -44,30 +43,15 @@ def open_round_for_writer(session: Session, person: Person, task_id: str) -> Rou
         require_seat(session, person, task_id)
         return service.open_round_of(session, task_id)
     current, role, banned = row
-    require_admission(service.config_of(session, current.version_id), person, role, banned)
+    config = service.config_of(session, current.version_id)
+    may.require_admission(config.annotators, person, role, banned)
     return current
-
-
-def require_admission(
-    config: TaskConfig, person: Person | None, role: str | None, banned: str | None, *, checking: bool = False
-) -> None:
-    """As `require_seat`, for somebody whose role in the task and reason of ban, if any, are known."""
-    invited = config.annotators == "invited"
-    if person is None:
-        if invited:
-            raise errors.Unauthenticated(_("This task is by invitation. Log in if you are a member."))
-        return
-    _refuse_if_banned(person, banned)
-    if invited:
-        may.refuse_unless(may.may(person, Action.JOIN_INVITED_TASK, role=role))
-    if not checking:
-        may.refuse_unless(may.may(person, Action.WRITE_EXAMPLE, role=role))
 
 
 def refuse_banned(session: Session, person: Person, task_id: str) -> str | None:
     """Refuse somebody who is banned from the task, whoever else may come; their role in it, without an admin's."""
     role, banned = _seat(session, person, task_id)
-    _refuse_if_banned(person, banned)
+    may.refuse_if_banned(person, banned)
     return role
 
 
@@ -75,11 +59,6 @@ def _seat(session: Session, person: Person, task_id: str) -> tuple[str | None, s
     """A person's role in a task and the reason of their ban."""
     role, banned = session.execute(queries.SEAT, {"task": task_id, "person": person.id}).one()
     return role, banned
-
-
-def _refuse_if_banned(person: Person, banned: str | None) -> None:
-    if not may.may(person, Action.CHECK_EXAMPLE, banned=banned is not None):
-        raise errors.Forbidden(f"You may no longer write or check examples for this task: {banned}")
 
 
 def person_named(session: Session, username: str) -> Person:

@@ -11,13 +11,12 @@ from contextlib import asynccontextmanager, suppress
 from functools import cache
 from typing import Any, ClassVar
 
-from fastapi import APIRouter, Depends, FastAPI, Request
+from fastapi import APIRouter, Depends, FastAPI
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import RouteContext, iter_route_contexts
 from starlette.datastructures import URLPath
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
-from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, NoMatchFound
 
 from dynabench import __version__, web
@@ -28,12 +27,11 @@ from dynabench.kit.db import Database
 from dynabench.kit.settings import Settings, get_settings
 from dynabench.people.accounts import auth
 from dynabench.people.notices import events
-from dynabench.site import middleware, problems
+from dynabench.site import middleware, problems, process_routes
 from dynabench.site.admission import Admission, scale
 from dynabench.site.cards.calculator import Calculator
 from dynabench.site.middleware import CleanAddress, Frame
-from dynabench.site.openapi_document import Description
-from dynabench.site.readiness import Readiness
+from dynabench.site.process_routes import Description, Readiness
 from dynabench.site.request_bodies import BodyLimit
 from dynabench.validation import pages as validation_pages
 
@@ -113,31 +111,6 @@ TAGS = [
     {"name": "evaluate", "description": "The evaluation library: cards, and results of small inputs."},
 ]
 
-frame = APIRouter(include_in_schema=False)
-
-
-@frame.get("/healthz", name="healthz")
-async def alive() -> dict[str, str]:
-    """The process answers."""
-    return {"status": "alive"}
-
-
-@frame.get("/readyz", name="readyz")
-async def ready(request: Request) -> JSONResponse:
-    """200 once the database, the demo's tasks and the models of open rounds are there; else 503 and what is awaited."""
-    readiness: Readiness = request.app.state.readiness
-    return await readiness.answer(request)
-
-
-@frame.get("/api/openapi.json", name="openapi")
-async def openapi(request: Request) -> Response:
-    """The OpenAPI document: made once a process, in a thread, and kept as the bytes that are sent."""
-    description: Description = request.app.state.description
-    return await description.response(request)
-
-
-frame.add_api_route("/metrics", middleware.show, name="metrics", response_class=JSONResponse)
-
 
 class App(FastAPI):
     """FastAPI whose OpenAPI document has errors as problem documents, and the scopes that tokens need."""
@@ -184,7 +157,7 @@ def routes() -> list[BaseRoute]:
     """All routes of the features. Every application of a process has these very ones: FastAPI works out what a route
     needs when it is first looked at, which takes longer for all of them than most requests."""
     together = APIRouter(dependencies=[Depends(security.protect)], responses=problems.ANSWERS)
-    for router in (frame, *routers()):
+    for router in (process_routes.router, *routers()):
         together.include_router(router, dependencies=[Depends(announced)] if router in ANNOUNCED else None)
     return together.routes
 

@@ -14,6 +14,7 @@ from dynabench.collection.tables import Standing
 from dynabench.kit import errors
 from dynabench.kit.db import now
 from dynabench.kit.language import _
+from dynabench.people import may
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds import people
 from dynabench.rounds import service as rounds
@@ -83,9 +84,8 @@ def _offered(session: Session, person: Person, task_id: str) -> list[_Offered]:
     if not rows or rows[0].shown_version is None:
         people.require_seat(session, person, task_id, checking=True)  # says what there is not
         return []
-    people.require_admission(
-        rounds.config_of(session, rows[0].shown_version), person, rows[0].role, rows[0].banned, checking=True
-    )
+    annotators = rounds.config_of(session, rows[0].shown_version).annotators
+    may.require_admission(annotators, person, rows[0].role, rows[0].banned, checking=True)
     found = [row for row in rows if row.id is not None]
     return [_Offered(row.id, row.number, rounds.config_of(session, row.version_id)) for row in found]
 

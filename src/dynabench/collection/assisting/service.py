@@ -32,16 +32,6 @@ if TYPE_CHECKING:
     from dynabench.collection.targets import Verdict
 
 
-@dataclass(frozen=True)
-class Brought:
-    """The suggestions of one provider and its time in ms, or the sentence that says why it has none."""
-
-    provider: str
-    found: Sequence[Suggested]
-    latency_ms: float
-    problem: str = ""
-
-
 class Suggestion(Base):
     """A text that was suggested to somebody on a handout of theirs, for one field of the input.
 
@@ -65,6 +55,36 @@ class Suggestion(Base):
     at: Mapped[datetime] = mapped_column(default=now)
 
     __table_args__ = (Index("ix_suggestions_handout", "handout_id", "id"),)
+
+
+class Assistance(Base):
+    """The outcome of the suggestions that an author saw on the hand-out of an example.
+
+    There is no row where the author saw none. `outcome` is `accepted` (the text is a suggestion's), `edited`
+    (it was made from one, `distance` characters away) or `ignored`; for `ignored`, `provider`, `model`,
+    `version` and `text` are empty.
+    """
+
+    __tablename__ = "assistances"
+
+    example_id: Mapped[int] = mapped_column(ForeignKey("examples.id"), primary_key=True)
+    shown: Mapped[int]
+    outcome: Mapped[str] = mapped_column(String(10))
+    distance: Mapped[int | None]
+    provider: Mapped[str] = mapped_column(String(40), default="")
+    model: Mapped[str] = mapped_column(String(100), default="")
+    version: Mapped[str] = mapped_column(String(64), default="")
+    text: Mapped[str] = mapped_column(default="")
+
+
+@dataclass(frozen=True)
+class Brought:
+    """The suggestions of one provider and its time in ms, or the sentence that says why it has none."""
+
+    provider: str
+    found: Sequence[Suggested]
+    latency_ms: float
+    problem: str = ""
 
 
 @dataclass(frozen=True)
@@ -228,26 +248,6 @@ def recorded(session: Session, draft: "Draft", verdict: "Verdict", example_id: i
     shown = session.scalars(select(Suggestion).where(Suggestion.handout_id == given.id).order_by(Suggestion.id)).all()
     if shown:
         session.add(_became(shown, draft, example_id))
-
-
-class Assistance(Base):
-    """The outcome of the suggestions that an author saw on the hand-out of an example.
-
-    There is no row where the author saw none. `outcome` is `accepted` (the text is a suggestion's), `edited`
-    (it was made from one, `distance` characters away) or `ignored`; for `ignored`, `provider`, `model`,
-    `version` and `text` are empty.
-    """
-
-    __tablename__ = "assistances"
-
-    example_id: Mapped[int] = mapped_column(ForeignKey("examples.id"), primary_key=True)
-    shown: Mapped[int]
-    outcome: Mapped[str] = mapped_column(String(10))
-    distance: Mapped[int | None]
-    provider: Mapped[str] = mapped_column(String(40), default="")
-    model: Mapped[str] = mapped_column(String(100), default="")
-    version: Mapped[str] = mapped_column(String(64), default="")
-    text: Mapped[str] = mapped_column(default="")
 
 
 def _became(shown: Sequence[Suggestion], draft: "Draft", example_id: int) -> Assistance:

@@ -7,7 +7,7 @@ import uuid
 from fastapi import APIRouter, Query, Request
 from sqlalchemy.orm import Session
 from starlette.datastructures import FormData
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
 from dynabench.collection.chat import live, schemas, service
 from dynabench.collection.chat.api import chats, started
@@ -16,6 +16,7 @@ from dynabench.collection.chat.service import Begun
 from dynabench.collection.tables import Handout
 from dynabench.kit import errors
 from dynabench.kit.api import Db
+from dynabench.kit.forms import redirect
 from dynabench.kit.language import _
 from dynabench.kit.security import throttle
 from dynabench.people.accounts.auth import Member
@@ -69,7 +70,7 @@ async def converse(request: Request, db: Db, task: str, person: Member) -> Respo
         return await _shown(request, task, person, handout, told, problem.status)
     if wants_fragment(request):
         return await _shown(request, task, person, handout)
-    return RedirectResponse(f"{request.app.url_path_for('create', task=task)}#chat", status_code=303)
+    return redirect(request, "create", task=task, anchor="chat")
 
 
 def _begin(session: Session, task: str, person: Person, handout: int, act: str, form: FormData) -> Begun:

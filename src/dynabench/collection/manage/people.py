@@ -5,13 +5,14 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Query, Request
 from sqlalchemy.orm import Session
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
 from dynabench.collection import figures
 from dynabench.collection.overview import started
 from dynabench.kit import errors
 from dynabench.kit.api import Db, csv_response
 from dynabench.kit.db import Database
+from dynabench.kit.forms import field_errors, redirect, rejection
 from dynabench.kit.language import _
 from dynabench.kit.security import RowId
 from dynabench.people import may
@@ -141,8 +142,7 @@ def _lines(db: Database, of: Round) -> Iterator[Sequence[object]]:
 
 
 def _back(request: Request, task: str, done: str, of: int = 0) -> Response:
-    address = f"{request.app.url_path_for('manage_people', task=task)}?done={done}"
-    return RedirectResponse(f"{address}&of={of}" if of else address, status_code=303)
+    return redirect(request, "manage_people", task=task, query={"done": done, "of": of})
 
 
 @router.post("/tasks/{task}/manage/people/roles", name="manage_role")
@@ -152,13 +152,9 @@ async def change_role(
     """Give somebody a role, or take it away where `role` is empty."""
     try:
         await db.awrite(service.set_role, owner, task, username.strip(), role or None)
-    except errors.Invalid as problem:
-        return await _show(request, owner, task, 422, errors=problem.fields, typed={"username": username})
-    except (errors.Conflict, errors.NotFound) as problem:
-        wrong = {"username": problem.detail}
-        return await _show(
-            request, owner, task, problem.status, errors=wrong, typed={"username": username, "role": role}
-        )
+    except (errors.Invalid, errors.Conflict, errors.NotFound) as problem:
+        typed = {"username": username, "role": role}
+        return await _show(request, owner, task, typed=typed, **rejection(problem, "username"))
     return _back(request, task, "role")
 
 
@@ -167,10 +163,9 @@ async def ban(request: Request, db: Db, task: str, id: RowId, person: TaskModera
     """Ban somebody, who reads the reason."""
     try:
         await db.awrite(people.ban_person, person, task, id, reason)
-    except errors.Invalid as problem:
-        return await _show(request, person, task, 422, problem=problem.fields["reason"])
-    except errors.Forbidden as problem:
-        return await _show(request, person, task, 403, problem=problem.detail)
+    except (errors.Invalid, errors.Forbidden) as problem:
+        message = field_errors(problem, "reason")["reason"]
+        return await _show(request, person, task, problem.status, problem=message)
     return _back(request, task, "ban", id)
 
 

@@ -1,4 +1,4 @@
-"""The page of a round's data measurements, and its tables as files."""
+"""Pages of a round's data measurements: for everybody, and for those who run the task; tables as files."""
 
 from collections.abc import Callable
 from typing import Annotated, Any
@@ -13,10 +13,13 @@ from dynabench.insight.data_measurements.measures import MEASURES
 from dynabench.insight.data_measurements.results import LEAST, Table
 from dynabench.kit import errors
 from dynabench.kit.api import Db, csv_response
+from dynabench.kit.forms import redirect
 from dynabench.people.accounts.auth import Viewer
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds import people, views
 from dynabench.rounds import service as rounds
+from dynabench.rounds.manage import frame
+from dynabench.rounds.manage.frame import TaskModerator, TaskOwner
 from dynabench.rounds.schemas import Number
 from dynabench.web import render
 
@@ -96,3 +99,37 @@ async def across(db: Db, task: str, viewer: Viewer) -> Response:
         for figure in result.figures
     ]
     return csv_response(f"{task}-rounds.csv", ACROSS, lines)
+
+
+console = APIRouter()
+
+
+@console.get("/tasks/{task}/manage/rounds/{n}/data", name="manage_round_data")
+async def show_console_data(request: Request, db: Db, task: str, n: Number, person: TaskModerator) -> Response:
+    """Show the data quality report of a round, including results that rest on only a few writers."""
+
+    def read(session: Session) -> dict[str, Any]:
+        return page_values(session, person, task, n, everything=True)
+
+    values = await db.aread(read)
+    return await frame.console_page(request, task, "data_measurements/manage/measured.html", "rounds", **values)
+
+
+@console.post("/tasks/{task}/manage/rounds/{n}/data", name="measure_round_form")
+async def measure_again(request: Request, db: Db, task: str, n: Number, owner: TaskOwner) -> Response:
+    """Have the worker measure the round; while it does, asking again changes nothing."""
+
+    def ask(session: Session) -> None:
+        service.request_measurement(session, owner, task, n)
+
+    await db.awrite(ask)
+    return redirect(request, "manage_round_data", task=task, n=n)
+
+
+@console.get("/tasks/{task}/manage/rounds/{n}/data/{measure}/{table}.csv", name="manage_round_data_file")
+async def download_console_table(
+    db: Db, task: str, n: Number, measure: Name, table: Name, person: TaskModerator
+) -> Response:
+    """One table of a measure, `figures` for its figures, as a sheet."""
+    measurements = await db.aread(service.round_measurements, task, n, True)
+    return table_file(measurements, task, measure, table)

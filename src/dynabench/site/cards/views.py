@@ -1,4 +1,4 @@
-"""How a module is shown: its formula, chart, code that uses it."""
+"""Views of a module of the library: its formula, its chart, and code that uses it."""
 
 import pprint
 import re

@@ -1,17 +1,17 @@
 """A person's own work as pages: its outcomes, withdrawal, deletion of the account."""
 
 from typing import Annotated, Any
-from urllib.parse import urlencode
 
 from fastapi import APIRouter, Form, Query, Request
 from sqlalchemy.orm import Session
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
 from dynabench.collection import content_warning
 from dynabench.collection.service import retract
 from dynabench.collection.withdrawal import written
 from dynabench.kit import errors
 from dynabench.kit.api import AppSettings, Db
+from dynabench.kit.forms import redirect
 from dynabench.kit.language import _
 from dynabench.kit.security import RowId
 from dynabench.people.accounts import login
@@ -80,8 +80,7 @@ async def retract_own(request: Request, db: Db, id: RowId, person: Member) -> Re
         return service.task_of(session, id)
 
     task = await db.awrite(write)
-    address = request.app.url_path_for("own_examples")
-    return RedirectResponse(f"{address}?{urlencode({'task': task, 'done': id})}", status_code=303)
+    return redirect(request, "own_examples", query={"task": task, "done": id})
 
 
 @router.get("/settings/examples", name="withdraw")

@@ -9,11 +9,11 @@ from starlette.datastructures import FormData
 from starlette.responses import Response
 
 from dynabench.collection import boards as collected
-from dynabench.collection import link_parameters
+from dynabench.collection import handouts
 from dynabench.collection.manage import plans
 from dynabench.collection.schemas import ExampleLinkOut
 from dynabench.collection.statistics import statistics
-from dynabench.insight.data_measurements import manage
+from dynabench.insight.data_measurements import pages as measurement_pages
 from dynabench.kit import errors
 from dynabench.kit.api import Db, csv_response
 from dynabench.kit.db import Database
@@ -31,7 +31,7 @@ from dynabench.tasks import TaskConfig
 router = APIRouter()
 LINKS = 500  # read at once
 router.include_router(plans.router)
-router.include_router(manage.router)
+router.include_router(measurement_pages.console)
 
 ROWS = 4  # of the form's arms; one more than were filled in, if that is more
 BLANK = {"name": "", "share": "1", "targets": "round", "start": "", "assistant": ""}
@@ -242,7 +242,7 @@ def _line(item: ExampleLinkOut, names: Sequence[str]) -> list[object]:
 def _links(db: Database, owner: Person, task: str, number: int) -> Iterator[ExampleLinkOut]:
     after = 0
     while True:
-        page = db.read(link_parameters.page, owner, task, number, after, LINKS)
+        page = db.read(handouts.list_links, owner, task, number, after, LINKS)
         yield from page.items
         if page.next is None:
             return

@@ -13,6 +13,7 @@ from dynabench.collection import notes, search
 from dynabench.collection.schemas import ExampleQuery
 from dynabench.kit import errors
 from dynabench.kit.api import Db
+from dynabench.kit.forms import field_errors, redirect
 from dynabench.kit.language import _
 from dynabench.kit.security import RowId
 from dynabench.people.accounts.tables import Person
@@ -82,8 +83,7 @@ def _browser(request: Request, task: str, form: FormData) -> str:
 async def undo(request: Request, db: Db, task: str, id: RowId, person: TaskModerator) -> Response:
     """Undo it."""
     await db.awrite(bulk.undo, person, task, id)
-    address = request.app.url_path_for("manage_examples", task=task)
-    return RedirectResponse(f"{address}?hidden=any&bulk={id}", status_code=303)
+    return redirect(request, "manage_examples", task=task, query={"hidden": "any", "bulk": id})
 
 
 @router.post("/tasks/{task}/manage/notes/{id}", name="note_example")
@@ -109,11 +109,11 @@ async def note(request: Request, db: Db, task: str, id: RowId, person: TaskModer
         await db.awrite(write)
     except (errors.Invalid, errors.Conflict) as problem:
         known = await db.aread(examples.everything, person, task, id)
-        message = problem.fields["value"] if isinstance(problem, errors.Invalid) else problem.detail
+        message = field_errors(problem, "value")["value"]
         shown = examples.words(
             errors={"label" if name.strip() else "note": message}, values={"note": text, "label": name}
         )
         return await frame.console_page(
             request, task, "validation/manage/example.html", "examples", status=problem.status, **shown, **known
         )
-    return RedirectResponse(f"{request.app.url_path_for('manage_example', task=task, id=id)}#notes", status_code=303)
+    return redirect(request, "manage_example", task=task, id=id, anchor="notes")

@@ -1,14 +1,13 @@
 """Annotation artifacts: baselines that see only a part of the input, and words that give the answer away."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
 
-from dynabench.insight.data_measurements import naive_bayes
-from dynabench.insight.data_measurements.naive_bayes import bag_of_words
 from dynabench.insight.data_measurements.results import Figure, MeasureResult, Table, describe_measure, make_columns
 from dynabench.insight.data_measurements.sample import Floats, Ints, Sample, words
 from dynabench.kit.language import Amount, _
@@ -92,10 +91,7 @@ def baseline(view: View, labels: Ints, writers: Ints, rng: np.random.Generator, 
     classes = int(labels.max()) + 1
     drawn = p_values.shuffle_within(labels, p_values.row_strata(writers), times, rng)
     all_of = np.concatenate([labels[None], drawn])
-    right = (
-        naive_bayes.cross_validated_predictions(present, all_of, naive_bayes.assign_folds(writers, rng), classes)
-        == all_of
-    )
+    right = cross_validated_predictions(present, all_of, assign_folds(writers, rng), classes) == all_of
     most = labels == np.bincount(labels).argmax()
     n = np.bincount(writers).astype(float)
     hits = np.bincount(writers, right[0], len(n))
@@ -276,3 +272,69 @@ def _words_result(
     if words:
         finding = _("%(words)s of %(of)s words predict an answer", words=words, of=Amount(total))
     return MeasureResult(finding, figures, (table,) if rows else (), sample.people)
+
+
+FOLDS = 5
+GROUPS = 2 * FOLDS
+"""From so many groups on, folds are made of whole groups."""
+AT_ONCE = 40
+"""Shuffles that are counted together."""
+
+
+def assign_folds(groups: Ints, rng: np.random.Generator) -> Ints:
+    """Return the fold of each row, shape (n,).
+
+    Whole groups (writers) are dealt out by size where there are enough, else single rows.
+    """
+    sizes = np.bincount(groups)
+    if len(sizes) < GROUPS:
+        return rng.permutation(np.arange(len(groups)) % FOLDS)
+    load, fold_of_group = np.zeros(FOLDS), np.zeros(len(sizes), np.int64)
+    for group in np.lexsort((rng.random(len(sizes)), -sizes)):
+        fold_of_group[group] = load.argmin()
+        load[fold_of_group[group]] += sizes[group]
+    return fold_of_group[groups]
+
+
+def cross_validated_predictions(present: Any, labels: Ints, fold: Ints, classes: int) -> Ints:
+    """Return naive Bayes' predictions for rows outside its training set, for each set of labels; shapes (times, n).
+
+    `present` is a sparse array of 0 and 1, shape (n, words).
+    """
+    parts = [_predict_batch(present, labels[at : at + AT_ONCE], fold, classes) for at in range(0, len(labels), AT_ONCE)]
+    return np.concatenate(parts)
+
+
+def _predict_batch(present: Any, labels: Ints, fold: Ints, classes: int) -> Ints:
+    times, n = labels.shape
+    onehot = (labels[:, None, :] == np.arange(classes)[:, None]).reshape(times * classes, n).T.astype(float)
+    words, rows = present.T @ onehot, onehot.sum(0)
+    predictions = np.zeros((times, n), np.int64)
+    for number in range(FOLDS):
+        test_rows = fold == number
+        if not test_rows.any():
+            continue
+        counts = words - present[test_rows].T @ onehot[test_rows] + 1
+        prior = np.log(rows - onehot[test_rows].sum(0) + 1)
+        scores = present[test_rows] @ np.log(counts / counts.sum(0)) + prior
+        predictions[:, test_rows] = scores.reshape(-1, times, classes).argmax(2).T
+    return predictions
+
+
+def bag_of_words(texts: Sequence[Sequence[str]], least: int, pairs: bool = False) -> tuple[Any, list[str]]:
+    """Return the presence of words in `texts` (lists of words) as a sparse array, shape (n, words), and the words.
+
+    Words that fewer than `least` texts have are left out; with `pairs`, two words in a row count as one more word.
+    """
+    from scipy.sparse import csr_array
+
+    sets = [sorted({*words, *(map(" ".join, pairwise(words)) if pairs else ())}) for words in texts]
+    counts = Counter(word for present_words in sets for word in present_words)
+    vocabulary = sorted(word for word, count in counts.items() if count >= least)
+    number = {word: place for place, word in enumerate(vocabulary)}
+    places = [[number[word] for word in present_words if word in number] for present_words in sets]
+    starts = np.concatenate([[0], np.cumsum([len(row) for row in places])]).astype(np.int64)
+    present_words = np.array([place for row in places for place in row], np.int64)
+    return csr_array(
+        (np.ones(len(present_words)), present_words, starts), shape=(len(texts), len(vocabulary))
+    ), vocabulary
