@@ -89,7 +89,7 @@ def _setting(db: Database) -> None:
     load(db, "targets", ("id", "round_id", "position", "model", "version"), targets)
     rng, at = random.Random(1), BEGUN
     contexts = [
-        (n, "bench", json.dumps({"premise": _text(rng, 25)}), TAGS[n % 5], f"{n:064d}", rng.getrandbits(31), 50, 20, n,
+        (n, "bench", json.dumps({"premise": _text(rng, 25)}), TAGS[n % 5], f"{n:064d}", rng.getrandbits(31), 0, 0, n,
          at)
         for n in range(1, CONTEXTS + 1)
     ]  # fmt: skip
