@@ -181,6 +181,12 @@ def _count(db: Database) -> None:
             f"e.author_id, {day}, e.start, e.arm, e.source, {sums} {source} "
             f"GROUP BY e.round_id, e.author_id, {day}, e.start, e.arm, e.source"
         )
+        connection.exec_driver_sql(
+            "UPDATE contexts SET used = n.used, fooled = n.fooled, good = n.good, failed = n.fooled - n.good FROM ("
+            "SELECT e.context_id, count(*) AS used, sum(CASE WHEN s.fooled THEN 1 ELSE 0 END) AS fooled, sum(CASE WHEN "
+            f"s.fooled AND s.verdict IN ('pending', 'correct') THEN 1 ELSE 0 END) AS good {source} GROUP BY "
+            "e.context_id) AS n WHERE n.context_id = contexts.id"
+        )
         if not db.is_sqlite:  # ids were given, so the sequences know nothing of them
             for name in ("people", "task_versions", "rounds", "targets", "contexts", "handouts", "examples"):
                 connection.exec_driver_sql(

@@ -343,11 +343,6 @@ def _changes() -> Select[Any]:
     )
 
 
-def drop_terms(session: Session) -> None:
-    """Forget what changes say of terms."""
-    session.execute(update(_TABLE).values(terms=""))
-
-
 def drop_counts(session: Session, round_id: int) -> None:
     """Forget what changes say of the counts of a round."""
     session.execute(update(_TABLE).where(_TABLE.c.round_id == round_id).values(counts=""))
