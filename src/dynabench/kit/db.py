@@ -168,7 +168,7 @@ def replace_rows(session: Session, table: Table, before: KeyedRows, after: Keyed
         connection.execute(statement, [dict(zip(names, key, strict=True)) for key in surplus])
 
 
-class Prepared:
+class PreparedStatement:
     """A statement that is compiled once for each database and then run by the driver itself.
 
     SQLAlchemy takes five times as long to pass a short statement on as the driver takes to run it, and what one request
@@ -321,7 +321,7 @@ class Database:
         """`read` in a worker thread."""
         return await to_thread.run_sync(lambda: self.read(function, *args, **kwargs))
 
-    async def afirst(self, statement: Prepared, values: Mapping[str, Any]) -> Any:
+    async def afirst(self, statement: PreparedStatement, values: Mapping[str, Any]) -> Any:
         """Return the first row of one indexed read, None if there is none, without a session.
 
         SQLite answers sooner than a thread would begin. Where another process holds the whole database, a thread waits.

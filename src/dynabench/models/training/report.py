@@ -13,7 +13,7 @@ from dynabench.models.training import mixing
 from dynabench.models.training.learning import Learned, Settings
 from dynabench.models.training.mixing import Guarded, Mix
 from dynabench.models.training.recipes import Recipe, Source
-from dynabench.models.training.rows import Prepared
+from dynabench.models.training.rows import PreparedRows
 
 if TYPE_CHECKING:
     from dynabench.models.training.run import Cost
@@ -189,7 +189,7 @@ def _licence_note(details: Spec, mix: Mix, settings: Settings) -> str:
 BASE = ("base_model: sentence-transformers/all-MiniLM-L6-v2", "library_name: peft")
 
 
-def recipe_card(recipe: Recipe, details: Spec, prepared: Prepared[Any], cost: "Cost") -> str:
+def recipe_card(recipe: Recipe, details: Spec, prepared: PreparedRows[Any], cost: "Cost") -> str:
     """The card as Markdown."""
     parts = CardParts(
         header=BASE if recipe.kind != "ngram" else (),
@@ -202,7 +202,7 @@ def recipe_card(recipe: Recipe, details: Spec, prepared: Prepared[Any], cost: "C
     return card_text(details, parts)
 
 
-def _recipe_sources(recipe: Recipe, prepared: Prepared[Any]) -> list[str]:
+def _recipe_sources(recipe: Recipe, prepared: PreparedRows[Any]) -> list[str]:
     def line(source: Source) -> str:
         note = f"; {source.note}" if source.note else ""
         return f"- {source.name} ({source.licence}): {prepared.counts[source.name]:,} rows{note}"
