@@ -175,7 +175,7 @@ def _sets(source: Million) -> Iterator[tuple[list[str], Ints]]:
         for value, places in zip(values, _places(column, len(values)), strict=True):
             yield [facet(name, value)], places
     for day, places in enumerate(_places(source.day, DAYS)):
-        yield day_facets(FIRST + timedelta(days=day))[:1], places
+        yield [day_facets(FIRST + timedelta(days=day))[0]], places
     months = np.array([(FIRST + timedelta(days=d)).month for d in range(DAYS)])[source.day] - 1
     for month, places in enumerate(_places(months, 3)):
         yield [facet("month", f"2026-{month + 1:02}")], places

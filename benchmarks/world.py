@@ -89,7 +89,7 @@ def _setting(db: Database) -> None:
     load(db, "targets", ("id", "round_id", "position", "model", "version"), targets)
     rng, at = random.Random(1), BEGUN
     contexts = [
-        (n, "bench", json.dumps({"premise": _text(rng, 25)}), TAGS[n % 5], f"{n:064d}", rng.getrandbits(31), 50, 20, n,
+        (n, "bench", json.dumps({"premise": _text(rng, 25)}), TAGS[n % 5], f"{n:064d}", rng.getrandbits(31), 0, 0, n,
          at)
         for n in range(1, CONTEXTS + 1)
     ]  # fmt: skip
@@ -180,6 +180,12 @@ def _count(db: Database) -> None:
             f"INSERT INTO tallies (round_id, person_id, day, start, arm, source, {counts}) SELECT e.round_id, "
             f"e.author_id, {day}, e.start, e.arm, e.source, {sums} {source} "
             f"GROUP BY e.round_id, e.author_id, {day}, e.start, e.arm, e.source"
+        )
+        connection.exec_driver_sql(
+            "UPDATE contexts SET used = n.used, fooled = n.fooled, good = n.good, failed = n.fooled - n.good FROM ("
+            "SELECT e.context_id, count(*) AS used, sum(CASE WHEN s.fooled THEN 1 ELSE 0 END) AS fooled, sum(CASE WHEN "
+            f"s.fooled AND s.verdict IN ('pending', 'correct') THEN 1 ELSE 0 END) AS good {source} GROUP BY "
+            "e.context_id) AS n WHERE n.context_id = contexts.id"
         )
         if not db.is_sqlite:  # ids were given, so the sequences know nothing of them
             for name in ("people", "task_versions", "rounds", "targets", "contexts", "handouts", "examples"):

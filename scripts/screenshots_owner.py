@@ -14,7 +14,7 @@ from dynabench.collection.tables import Example
 from dynabench.kit.db import Database, now
 from dynabench.kit.settings import Settings
 from dynabench.rounds.tables import Round
-from dynabench.validation.rebuild import rebuild
+from dynabench.validation.rebuild import rebuild_all
 from dynabench.validation.tables import Validation
 
 TASK = "nli"
@@ -64,10 +64,10 @@ def age(home: Path) -> None:
             voted = at + timedelta(days=days * rng.uniform(0.2, 0.9))
             session.execute(update(Validation).where(Validation.example_id == id).values(at=voted))
         source.opened_at = now() - timedelta(days=DAYS + 0.2)
-        rebuild(session, source.id)
 
     try:
         db.write(spread)
+        rebuild_all(db)
     finally:
         db.close()
 

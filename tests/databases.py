@@ -41,6 +41,7 @@ ON_BOTH = (
     "validation/test_folding.py",
     "validation/test_places.py::test_a_place_that_ran_out",
     "validation/test_places.py::test_no_more_places",
+    "validation/test_rebuild.py",
     "validation/test_votes.py::test_every_change",
     "validation/test_votes.py::test_nobody_votes_twice",
     "validation/test_votes.py::test_two_votes",

@@ -6,7 +6,7 @@ from typing import cast
 import numpy as np
 
 from dynabench.models.training import mixing
-from dynabench.models.training.descent import descended
+from dynabench.models.training.descent import run_descent
 from dynabench.models.training.learning import Checkpoints, Settings
 from dynabench.models.training.mixing import Mix, Part
 from dynabench.models.training.networks import Labelling
@@ -49,7 +49,7 @@ class AdapterMethod(TrainingMethod[Labelling]):
         mix = Mix(data.task, data.fields, "label", data.labels, [Part("collected", rows)], development_rows)
         settings = Settings(seed=seed, epochs=EPOCHS, patience=PATIENCE)
         safe_mix = mixing.guarded(mix, seed).mix
-        descent = descended(safe_mix, settings, Checkpoints(None, ""), lambda *_: None)
+        descent = run_descent(safe_mix, settings, Checkpoints(None, ""), lambda *_: None)
         return cast(Labelling, descent.network)
 
     def predict(self, model: Labelling, features: Features) -> Probabilities:

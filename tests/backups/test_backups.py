@@ -366,7 +366,11 @@ def test_counts_and_the_index_are_made_anew_from_the_ledger(settings, furnished,
         ).all()
         return tallies, standings, breakdowns, postings
 
-    assert command(settings, "db", "rebuild").exit_code == 0
+    first = command(settings, "db", "rebuild")
+    assert first.exit_code == 0, first.output
+    examples = database.read(lambda session: session.scalar(select(func.count()).select_from(Example)))
+    for step in ("Counting votes", "Adding up", "Indexing"):
+        assert f"{step}: {examples} of {examples}" in first.stderr
     before = database.read(counted)
     assert all(before)
 
@@ -380,6 +384,5 @@ def test_counts_and_the_index_are_made_anew_from_the_ledger(settings, furnished,
     assert database.read(counted) != before
     done = command(settings, "db", "rebuild", "--json")
     assert done.exit_code == 0, done.output
-    examples = database.read(lambda session: session.scalar(select(func.count()).select_from(Example)))
     assert json.loads(done.stdout)["examples"] == examples > 0
     assert database.read(counted) == before

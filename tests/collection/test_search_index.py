@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sqlalchemy import select
+from sqlalchemy import delete, select
 
 import dynabench.collection.tables  # noqa: F401 - the index points to its examples
 from dynabench.collection import folding, projections, search
@@ -70,7 +70,8 @@ def test_it_finds_what_a_look_through_everything_finds(world, told, question, be
     told = [(example, one_value_each(terms)) for example, terms in told]
 
     def tell(session):
-        search.clear(session)
+        search.drop_blocks(session, after=-1)
+        session.execute(delete(ExampleChange))
         for number, (example, terms) in enumerate(told):
             if number == folded:
                 folding.fold(session)
@@ -83,7 +84,7 @@ def test_it_finds_what_a_look_through_everything_finds(world, told, question, be
 
 def test_each_batch_is_folded_until_nothing_is_left(world, monkeypatch):
     monkeypatch.setattr(folding, "BATCH", 5)
-    world.write(search.clear)
+    world.write(search.drop_blocks, -1)
     folding.fold_all(world)
     for number in range(13):
         world.write(projections.note_change, 400, [f"word{number}"])

@@ -3,7 +3,7 @@
 import pytest
 
 from dynabench.collection.tables import Standing
-from dynabench.validation.rebuild import reindex
+from dynabench.validation.rebuild import rebuild_all
 from tests.collection.conftest import draw, send, written
 
 HERE = "/tasks/nli/manage/examples"
@@ -33,7 +33,7 @@ def test_notes_and_labels_are_found_again_also_after_a_rebuild(owner, moderator,
         assert found(owner, label="to show") == ids[:2]
         waiting = owner.get("/api/v1/tasks/nli/moderation", params={"which": "noted"}).json()["items"]
         assert [each["example"]["id"] for each in waiting] == [ids[0]]
-        database.write(reindex)
+        rebuild_all(database)
     owner.delete(f"/api/v1/examples/{ids[0]}/notes/{said['notes'][0]['id']}")
     assert owner.delete(f"/api/v1/examples/{ids[1]}/labels/to show").json() == {"notes": [], "labels": []}
     assert found(owner, noted="true") == []
@@ -67,11 +67,11 @@ def test_what_matches_a_question_is_marked_and_unmarked(owner, ids, database, ki
     made = bulk(owner, kind=kind, value=value, matching={"q": "number"}).json()
     assert made["changed"] == ids
     assert found(owner, **asked) == ids
-    database.write(reindex)
+    rebuild_all(database)
     assert found(owner, **asked) == ids
     owner.post(f"/api/v1/tasks/nli/examples/bulk/{made['id']}/undo")
     assert found(owner, **asked) == []
-    database.write(reindex)
+    rebuild_all(database)
     assert found(owner, **asked) == []
 
 

@@ -37,7 +37,7 @@ from dynabench.people.roles import Role
 from dynabench.rounds import queries
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context
-from dynabench.validation.rebuild import rebuild
+from dynabench.validation.rebuild import count_written
 from dynabench.validation.tables import Validation
 from tests.evaluate import real
 from tests.furnished import Server
@@ -147,6 +147,7 @@ def write(session: Session, task: str, written: Sequence[Said]) -> None:
     number, target = of.number, of.targets[0]
     people = session.scalars(select(Person.id).order_by(Person.id)).all()
     writers, judges = people[1 : WRITERS + 1], people[WRITERS + 1 :]
+    examples = []
     for place, each in enumerate(written):
         at = BEGUN + timedelta(days=number, minutes=place)
         handout = Handout(
@@ -163,6 +164,7 @@ def write(session: Session, task: str, written: Sequence[Said]) -> None:
         )  # fmt: skip
         session.add(example)
         session.flush()
+        examples.append(example)
         session.add(
             Prediction(
                 example_id=example.id, position=0, model=target.model, version=target.version,
@@ -174,7 +176,7 @@ def write(session: Session, task: str, written: Sequence[Said]) -> None:
                 Validation(example_id=example.id, person_id=judge, vote="correct", by_owner=False, values={}, at=at)
             )
     session.flush()
-    rebuild(session, of.id)
+    count_written(session, examples)
     _put_off_measuring(session, of.id)
 
 

@@ -20,7 +20,7 @@ from dynabench.operations.migrations import metadata
 from dynabench.people.accounts import login
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds.tables import Round
-from dynabench.validation.rebuild import rebuild, reindex
+from dynabench.validation.rebuild import rebuild_all
 from tests.datasets.world import bring, export, fresh, looked_at, proposed, rows, said, written
 from tests.furnished import in_memory
 from tests.validation.world import World
@@ -127,9 +127,7 @@ def check(world, deployment, elsewhere, other, path: Path):
     again, _ = bring(db, other, path)
     assert (again.created, again.duplicates, again.rounds) == (0, len(before), {})
     first = counts(db)
-    for round_id in db.read(lambda session: list(session.scalars(select(Round.id)))):
-        db.write(rebuild, round_id)
-    db.write(reindex)
+    rebuild_all(db)
     assert counts(db) == first, "what was counted on the way in is what a recount says"
     here = {one[1]: one for one in counts_of_kept(world.db)}
     assert all(here[one[1]][3:] == one[3:] for one in first if one[0] == "standing")

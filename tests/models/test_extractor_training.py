@@ -77,10 +77,10 @@ def test_an_answer_is_marked_in_the_window_that_shows_it_best():
     filler = "Sheep graze behind the wall. " * 40
     passage = f"{filler}The gate is green. {filler}"
     question = rows.Question({"question": "Which?", "passage": passage}, ("green",), passage.index("green"))
-    found = adapter.marked(question, 64)
+    found = adapter.mark_answer(question, 64)
     assert found.pieces.ids[found.at + found.first] == found.pieces.ids[found.at + found.last] == 2665  # "green"
     assert 10 < found.first < found.count - 10
-    assert adapter.marked(rows.Question(question.inputs, (passage,), 0), 64) is None
+    assert adapter.mark_answer(rows.Question(question.inputs, (passage,), 0), 64) is None
 
 
 @pytest.mark.models

@@ -259,4 +259,4 @@ def test_the_command_goes_on_where_no_host_answers_and_says_so(tmp_path, monkeyp
         command.until_served([("sentiment-ngram", "0" * 16)])
     finally:
         get_settings.cache_clear()
-    assert "Nobody can play yet" in capsys.readouterr().err
+    assert "The models do not answer yet" in capsys.readouterr().err

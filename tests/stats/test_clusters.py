@@ -1,5 +1,7 @@
 """Differences between groups whose rows come in clusters."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -71,6 +73,47 @@ def test_a_difference_turned_round_has_the_other_sign(rows):
     if there.p is not None:
         assert there.p == pytest.approx(back.p)
         assert there.low == pytest.approx(-back.high)
+
+
+sides = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 3)), min_size=8, max_size=8)
+
+
+@given(sides, sides, st.integers(1, 8), st.sampled_from([0.5, 0.9, 0.95]))
+def test_intervals_are_those_of_leaving_out_one_cluster_at_a_time(first, second, clusters, level):
+    """The jackknife as its definition says it, in fractions."""
+    rows = [(*one, *other) for one, other in zip(first[:clusters], second[:clusters], strict=True)]
+    result = difference(*(list(column) for column in zip(*rows, strict=True)), level=level)
+
+    def left(without):
+        k1, n1, k2, n2 = (sum(row[i] for at, row in enumerate(rows) if at != without) for i in range(4))
+        return (Fraction(k1, n1) if n1 else None), (Fraction(k2, n2) if n2 else None)
+
+    whole = left(None)
+    if None in whole:
+        assert result.value is None
+        return
+    assert result.value == pytest.approx(float(whole[0] - whole[1]))
+    moved = [
+        [0 if part is None else all_ - part for all_, part in zip(whole, left(at), strict=True)]
+        for at in range(clusters)
+    ]
+    used = sum(row[1] > 0 or row[3] > 0 for row in rows)
+    error = float(Fraction(used - 1, used) * sum((one - other) ** 2 for one, other in moved)) ** 0.5
+    freedom = min(sum(row[1] > 0 for row in rows), sum(row[3] > 0 for row in rows)) - 1
+    if freedom < 1 or error < 1e-9:
+        assert (result.low, result.high, result.p) == (None, None, None)
+        return
+    half = t.ppf(0.5 + level / 2, freedom) * error
+    assert (result.low, result.high) == pytest.approx((result.value - half, result.value + half))
+    assert result.p == pytest.approx(2 * t.sf(abs(result.value) / error, freedom))
+
+
+def test_a_ratio_has_the_interval_of_the_mean_where_each_cluster_has_one_row():
+    seconds = np.array([3.0, 5, 4, 8])
+    for level, given_level in ((0.95, {}), (0.8, {"level": 0.8})):
+        result = ratio(seconds, np.ones(4), **given_level)
+        half = t.ppf(0.5 + level / 2, 3) * np.sqrt(seconds.var(ddof=1) / 4)
+        assert (result.low, result.high) == pytest.approx((5 - half, 5 + half))
 
 
 def test_a_ratio_of_one_cluster_has_no_interval():

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dynabench.stats.rates import ErrorCounts, clustered_error_rates, error_rates, wilson
+from dynabench.stats.rates import ErrorCounts, clustered_error_rates, clustered_rate, error_rates, wilson
 
 outcomes = st.lists(
     st.tuples(st.booleans(), st.sampled_from(["pending", "correct", "incorrect", "flagged", "disputed"])), max_size=40
@@ -50,6 +50,31 @@ def test_rates_by_annotator_have_the_same_values_as_rates_of_the_sum(people):
     for name in ("mer", "vmer", "vmer_resolved"):
         assert getattr(apart, name).value == pytest.approx(getattr(together, name).value)
         assert getattr(apart, name).n == getattr(together, name).n
+
+
+@given(st.lists(outcomes, min_size=2, max_size=6), st.floats(0.5, 0.99))
+def test_each_rate_has_an_interval_of_the_level(people, level):
+    counts = [_count(examples) for examples in people]
+    sums = sum(counts, ErrorCounts())
+    known, settled = sums.examples, sums.examples - sums.fooled + sums.resolved
+    together, apart = error_rates(sums, level), clustered_error_rates(counts, level)
+    examples = [each.examples for each in counts]
+    for name, k, n in (("mer", "fooled", known), ("vmer", "validated", known), ("vmer_resolved", "validated", settled)):
+        rows = [getattr(each, k) for each in counts]
+        by_person = (
+            [each.examples - each.fooled + each.resolved for each in counts] if name == "vmer_resolved" else examples
+        )
+        assert getattr(together, name) == wilson(getattr(sums, k), n, level)
+        assert getattr(apart, name) == clustered_rate(rows, by_person, level)
+    assert clustered_error_rates(counts) == clustered_error_rates(counts, 0.95)
+
+
+@given(st.lists(st.lists(st.integers(0, 5), min_size=5, max_size=5), min_size=2, max_size=4))
+def test_sums_of_counts_are_those_of_each_count(rows):
+    parts = [ErrorCounts(a + b + c + d + e, b + c + d, d, c + d, e) for a, b, c, d, e in rows]
+    total = sum(parts, ErrorCounts())
+    for name in ("examples", "fooled", "validated", "resolved", "unknown"):
+        assert getattr(total, name) == sum(getattr(part, name) for part in parts)
 
 
 @pytest.mark.parametrize("counts", [(1, 2, 0, 0), (5, 3, 2, 1), (5, 3, 1, 4), (5, 3, -1, 0)])

@@ -191,3 +191,32 @@ def test_the_interval_of_the_gap_covers_where_hard_items_are_hard_for_both(human
 def _mean(centre, scale):
     ease = np.random.default_rng(0).normal(size=200_000)
     return float(np.clip(centre + scale * ease, 0, 1).mean())
+
+
+items_answered = st.lists(
+    st.tuples(st.integers(0, 3), st.integers(1, 3), st.integers(0, 2)).filter(lambda row: row[0] <= row[1]),
+    min_size=2,
+    max_size=6,
+)
+
+
+@given(items_answered, st.sampled_from([0.5, 0.95]))
+def test_the_gap_joins_both_intervals_by_what_leaving_out_an_item_does_to_both(rows, level):
+    right, n, model = (np.array(column, float) for column in zip(*rows, strict=True))
+    result = human_model_gap(right, n, model, np.full(len(rows), 2), level)
+    first, second = result.human, result.model
+    parts = [n * 0 + values.sum() / n.sum() for values in (right, n * model / 2)]
+    others = [
+        np.array([np.delete(v, i).sum() / np.delete(n, i).sum() for i in range(len(n))]) for v in (right, n * model / 2)
+    ]
+    x, y = (whole - part for whole, part in zip(parts, others, strict=True))
+    lengths = np.linalg.norm(x) * np.linalg.norm(y)
+    together = float(x @ y / lengths) if lengths > 1e-12 else 0.0
+    down, up = first.value - first.low, first.high - first.value
+    other_down, other_up = second.value - second.low, second.high - second.value
+    low = np.sqrt(max(down**2 + other_up**2 - 2 * together * down * other_up, 0))
+    high = np.sqrt(max(up**2 + other_down**2 - 2 * together * up * other_down, 0))
+    gap = result.difference
+    assert gap.value == pytest.approx(first.value - second.value)
+    assert gap.low == pytest.approx(max(gap.value - low, -1), abs=1e-6)
+    assert gap.high == pytest.approx(min(gap.value + high, 1), abs=1e-6)

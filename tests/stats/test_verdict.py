@@ -125,6 +125,24 @@ def test_no_interleaving_of_hand_outs_and_votes_counts_more_votes_than_asked_for
     assert verdict(votes[:-1], *quota) is Verdict.PENDING
 
 
+@pytest.mark.parametrize(("need", "cap"), [(1, 3), (2, 3), (2, 5), (3, 4), (3, 5)])
+def test_as_many_votes_are_asked_for_as_can_all_arrive_before_a_decision(need, cap):
+    """Whatever all but the last of them say, they do not decide; after a disagreement, with one more they might."""
+
+    def may_be_asked_for(votes, number):
+        before = product(LABELS, repeat=number - 1)
+        return all(
+            told_step_by_step([*votes, *[(label, False) for label in more]], need, cap) == "pending" for more in before
+        )
+
+    for length in range(cap):
+        for cast in product(LABELS, repeat=length):
+            votes = [(label, False) for label in cast]
+            number = max_outstanding_votes([Vote(label) for label in cast], need, cap)
+            assert number == 0 or may_be_asked_for(votes, number), cast
+            assert length < need or not may_be_asked_for(votes, number + 1), cast
+
+
 @settings(deadline=None)
 @given(st.lists(st.builds(Vote, labels), max_size=9), quotas())
 def test_after_a_disagreement_one_place_more_could_count_a_vote_too_many(votes, quota):

@@ -13,7 +13,7 @@ from dynabench.collection.tables import Breakdown, ExampleChange, SearchPosting
 from dynabench.collection.terms import facet
 from dynabench.kit import errors
 from dynabench.kit.db import Database
-from dynabench.validation.rebuild import rebuild, reindex
+from dynabench.validation.rebuild import rebuild_all
 
 from .world import World
 
@@ -104,8 +104,7 @@ def test_counting_anew_while_others_write_and_vote_loses_nothing(world, folder):
     with ThreadPoolExecutor(5) as pool:
         working = [pool.submit(work, number) for number in range(4)]
         while not all(one.done() for one in working):
-            world.db.write(rebuild, world.round_id)
-            world.db.write(reindex)
+            rebuild_all(world.db)
         for one in working:
             one.result()
     assert len(found(world)) == counted(world) == 24

@@ -21,7 +21,7 @@ from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round, Target, Task, TaskVersion
 from dynabench.tasks import TaskConfig
 from dynabench.validation import places, service
-from dynabench.validation.rebuild import rebuild, reindex
+from dynabench.validation.rebuild import rebuild_all
 from dynabench.validation.service import Ballot, Outcome
 from dynabench.validation.tables import Undo, Validation
 
@@ -216,8 +216,7 @@ class World:
 
     def rebuilt(self) -> list[tuple[Any, ...]]:
         """Standings and tallies as a recount of the ledger makes them."""
-        self.db.write(rebuild, self.round_id)
-        self.db.write(reindex)
+        rebuild_all(self.db)
         return self.projections()
 
     @contextmanager

@@ -5,13 +5,14 @@ import shutil
 import sqlite3
 import subprocess
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from sqlalchemy import make_url
 
-from dynabench.cli.operator import AsJson, bar, database, say
+from dynabench.cli.operator import AsJson, bar, bars, database, say
 from dynabench.kit.db import Database
 from dynabench.kit.errors import Conflict, Problem
 from dynabench.kit.settings import get_settings
@@ -64,14 +65,17 @@ def _wrong_files(db: Database, as_json: bool) -> list[str]:
 
 @app.command()
 def rebuild(as_json: AsJson = False) -> None:
-    """Rebuild what follows from the ledger: standings, tallies, breakdowns, the search index, lost scores of rows."""
+    """Rebuild what follows from the ledger: standings, tallies, breakdowns, the search index, lost scores of rows.
+
+    The platform may run meanwhile, and the command may be interrupted and run again at any time.
+    """
     from dynabench.benchmark.evaluations.score_computation import restore_row_scores
     from dynabench.validation.rebuild import rebuild_all
 
-    with database() as db, bar("Rebuilding", as_json) as progress:
+    with database() as db, bars(as_json) as progress:
         examples, rounds = rebuild_all(db, progress)
-        evaluations = restore_row_scores(db, get_settings())
-    text = f"Counted {examples} examples of {rounds} rounds anew."
+        evaluations = restore_row_scores(db, get_settings(), partial(progress, "Checking scores of rows"))
+    text = f"Counted {examples:,} examples of {rounds} rounds anew."
     if evaluations:
         text += f" Scored the rows of {evaluations} evaluations anew."
     say(as_json, {"examples": examples, "rounds": rounds, "evaluations": evaluations}, text)

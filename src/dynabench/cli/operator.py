@@ -1,20 +1,35 @@
 """Helpers of the operator's commands: the database, plain errors, and answers for people or programs."""
 
 import json
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.progress import Progress
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    TaskID,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from rich.progress import Task as ProgressTask
 from rich.table import Table
+from rich.text import Text
 from sqlalchemy import inspect
+from sqlalchemy.exc import OperationalError
 
 from dynabench.kit import errors
 from dynabench.kit.db import Database
 from dynabench.kit.settings import get_settings
 
+QUIET = 4.0
+"""Seconds between two lines about progress in a log."""
 AsJson = Annotated[bool, typer.Option("--json", help="Answer in JSON.")]
 
 
@@ -48,6 +63,12 @@ def database(any_version: bool = False, any_secret: bool = False) -> Iterator[Da
         yield db
     except errors.Problem as problem:
         Console(stderr=True, soft_wrap=True).print(f"{problem.title}: {problem.detail}", style="red", markup=False)
+        raise typer.Exit(1) from None
+    except OperationalError as error:
+        if "database is locked" not in str(error):
+            raise
+        message = "Another process has been writing to the database for too long. Nothing is half done: try again."
+        Console(stderr=True, soft_wrap=True).print(message, style="red", markup=False)
         raise typer.Exit(1) from None
     finally:
         db.close()
@@ -92,9 +113,42 @@ def table(as_json: bool, rows: Sequence[dict[str, Any]], *columns: str) -> None:
     Console().print(view)
 
 
+class _Rate(ProgressColumn):
+    def render(self, task: ProgressTask) -> Text:
+        """Say how many are done a second."""
+        speed = task.finished_speed or task.speed
+        return Text(f"{speed:,.0f}/s" if speed else "")
+
+
+@contextmanager
+def bars(as_json: bool) -> Iterator[Callable[[str, int, int], None]]:
+    """Progress bars on standard error, none in JSON: a function of a step, of how much of it is done, of how much.
+
+    Where standard error is no terminal, such as a log, it gets a line every few seconds instead.
+    """
+    console = Console(stderr=True, quiet=as_json)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), _Rate(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        tasks: dict[str, TaskID] = {}
+        told = 0.0
+
+        def tell(step: str, done: int, of: int) -> None:
+            nonlocal told
+            if step not in tasks:
+                tasks[step] = progress.add_task(step, total=of)
+            progress.update(tasks[step], completed=done, total=of)
+            if not console.is_terminal and (done == of or time.monotonic() - told > QUIET):
+                told = time.monotonic()
+                task = next(task for task in progress.tasks if task.id == tasks[step])
+                rate = f", {task.speed:,.0f}/s" if task.speed else ""
+                left = f", {task.time_remaining:,.0f} s left" if task.time_remaining else ""
+                console.print(f"{step}: {done:,} of {of:,}{rate}{left}", highlight=False)
+
+        yield tell
+
+
 @contextmanager
 def bar(label: str, as_json: bool) -> Iterator[Callable[[int, int], None]]:
-    """A progress bar on standard error, none in JSON: a function of how much is done, of how much."""
-    with Progress(console=Console(stderr=True, quiet=as_json), transient=True) as progress:
-        task = progress.add_task(label, total=None)
-        yield lambda done, of: progress.update(task, completed=done, total=of)
+    """One progress bar: a function of how much is done, of how much."""
+    with bars(as_json) as tell:
+        yield partial(tell, label)

@@ -185,7 +185,7 @@ def _recipes(
     """The models of a recipe, or of all recipes of the task."""
     from dynabench.models.training import recipes, run
 
-    chosen = [recipes.load(recipe)] if recipe else recipes.of_task(task) or [recipes.load(task)]
+    chosen = [recipes.load(recipe)] if recipe else recipes.recipes_of_task(task) or [recipes.load(task)]
     wrong = [recipe_.name for recipe_ in chosen if task not in (recipe_.task, recipe_.name)]
     if wrong:
         raise Invalid({"recipe": f"{', '.join(wrong)} is for another task."})

@@ -79,7 +79,7 @@ def _find_shape(task: str, on: Sequence[str], sources: MixSources) -> Shape:
     for item in (*shipped.shipped_tasks(), *shipped.shipped_selections()):
         if item.config.id == task:
             return Shape.of(item.config)
-    for recipe in recipes.of_task(task):
+    for recipe in recipes.recipes_of_task(task):
         return Shape(task, tuple(recipe.inputs), recipe.answer, tuple(recipe.labels))
     raise errors.NotFound(f"There is no task {task!r} among the shipped ones, and no release of it among the sources.")
 

@@ -10,22 +10,18 @@ import logging
 import threading
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from functools import cache
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Executable, Select, case, delete, func, literal, null, select, text, union_all
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import Table, delete, func, literal, null, select, union_all
 from sqlalchemy.orm import Session
 
 from dynabench.collection import projections, search
-from dynabench.collection.projections import CONTROL, COUNTS, kind_of
-from dynabench.collection.tables import Breakdown, Example, ExampleChange, Standing, Tally
-from dynabench.kit.db import PACKED, Database
+from dynabench.collection.projections import CONTROL, COUNTS
+from dynabench.collection.tables import Breakdown, ExampleChange
+from dynabench.kit.db import PACKED, Database, replace_rows
 from dynabench.kit.language import _
-from dynabench.rounds.tables import Context
-from dynabench.stats.verdict import Verdict
 
 log = logging.getLogger(__name__)
 BATCH = 1024
@@ -39,12 +35,10 @@ MOST_IDS = 500  # named in one statement
 
 def fold(session: Session) -> int:
     """Fold the oldest changes; returns how many. Does nothing while another transaction folds."""
-    if session.get_bind().dialect.name == "postgresql":
-        if not session.scalar(select(func.pg_try_advisory_xact_lock(LOCK))):
-            return 0
-        # Before it reads, and in the order of `rebuild` and `reindex`, which keep others out: else what they count
-        # anew would be added once more.
-        session.execute(text("LOCK TABLE breakdowns, example_changes, search_postings IN ROW EXCLUSIVE MODE"))
+    if session.get_bind().dialect.name == "postgresql" and not session.scalar(
+        select(func.pg_try_advisory_xact_lock(LOCK))
+    ):
+        return 0
     rows = projections.read_changes(session, BATCH)
     search.put(session, ((row[1], row[2]) for row in rows if row[1] is not None))
     by_round: dict[int, list[str]] = defaultdict(list)
@@ -59,6 +53,12 @@ def fold(session: Session) -> int:
         gone = delete(ExampleChange).where(ExampleChange.id.in_(ids[start : start + MOST_IDS]))
         session.execute(gone.execution_options(synchronize_session=False))
     return len(rows)
+
+
+def keep_from_folding(session: Session) -> None:
+    """Let nobody fold until this transaction, which writes, ends. On SQLite it is alone anyway."""
+    if session.get_bind().dialect.name == "postgresql":
+        session.execute(select(func.pg_advisory_xact_lock(LOCK)))
 
 
 def fold_all(database: Database) -> int:
@@ -89,6 +89,7 @@ ROW = np.dtype([("person", "<i8"), ("kind", "u1"), *((name, "<i4") for name in C
 
 Rows = NDArray[np.void]
 Groups = dict[tuple[str, str], Rows]
+TABLE = cast(Table, Breakdown.__table__)
 
 
 def read(session: Session, round_id: int, names: Sequence[str] = NAMES) -> Groups:
@@ -106,65 +107,53 @@ def read(session: Session, round_id: int, names: Sequence[str] = NAMES) -> Group
             found[row.name, row.value] = np.frombuffer(row.counts, ROW)
         else:
             lines.append(row.line)
-    for group, rows in _grouped(lines).items():
+    for group, rows in group_counts(map(json.loads, lines)).items():
         if group[0] in names:
-            found[group] = _sum([found[group], rows]) if group in found else rows
+            found[group] = add_up([found[group], rows]) if group in found else rows
     return found
 
 
 def put(session: Session, round_id: int, lines: Iterable[str]) -> None:
     """Add changes to the arrays of a round, each as `projections.describe_counts` wrote it."""
-    _put(session, round_id, _grouped(lines))
+    groups = group_counts(map(json.loads, lines))
+    stored = select(Breakdown.name, Breakdown.value, Breakdown.counts).where(
+        Breakdown.round_id == round_id, Breakdown.value.in_({value for _, value in groups})
+    )
+    before = {
+        (row.name, row.value): np.frombuffer(row.counts, ROW)
+        for row in session.execute(stored, execution_options=PACKED)
+    }
+    for group, rows in groups.items():
+        groups[group] = add_up([before[group], rows]) if group in before else rows
+    replace_rows(session, TABLE, {}, _packed(round_id, groups))
 
 
-def rebuild(session: Session, round_id: int, conditions: list[Any]) -> None:
-    """Make the arrays of a round with these arms anew: from its `Tally` rows, and those of tags from the ledger."""
+def replace(session: Session, round_id: int, groups: Groups) -> None:
+    """Make the arrays of a round these. Nobody else may count in the round, or fold, meanwhile."""
     projections.drop_counts(session, round_id)
-    session.execute(delete(Breakdown).where(Breakdown.round_id == round_id))
-    made: dict[tuple[str, str], list[tuple[Any, ...]]] = defaultdict(list)
-    for person, source, day, start, arm, *numbers in session.execute(_tallies(round_id)):
-        row = (person, kind_of(conditions, source, arm), *numbers)
-        for group in (("all", ""), ("day", day), ("start", start), ("arm", arm)):
-            made[group].append(row)
-    for tag, person, source, arm, *numbers in session.execute(_tags(round_id)):
-        made["tag", tag].append((person, kind_of(conditions, source, arm), *numbers))
-    _put(session, round_id, {group: _sum([np.array(rows, ROW)]) for group, rows in made.items()})
+    stored = select(TABLE).where(TABLE.c.round_id == round_id)
+    before = {
+        (row.round_id, row.name, row.value): (row.counts,) for row in session.execute(stored, execution_options=PACKED)
+    }
+    replace_rows(session, TABLE, before, _packed(round_id, groups))
 
 
-def _tallies(round_id: int) -> Select[*tuple[Any, ...]]:
-    key = (Tally.person_id, Tally.source, Tally.day, Tally.start, Tally.arm)
-    return select(*key, *(getattr(Tally, name) for name in COUNTS)).where(Tally.round_id == round_id)
-
-
-def _tags(round_id: int) -> Select[*tuple[Any, ...]]:
-    live = ~Standing.retracted & ~Standing.hidden
-    fooled = live & Standing.fooled
-    counted = (
-        *(live, fooled, fooled & (Standing.verdict == Verdict.CORRECT), fooled & (Standing.verdict != Verdict.PENDING)),
-        *(Standing.retracted, ~Standing.retracted & Standing.hidden, live & Standing.fooled.is_(None)),
-    )
-    key = (Context.tag, Example.author_id, Example.source, Example.arm)
-    return (
-        select(*key, *(func.sum(case((each, 1), else_=0)) for each in counted))
-        .select_from(Example)
-        .join(Context, Context.id == Example.context_id)
-        .join(Standing, Standing.example_id == Example.id)
-        .where(Example.round_id == round_id)
-        .group_by(*key)
-    )
-
-
-def _grouped(lines: Iterable[str]) -> Groups:
-    made: dict[tuple[str, str], list[tuple[Any, ...]]] = defaultdict(list)
-    for line in lines:
-        person, kind, day, start, arm, tag, *numbers = json.loads(line)
+def group_counts(counts: Iterable[Sequence[Any]]) -> Groups:
+    """Add up counts by person and kind in each group; each begins with person, kind, day, start, arm and tag."""
+    members: dict[tuple[str, str], list[tuple[Any, ...]]] = defaultdict(list)
+    for person, kind, day, start, arm, tag, *numbers in counts:
+        row = (person, kind, *numbers)
         for group in (("all", ""), ("day", day), ("start", start), ("arm", arm), ("tag", tag)):
-            made[group].append((person, kind, *numbers))
-    return {group: _sum([np.array(rows, ROW)]) for group, rows in made.items()}
+            members[group].append(row)
+    return {group: add_up([np.array(rows, ROW)]) for group, rows in members.items()}
 
 
-def _sum(parts: Sequence[Rows]) -> Rows:
-    """Rows of the same person and kind added up, in order of both."""
+def _packed(round_id: int, groups: Groups) -> dict[tuple[Any, ...], tuple[Any, ...]]:
+    return {(round_id, *group): (rows.tobytes(),) for group, rows in groups.items()}
+
+
+def add_up(parts: Sequence[Rows]) -> Rows:
+    """Add up rows of the same person and kind; they are in the order of both."""
     rows = np.concatenate(parts)
     keys = rows["person"] * (2 * CONTROL) + rows["kind"]
     known, place = np.unique(keys, return_inverse=True)
@@ -173,36 +162,3 @@ def _sum(parts: Sequence[Rows]) -> Rows:
     for name in COUNTS:
         result[name] = np.bincount(place, rows[name], known.size)
     return result
-
-
-def _put(session: Session, round_id: int, groups: Groups) -> None:
-    known = select(Breakdown.name, Breakdown.value, Breakdown.counts).where(
-        Breakdown.round_id == round_id, Breakdown.value.in_({value for _, value in groups})
-    )
-    before = {
-        (row.name, row.value): np.frombuffer(row.counts, ROW)
-        for row in session.execute(known, execution_options=PACKED)
-    }
-    rows = [
-        {
-            "round_id": round_id,
-            "name": group[0],
-            "value": group[1],
-            "counts": _sum([*_one(before, group), new]).tobytes(),
-        }
-        for group, new in sorted(groups.items())
-    ]
-    if rows:
-        session.execute(_upsert(session.get_bind().dialect.name), rows)
-
-
-def _one(known: Groups, group: tuple[str, str]) -> list[Rows]:
-    return [known[group]] if group in known else []
-
-
-@cache
-def _upsert(dialect: str) -> Executable:
-    insert = (postgresql if dialect == "postgresql" else sqlite).insert(Breakdown.__table__)
-    counts = {"counts": insert.excluded.counts}
-    statement: Executable = insert.on_conflict_do_update(index_elements=["round_id", "name", "value"], set_=counts)
-    return statement

@@ -22,7 +22,7 @@ from dynabench.collection import queries
 from dynabench.collection.queries import Place, place_of
 from dynabench.collection.tables import Example, ExampleChange, ExampleSource, Standing, Tally
 from dynabench.collection.terms import WRITTEN, describe, facet, joined
-from dynabench.kit.db import Prepared
+from dynabench.kit.db import PreparedStatement
 from dynabench.rounds import plan
 from dynabench.rounds.tables import Context, Round
 from dynabench.stats.verdict import Verdict, model_was_wrong
@@ -263,7 +263,7 @@ def _upsert(dialect: str) -> Executable:
     return statement
 
 
-_ADD_TO_TALLY = Prepared(_upsert, (*KEY, *COUNTS))
+_ADD_TO_TALLY = PreparedStatement(_upsert, (*KEY, *COUNTS))
 
 
 def note_change(
@@ -341,11 +341,6 @@ def _changes() -> Select[Any]:
         .outerjoin(Context, Context.id == Example.context_id)
         .order_by(ExampleChange.id)
     )
-
-
-def drop_terms(session: Session) -> None:
-    """Forget what changes say of terms."""
-    session.execute(update(_TABLE).values(terms=""))
 
 
 def drop_counts(session: Session, round_id: int) -> None:

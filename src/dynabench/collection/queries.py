@@ -41,7 +41,7 @@ from dynabench.collection.tables import (
     StoredAttribution,
     Tally,
 )
-from dynabench.kit.db import Prepared
+from dynabench.kit.db import PreparedStatement
 from dynabench.people import disclosure
 from dynabench.people.accounts.tables import Person
 from dynabench.people.roles import Ban, Role
@@ -314,12 +314,14 @@ def _tries() -> CompoundSelect[Any]:
     return union_all(here, select(*columns, literal(True).label("same_key")).where(same))
 
 
-GIVEN, TRIES = Prepared(_given()), Prepared(_tries())
+GIVEN, TRIES = PreparedStatement(_given()), PreparedStatement(_tries())
 
-ROUND_LOCK = Prepared(select(Round.state, Round.plan).where(Round.id == bindparam("round")).with_for_update(read=True))
+ROUND_LOCK = PreparedStatement(
+    select(Round.state, Round.plan).where(Round.id == bindparam("round")).with_for_update(read=True)
+)
 """State and plan of a round, which is locked for sharing: one that closes waits for this example, or this for it."""
 
-HANDOUT_LOCK = Prepared(select(Handout.id).where(Handout.id == bindparam("handout")).with_for_update())
+HANDOUT_LOCK = PreparedStatement(select(Handout.id).where(Handout.id == bindparam("handout")).with_for_update())
 """A handout, so that tries on it come one at a time: they are numbered."""
 
 
@@ -339,11 +341,11 @@ def _new_example(dialect: str) -> Executable:
     return statement
 
 
-NEW_EXAMPLE = Prepared(_new_example, _columns(Example))
+NEW_EXAMPLE = PreparedStatement(_new_example, _columns(Example))
 """Write an example; no id comes back where its author's key was used meanwhile."""
-NEW_PREDICTION = Prepared(insert(_table(Prediction)).inline(), _columns(Prediction))
-NEW_STANDING = Prepared(insert(_table(Standing)).inline(), _columns(Standing))
-NEW_CHANGE = Prepared(insert(_table(ExampleChange)).inline(), _columns(ExampleChange))
+NEW_PREDICTION = PreparedStatement(insert(_table(Prediction)).inline(), _columns(Prediction))
+NEW_STANDING = PreparedStatement(insert(_table(Standing)).inline(), _columns(Standing))
+NEW_CHANGE = PreparedStatement(insert(_table(ExampleChange)).inline(), _columns(ExampleChange))
 
 
 def _context_used() -> Executable:
@@ -357,7 +359,7 @@ def _context_used() -> Executable:
     return update(_table(Context)).where(Context.id == bindparam("context")).values(columns)
 
 
-CONTEXT_USED = Prepared(_context_used())
+CONTEXT_USED = PreparedStatement(_context_used())
 """One more example on a context, which may have fooled; `doubt` is that of the targets, None where they tell none."""
 
 CONTEXT_JUDGED = (

@@ -1,24 +1,23 @@
 """Finding a task's examples: what owners and moderators ask, as terms of the index, and the page that answers."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from functools import cache, reduce
+from functools import reduce
 from itertools import islice
 from operator import and_
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from pyroaring import BitMap
-from sqlalchemy import Executable, delete, func, select
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import Table, delete, func, select
 from sqlalchemy.orm import Session
 
 from dynabench.collection import projections, queries, terms
 from dynabench.collection.tables import Example, Explanation, FlagReview, Proposed, SearchPosting, Standing
 from dynabench.collection.terms import facet
 from dynabench.kit import errors
-from dynabench.kit.db import PACKED
+from dynabench.kit.db import PACKED, replace_rows
 from dynabench.kit.language import _
 from dynabench.people import disclosure, may
 from dynabench.people.accounts.tables import Person
@@ -224,9 +223,11 @@ def _days(since: date | None, until: date | None) -> list[str]:
     return terms.days_between(first, last) if first <= last else []
 
 
+TABLE = cast(Table, SearchPosting.__table__)
 SIZE = 2**16  # ids of a block
 BLOCKS = 4  # read at once: most questions end with the first
 MANY = 500  # terms named in one statement
+PIECE = 4096  # sets written at once
 
 # Facets that change: with one value of these an example loses the others.
 CHANGING: dict[str, tuple[str, ...]] = {
@@ -271,37 +272,39 @@ def put(session: Session, news: Iterable[News]) -> None:
 
 def _put_block(session: Session, block: int, sets: dict[str, dict[int, bool]]) -> None:
     names = sorted(sets)
-    upsert = _upsert(session.get_bind().dialect.name)
     for start in range(0, len(names), MANY):
         some = names[start : start + MANY]
         known = select(SearchPosting.term, SearchPosting.members).where(
             SearchPosting.block == block, SearchPosting.term.in_(some)
         )
         before = {row.term: row.members for row in session.execute(known, execution_options=PACKED)}
-        rows = []
+        rows: dict[tuple[Any, ...], tuple[Any, ...]] = {}
         for term in some:
             members = BitMap.deserialize(before[term]) if term in before else BitMap()
             members.update(member for member, there in sets[term].items() if there)
             members.difference_update(BitMap(member for member, there in sets[term].items() if not there))
             packed = members.serialize()
             if packed != before.get(term) and (members or term in before):
-                rows.append({"term": term, "block": block, "members": packed})
-        if rows:
-            session.execute(upsert, rows)
+                rows[term, block] = (packed,)
+        replace_rows(session, TABLE, {}, rows)
 
 
-@cache
-def _upsert(dialect: str) -> Executable:
-    insert = (postgresql if dialect == "postgresql" else sqlite).insert(SearchPosting.__table__)
-    members = {"members": insert.excluded.members}
-    statement: Executable = insert.on_conflict_do_update(index_elements=["term", "block"], set_=members)
-    return statement
+def replace_block(session: Session, block: int, sets: Mapping[str, BitMap], advance: Callable[[], None]) -> None:
+    """Make the sets of a block these, and say now and then that it advances. Nobody else may fold meanwhile."""
+    stored = select(TABLE).where(TABLE.c.block == block)
+    before = {row.term: (row.members,) for row in session.execute(stored, execution_options=PACKED)}
+    terms = sorted(before.keys() | sets.keys())
+    for start in range(0, len(terms), PIECE):
+        some = terms[start : start + PIECE]
+        old = {(term, block): before[term] for term in some if term in before}
+        new = {(term, block): (sets[term].serialize(),) for term in some if term in sets}
+        replace_rows(session, TABLE, old, new)
+        advance()
 
 
-def clear(session: Session) -> None:
-    """Forget everything; `put` it again."""
-    projections.drop_terms(session)
-    session.execute(delete(SearchPosting))
+def drop_blocks(session: Session, after: int) -> None:
+    """Forget the sets of the blocks above `after`, in which no example is."""
+    session.execute(delete(TABLE).where(TABLE.c.block > after))
 
 
 def matching(session: Session, question: Question, before: int | None) -> Iterator[int]:

@@ -104,6 +104,9 @@ class Handout(Base):
     )
 
 
+_MADE = text("made_from IS NOT NULL")
+
+
 class Example(Base):
     """The text that an author wrote against a context, with the answer they claim is right. Never edited.
 
@@ -143,6 +146,7 @@ class Example(Base):
         UniqueConstraint("author_id", "key"),
         Index("ix_examples_round", "round_id", "id"),
         Index("ix_examples_author", "author_id", "round_id", "id"),
+        Index("ix_examples_made_from", "made_from", postgresql_where=_MADE, sqlite_where=_MADE),
     )
 
 
@@ -339,6 +343,8 @@ class SearchPosting(Base):
     term: Mapped[str] = mapped_column(String(80), primary_key=True)
     block: Mapped[int] = mapped_column(primary_key=True)
     members: Mapped[bytes]
+
+    __table_args__ = (Index("ix_search_postings_block", "block", "term"),)
 
 
 class Breakdown(Base):

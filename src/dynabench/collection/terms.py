@@ -14,6 +14,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, date, timedelta
+from functools import lru_cache
 from hashlib import blake2b
 from itertools import pairwise
 from typing import Any
@@ -72,6 +73,8 @@ def _pieces(text: str, query: bool) -> Iterator[str]:
 
 def words(text: str) -> list[str]:
     """The terms under which a text is found, each once, in order."""
+    if text.isascii():  # as below, but quick
+        return list(dict.fromkeys(word if len(word) <= LONGEST else _term(word) for word in _ASCII(text.lower())))
     return list(dict.fromkeys(map(_term, _pieces(text, query=False))))
 
 
@@ -80,6 +83,7 @@ def wanted(text: str) -> list[str]:
     return list(dict.fromkeys(map(_term, _pieces(text, query=True))))
 
 
+@lru_cache(maxsize=2**14, typed=True)
 def facet(name: str, value: object) -> str:
     """The term of a facet. Values that are no short plain names, such as tags, stand as digests."""
     text = ("no", "yes")[value] if isinstance(value, bool) else "unknown" if value is None else str(value)
@@ -100,9 +104,10 @@ def strings(values: Any) -> Iterator[str]:
         yield str(values)
 
 
-def day_facets(day: date) -> list[str]:
+@lru_cache(maxsize=2**14)
+def day_facets(day: date) -> tuple[str, str, str]:
     """The facets of a day: itself, its month, its year."""
-    return [facet("day", day.isoformat()), facet("month", f"{day:%Y-%m}"), facet("year", f"{day:%Y}")]
+    return facet("day", day.isoformat()), facet("month", f"{day:%Y-%m}"), facet("year", f"{day:%Y}")
 
 
 def days_between(first: date, last: date) -> list[str]:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from contextvars import copy_context
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any, ClassVar, Concatenate, ParamSpec, TypeVar
 
 from anyio import to_thread
@@ -25,11 +26,15 @@ from sqlalchemy import (
     Executable,
     Integer,
     MetaData,
+    Table,
     Text,
     TypeDecorator,
+    bindparam,
     create_engine,
+    delete,
     event,
 )
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.orm import DeclarativeBase, Session, sessionmaker
@@ -131,7 +136,39 @@ def _postgres(engine: Engine) -> None:
             cursor.format = 1  # psycopg's name for binary results
 
 
-class Prepared:
+@cache  # putting the statement together takes longer than running it
+def upsert(table: Table, dialect: str) -> Executable:
+    """A statement that writes whole rows, over those with the same primary key."""
+    insert = (postgresql if dialect == "postgresql" else sqlite).insert(table)
+    others = {column.name: insert.excluded[column.name] for column in table.columns if not column.primary_key}
+    statement: Executable = insert.on_conflict_do_update(index_elements=list(table.primary_key), set_=others)
+    return statement
+
+
+KeyedRows = Mapping[tuple[Any, ...], tuple[Any, ...]]
+"""Rows of a table: their primary keys, and their other columns in the table's order."""
+
+
+def replace_rows(session: Session, table: Table, before: KeyedRows, after: KeyedRows) -> None:
+    """Turn the rows `before` of a table into the rows `after`; those that are equal are not written.
+
+    Rows are written in the order of their keys.
+    """
+    connection = session.connection()
+    keys = [column.name for column in table.primary_key]
+    columns = [*keys, *(column.name for column in table.columns if not column.primary_key)]
+    changed = [
+        dict(zip(columns, (*key, *after[key]), strict=True)) for key in sorted(after) if before.get(key) != after[key]
+    ]
+    if changed:
+        connection.execute(upsert(table, connection.dialect.name), changed)
+    if surplus := sorted(before.keys() - after.keys()):
+        statement = delete(table).where(*(table.c[name] == bindparam(f"this_{name}") for name in keys))
+        names = [f"this_{name}" for name in keys]
+        connection.execute(statement, [dict(zip(names, key, strict=True)) for key in surplus])
+
+
+class PreparedStatement:
     """A statement that is compiled once for each database and then run by the driver itself.
 
     SQLAlchemy takes five times as long to pass a short statement on as the driver takes to run it, and what one request
@@ -284,7 +321,7 @@ class Database:
         """`read` in a worker thread."""
         return await to_thread.run_sync(lambda: self.read(function, *args, **kwargs))
 
-    async def afirst(self, statement: Prepared, values: Mapping[str, Any]) -> Any:
+    async def afirst(self, statement: PreparedStatement, values: Mapping[str, Any]) -> Any:
         """Return the first row of one indexed read, None if there is none, without a session.
 
         SQLite answers sooner than a thread would begin. Where another process holds the whole database, a thread waits.

@@ -32,7 +32,7 @@ def resolve(name: str, revision: str = "main") -> str:
     try:
         sha = _api(settings).model_info(name, revision=revision, timeout=SECONDS).sha
     except Exception as problem:  # the client raises its own errors, those of its HTTP client, and OSError
-        raise _told(settings, name, problem) from None
+        raise _hub_problem(settings, name, problem) from None
     if not re.fullmatch(r"[0-9a-f]{40}", str(sha)):
         raise Unavailable(f"{settings.hub_url} does not say which commit {revision} of {name} is.")
     return str(sha)
@@ -47,7 +47,7 @@ def licence(name: str, commit: str) -> str:
     try:
         data = _api(settings).model_info(name, revision=commit, timeout=SECONDS).card_data
     except Exception as problem:
-        raise _told(settings, name, problem) from None
+        raise _hub_problem(settings, name, problem) from None
     return str((data or {}).get("license") or "unknown")
 
 
@@ -64,14 +64,14 @@ def fetch(name: str, commit: str, gguf: str = "") -> Path:
     done = settings.folder / "hub" / "complete" / f"{name.replace('/', '--')}@{commit}{f'--{gguf}' if gguf else ''}"
     try:
         if done.is_file():  # a download that was cut off is no model
-            known = done.read_text(encoding="utf-8").splitlines()
-            return Path(snapshot_download(name, local_files_only=True, allow_patterns=known, **how))
+            downloaded = done.read_text(encoding="utf-8").splitlines()
+            return Path(snapshot_download(name, local_files_only=True, allow_patterns=downloaded, **how))
         chosen = _chosen(settings, name, commit, patterns)
         place = snapshot_download(name, endpoint=settings.hub_url.rstrip("/"), allow_patterns=chosen, **how)
     except Problem:
         raise
     except Exception as problem:
-        raise _told(settings, name, problem) from None
+        raise _hub_problem(settings, name, problem) from None
     done.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     done.write_text("\n".join(chosen), encoding="utf-8")
     return Path(place)
@@ -81,12 +81,12 @@ def _chosen(settings: Settings, name: str, commit: str, patterns: list[str]) -> 
     """Names of the files to fetch; raises `Invalid` and `TooLarge`."""
     info = _api(settings).model_info(name, revision=commit, files_metadata=True, timeout=SECONDS)
     sizes = {file.rfilename: file.size or 0 for file in info.siblings or []}
-    chosen = [file for file in sizes if "/" not in file and any(fnmatch(file, one) for one in patterns)]
+    chosen = [file for file in sizes if "/" not in file and any(fnmatch(file, pattern) for pattern in patterns)]
     if not any(file.endswith((".safetensors", ".gguf")) for file in chosen):
-        there = ", ".join(sorted(file for file in sizes if Path(file).suffix not in (".md", ".json"))[:8]) or "none"
-        told = f"{name} has no weights as safetensors at its top, but {there}."
+        files = ", ".join(sorted(file for file in sizes if Path(file).suffix not in (".md", ".json"))[:8]) or "none"
+        message = f"{name} has no weights as safetensors at its top, but {files}."
         remedy = "Name a .gguf file by options.gguf, or convert it (save_pretrained) and bring it as a folder."
-        raise Invalid({"options.hub": f"{told} {remedy}"})
+        raise Invalid({"options.hub": f"{message} {remedy}"})
     if len(chosen) > MOST_FILES or sum(sizes[file] for file in chosen) > MOST:
         raise TooLarge(f"{name} has more than {MOST_FILES} files or {MOST // 2**30} GiB. Choose a smaller model.")
     return chosen
@@ -111,12 +111,12 @@ def _api(settings: Settings) -> Any:
     return HfApi(endpoint=settings.hub_url.rstrip("/"), token=False)
 
 
-def _told(settings: Settings, name: str, problem: Exception) -> Problem:
+def _hub_problem(settings: Settings, name: str, problem: Exception) -> Problem:
     from huggingface_hub import errors as hub
 
     if isinstance(problem, hub.GatedRepoError):
-        told = f"{name} asks for an agreement. Agree and download it yourself, and bring its files as a folder."
-        return Forbidden(told)
+        message = f"{name} asks for an agreement. Agree and download it yourself, and bring its files as a folder."
+        return Forbidden(message)
     unknown = hub.RepositoryNotFoundError | hub.RevisionNotFoundError | hub.EntryNotFoundError
     if isinstance(problem, unknown) and not isinstance(problem, hub.LocalEntryNotFoundError):
         return NotFound(f"{settings.hub_url} has no model {name} in this revision. Look for a typing error.")

@@ -49,8 +49,8 @@ class Kind:
 
     def opener(self) -> Any:
         """The backend's class; raises `Invalid` when something it needs is not installed."""
-        if told := self.lacks():
-            raise Invalid({"kind": told})
+        if message := self.lacks():
+            raise Invalid({"kind": message})
         try:
             return _named(self.backend)
         except ModuleNotFoundError as error:
@@ -148,8 +148,8 @@ def kinds() -> Mapping[str, Kind]:
     return plugins.gather("dynabench_model_kinds", _by_name)
 
 
-def _by_name(given: Iterable[Kind]) -> Iterable[tuple[str, Kind]]:
-    for kind in given:
+def _by_name(brought: Iterable[Kind]) -> Iterable[tuple[str, Kind]]:
+    for kind in brought:
         if not isinstance(kind, Kind):
             raise TypeError(f"{kind!r} is no Kind")
         yield kind.name, kind

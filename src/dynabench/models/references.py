@@ -23,25 +23,25 @@ def folder_for_endpoint(address: str, task: TaskConfig, into: Path) -> Path:
 
     Raises `Invalid` when the address may not be called, speaks no protocol known here, or has several models.
     """
-    url, _, wanted = address.partition("#")
+    url, _, model_name = address.partition("#")
     url = url.rstrip("/")
     if inner := MODEL.fullmatch(url):
-        url, wanted = inner[1], wanted or inner[2]
+        url, model_name = inner[1], model_name or inner[2]
     with _asking(url) as ask:
         for protocol in protocols().values():
             if protocol.list_models is None:
                 continue
             for below in protocol.below:
-                names = protocol.list_models(lambda path, *more, below=below: ask(below + path, *more), wanted)
+                names = protocol.list_models(lambda path, *more, below=below: ask(below + path, *more), model_name)
                 if names is not None:
-                    model = _chosen(url, protocol.kind, names, wanted)
+                    model = _chosen(url, protocol.kind, names, model_name)
                     return _written(protocol.kind, url + below, model, task, into)
     titles = [str(protocol.title) for protocol in protocols().values() if protocol.list_models]
-    told = f"It speaks none of these: {', '.join(titles)}."
+    message = f"It speaks none of these: {', '.join(titles)}."
     remedy = "Check the address; for a Hugging Face endpoint: dynabench model new NAME --kind huggingface --url ..."
     if TORCHSERVE not in protocols():
         remedy += f" For a TorchServe: {install_command(PLATFORM, TORCHSERVE)}"
-    raise Invalid({"url": f"{told} {remedy}"})
+    raise Invalid({"url": f"{message} {remedy}"})
 
 
 @contextmanager
@@ -70,14 +70,14 @@ def _asking(url: str) -> Iterator[Ask]:
         client.close()
 
 
-def _chosen(url: str, kind: str, names: list[str], wanted: str) -> str:
-    if wanted in names or (len(names) == 1 and not wanted):
-        return wanted or names[0]
+def _chosen(url: str, kind: str, names: list[str], model_name: str) -> str:
+    if model_name in names or (len(names) == 1 and not model_name):
+        return model_name or names[0]
     there = ", ".join(names[:20]) or "not told"
-    told = (
+    message = (
         f"Say which model you mean: {url}#MODEL. The server speaks the protocol of kind {kind!r}; its models: {there}."
     )
-    raise Invalid({"model": told})
+    raise Invalid({"model": message})
 
 
 def _written(kind: str, url: str, model: str, task: TaskConfig, into: Path) -> Path:
@@ -104,9 +104,9 @@ def folder_for(reference: str, task: TaskConfig, into: Path) -> Path:
         from dynabench.models.starting import described
 
         return described.from_hub(reference, _name(reference.partition("/")[2]), task, into)
-    known = ", ".join(sorted({entry.name for entry in catalog.find()})) or "none"
-    told = f"{reference!r} is no folder, zip, hub id (org/name) or address, nor a model installed here: {known}."
-    raise Invalid({"model": told})
+    installed = ", ".join(sorted({entry.name for entry in catalog.find()})) or "none"
+    message = f"{reference!r} is no folder, zip, hub id (org/name) or address, nor a model installed here: {installed}."
+    raise Invalid({"model": message})
 
 
 def _described(path: Path, task: TaskConfig, into: Path) -> Path:
@@ -131,5 +131,5 @@ def _unpacked(path: Path, into: Path) -> Path:
     from dynabench.models import archives
 
     folder = into / path.stem
-    found: Path | None = archives.unpack(path, folder)
-    return found or folder
+    model_folder: Path | None = archives.unpack(path, folder)
+    return model_folder or folder

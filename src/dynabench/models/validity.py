@@ -37,8 +37,8 @@ def check_outputs(card: Card, batch: Sequence[Inputs], outputs: Any) -> list[Out
     if len(outputs) != len(batch):
         raise Broken(f"{card.name} returned {len(outputs)} outputs for {len(batch)} inputs; one for each is needed.")
     for row, (inputs, output) in enumerate(zip(batch, outputs, strict=True)):
-        if told := _wrong(card, inputs, output):
-            raise Broken(f"{card.name}, output {row}: {told}")
+        if fault := _wrong(card, inputs, output):
+            raise Broken(f"{card.name}, output {row}: {fault}")
     return list(outputs)
 
 
@@ -50,10 +50,10 @@ def _wrong(card: Card, inputs: Inputs, output: Output) -> str:
         return f"{_short(answer)} is none of the labels {', '.join(card.labels)}."
     if card.returns == "text" and (not isinstance(answer, str) or len(answer) > LONGEST):
         return f"a text of up to {LONGEST} characters is needed, not {_short(answer)}."
-    if card.returns in ("spans", "tags") and (told := _wrong_spans(card, inputs, answer)):
-        return told
-    if card.returns == "pictures" and (told := _wrong_pictures(answer)):
-        return told
+    if card.returns in ("spans", "tags") and (fault := _wrong_spans(card, inputs, answer)):
+        return fault
+    if card.returns == "pictures" and (fault := _wrong_pictures(answer)):
+        return fault
     return (
         _wrong_probabilities(card, output.probabilities)
         or _wrong_extras(output.extras)
@@ -116,22 +116,22 @@ def _wrong_extras(extras: Any) -> str:
     return "" if size <= EXTRAS else f"extras take {size} characters as JSON; {EXTRAS} at most are kept."
 
 
-def _wrong_text(inputs: Inputs, *said: Any) -> str:
+def _wrong_text(inputs: Inputs, *values: Any) -> str:
     """Return the fault of text that cannot be stored; empty where it has none.
 
     Where the inputs hold such text, an answer may quote it.
     """
-    if not any(unstorable(list(said))) or any(unstorable(list(inputs.values()))):
+    if not any(unstorable(list(values))) or any(unstorable(list(inputs.values()))):
         return ""
     return "it holds NUL, half a surrogate pair or very deep nesting, which cannot be stored; write valid Unicode."
 
 
 def _short(value: Any) -> str:
     try:
-        told = repr(value)
+        text = repr(value)
     except (ValueError, RecursionError):  # a number of thousands of digits, or nesting without end
         return f"a {type(value).__name__} beyond measure"
-    return told if len(told) <= 80 else f"{told[:77]}..."
+    return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 def target_problems(config: TaskConfig, card: Card) -> dict[str, str]:
@@ -151,9 +151,9 @@ def answer_problems(config: TaskConfig, card: Card) -> dict[str, str]:
         fits = card.returns == "text" and card.kind in kinds.kinds() and kinds.kind(card.kind).converses
         return {} if fits else {"returns": check_report.NOT_CONVERSING % {"name": card.name}}
     problems: dict[str, str] = {}
-    given = list(config.model_inputs({}, {}))
-    if lacking := [name for name in card.inputs if name not in given]:
-        names = {"name": card.name, "lacking": ", ".join(lacking), "given": ", ".join(given)}
+    available = list(config.model_inputs({}, {}))
+    if lacking := [name for name in card.inputs if name not in available]:
+        names = {"name": card.name, "lacking": ", ".join(lacking), "given": ", ".join(available)}
         problems["inputs"] = check_report.LACKS_FIELDS % names
     if card.returns == "pictures":
         return problems | _drawing_problems(config, card)

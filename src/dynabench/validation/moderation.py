@@ -157,13 +157,17 @@ def note_flags(session: Session, example_id: int, votes: Sequence[Validation]) -
 
 
 def review(session: Session, example_id: int, votes: Sequence[Validation]) -> FlagReview:
-    """Return the state of the moderators' review of an example: `none`, `dismissed` or `waiting`.
+    """Return the state of the moderators' review of an example on which the `votes` stand."""
+    return review_of(votes, session.scalars(queries.last_dismissal(example_id)).first())
+
+
+def review_of(votes: Sequence[Validation], last: Dismissal | None) -> FlagReview:
+    """Return the state of a review by the votes that stand and the latest dismissal: `none`, `dismissed` or `waiting`.
 
     `none` is without flags, `dismissed` if no flag came since the dismissal, `waiting` otherwise. A
     moderator who wants the example to be looked at flags it too.
     """
     flags = [vote.at for vote in votes if vote.vote == Verdict.FLAGGED]
-    last = session.scalars(queries.last_dismissal(example_id)).first()
     if last is not None and not last.dismissed:
         return FlagReview.WAITING
     if not flags:

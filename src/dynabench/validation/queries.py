@@ -93,27 +93,6 @@ def predictions(example_id: int) -> Select[Prediction]:
     return select(Prediction).where(Prediction.example_id == example_id).order_by(Prediction.position)
 
 
-def ledger_page(round_id: int, after: int, size: int) -> Select[Example]:
-    """A round's examples above the id `after`: one index range."""
-    return select(Example).where(Example.round_id == round_id, Example.id > after).order_by(Example.id).limit(size)
-
-
-def ledger_hidings(example_ids: Sequence[int]) -> Select[Hiding]:
-    """Select the hidings of some examples by moderators, in order: one index range per example."""
-    return select(Hiding).where(Hiding.example_id.in_(example_ids)).order_by(Hiding.id)
-
-
-def ledger_votes(example_ids: Sequence[int]) -> Select[Validation, bool]:
-    """All votes on some examples with whether they were undone, in order: one index range per example."""
-    undone = aliased(Undo)
-    return (
-        select(Validation, undone.validation_id.is_not(None))
-        .outerjoin(undone, undone.validation_id == Validation.id)
-        .where(Validation.example_id.in_(example_ids))
-        .order_by(Validation.id)
-    )
-
-
 def flags_on(example_ids: Sequence[int]) -> Select[Validation, Person]:
     """The votes that flag some examples and stand, with who cast them: one index range per example."""
     return (

@@ -1,197 +1,307 @@
-"""Counting everything again from the ledger: what the projections must equal at any time."""
+"""Counting everything again from the ledger: what the projections must equal at any time.
 
+A page of examples or contexts, the sums of a round, and a block of the search index are a transaction each, which
+writes only what was wrong. Others read and write between them, and wherever a process dies, the next begins again.
+"""
+
+import time
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from typing import Any, cast
 
-from sqlalchemy import ColumnElement, Select, delete, func, insert, select, text, update
-from sqlalchemy.orm import Session
+from pyroaring import BitMap
+from sqlalchemy import (
+    ColumnElement,
+    Row,
+    Select,
+    Table,
+    bindparam,
+    case,
+    func,
+    insert,
+    literal_column,
+    not_,
+    select,
+    text,
+    update,
+)
+from sqlalchemy.orm import Session, aliased
 
 from dynabench.collection import folding, notes, projections, search, terms
+from dynabench.collection.projections import COUNTS, KEY
 from dynabench.collection.tables import (
     WITHHELD,
     Example,
     Explanation,
     FlagReview,
+    Hiding,
     Prediction,
     ReleasedExample,
     Retraction,
     Standing,
     Tally,
 )
-from dynabench.kit.db import Database
+from dynabench.kit.db import Database, replace_rows
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round
-from dynabench.stats.verdict import Verdict, model_was_wrong, verdict
+from dynabench.stats.verdict import Verdict, Vote, model_was_wrong, verdict
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.rules.base import EnsembleRule, ensemble_fooled
-from dynabench.validation import moderation, places, queries
+from dynabench.validation import moderation
 from dynabench.validation.queries import UNDONE
-from dynabench.validation.tables import Dismissal, Validation
+from dynabench.validation.tables import Dismissal, Undo, Validation
 
-PAGE = 1000
+PAGE = 8192
+"""Examples in memory at once; divides `search.SIZE`."""
+CONTEXTS = 1024
+"""Contexts that are counted at once."""
+BREATH = 0.11
+"""Seconds between two transactions on SQLite, at most, where those who wait try again every tenth of a second."""
+STANDINGS, TALLIES, CONTEXT_ROWS = (cast(Table, each.__table__) for each in (Standing, Tally, Context))
 
-
-class Sums:
-    """Counts by key, as they grow."""
-
-    def __init__(self) -> None:
-        self._by: dict[tuple[tuple[str, Any], ...], dict[str, int]] = defaultdict(
-            lambda: dict.fromkeys(projections.COUNTS, 0)
-        )
-
-    def add(self, key: dict[str, Any], counts: dict[str, int]) -> None:
-        """Add counts to those of `key`."""
-        total = self._by[tuple(key.items())]
-        for name, amount in counts.items():
-            total[name] += amount
-
-    def rows(self) -> list[dict[str, Any]]:
-        """Keys with their sums."""
-        return [dict(key) | counts for key, counts in self._by.items()]
+Some = Callable[[Any], ColumnElement[bool]]  # whether a column with ids of examples holds one of those meant
+Advance = Callable[[int], None]  # is told how many more are done
 
 
-def rebuild(session: Session, round_id: int) -> int:
-    """Make the standings, tallies and breakdowns of a round anew from examples and all that was done to them.
+class _Step:
+    def __init__(self, progress: Callable[[str, int, int], None], name: str, of: int) -> None:
+        self._tell, self._done, self._of = partial(progress, name), 0, of
+        self.advance(0)
 
-    One pass in the order of ids, `PAGE` examples in memory at a time; others cannot count meanwhile. Returns how many
-    examples there are.
-    """
-    if session.get_bind().dialect.name == "postgresql":  # voters lock rows before they write any: they wait outside
-        session.execute(text("LOCK TABLE standings, tallies, breakdowns, example_changes IN EXCLUSIVE MODE"))
-    config = rounds.config_of(session, session.get_one(Round, round_id).version_id)
-    session.flush()
-    session.execute(delete(Standing).where(Standing.round_id == round_id))
-    session.execute(delete(Tally).where(Tally.round_id == round_id))
-    tallies, total = Sums(), 0
-    for page in _pages(session, round_id):
-        for example, row in zip(page, _count(session, config, page), strict=True):
-            tallies.add(projections.tally_key(example), _counts(row))
-        total += len(page)
-        session.expire_all()
-    projections.add_to_tallies(session, tallies.rows())
-    _judge_contexts(session, round_id)
-    folding.rebuild(session, round_id, session.get_one(Round, round_id).arms)
-    return total
+    def advance(self, more: int) -> None:
+        self._done += more
+        self._tell(min(self._done, self._of), self._of)
 
 
-def rebuild_all(database: Database, progress: Callable[[int, int], None] = lambda done, of: None) -> tuple[int, int]:
+def rebuild_all(
+    database: Database, progress: Callable[[str, int, int], None] = lambda step, done, of: None
+) -> tuple[int, int]:
     """Make all that is counted anew, and the search index; how many examples and rounds there are.
 
-    Each round in a transaction of its own, then the index in one, in which others can write nothing that it holds.
-    `progress` is told the examples that are done, each of them twice.
+    `progress` is told the step, what is done of it, and of how much. Memory: a page of examples or a block of the
+    index, and the tallies of a round.
     """
-    counts = select(Round.id, func.count(Example.id)).outerjoin(Example, Example.round_id == Round.id)
-    found = database.read(lambda session: session.execute(counts.group_by(Round.id).order_by(Round.id)).all())
-    of, done = sum(size for _, size in found), 0
-    for round_id, size in found:
-        database.write(rebuild, round_id)
-        done += size
-        progress(done, 2 * of)
-    database.write(reindex, lambda id, last: progress(of + of * id // max(last, 1), 2 * of))
-    progress(2 * of, 2 * of)
-    return of, len(found)
+
+    def write(function: Callable[..., None], *arguments: Any) -> None:
+        begun = time.monotonic()
+        database.write(function, *arguments)
+        time.sleep(min(BREATH, time.monotonic() - begun) if database.is_sqlite else 0)
+
+    ids, examples, last, contexts, last_context = database.read(_sizes)
+    counting = _Step(progress, "Counting votes", examples)
+    for first in range(0, last + 1, PAGE):
+        write(count_page, first, min(first + PAGE - 1, last), counting.advance)
+    summing = _Step(progress, "Adding up", examples)
+    for round_id in ids:
+        write(sum_round, round_id, summing.advance)
+    judging = _Step(progress, "Counting by context", contexts)
+    for first in range(0, last_context + 1, CONTEXTS):
+        write(count_contexts, first, first + CONTEXTS - 1, judging.advance)
+    indexing = _Step(progress, "Indexing", examples)
+    for block in range(last // search.SIZE + 1):
+        write(index_block, block, indexing.advance)
+    write(search.drop_blocks, last // search.SIZE)
+    return examples, len(ids)
 
 
-def _judge_contexts(session: Session, round_id: int) -> None:
-    """Write the counts of good and failed fooling examples to the contexts of a round's examples.
+def _sizes(session: Session) -> tuple[list[int], int, int, int, int]:
+    return (
+        list(session.scalars(select(Round.id).order_by(Round.id))),
+        session.scalar(select(func.count()).select_from(Example)) or 0,
+        session.scalar(select(func.max(Example.id))) or 0,
+        session.scalar(select(func.count()).select_from(Context)) or 0,
+        session.scalar(select(func.max(Context.id))) or 0,
+    )
+
+
+def count_page(session: Session, first: int, last: int, advance: Advance) -> None:
+    """Make the standings of the examples with the ids `first` to `last` anew."""
+    ids = session.scalars(select(Example.id).where(Example.id.between(first, last))).all()
+    if not ids:
+        return
+    # Voters lock a standing before they write: what is read after the locks is all that they wrote.
+    stored = select(STANDINGS).where(STANDINGS.c.example_id.between(first, last)).order_by(STANDINGS.c.example_id)
+    before = {(row[0],): tuple(row[1:]) for row in session.execute(stored.with_for_update())}
+    names = [column.name for column in STANDINGS.columns][1:]
+    there = set(ids)  # not those that others recorded meanwhile
+    rows = _standings(session, lambda column: column.between(first, last))
+    after = {(row["example_id"],): tuple(row[name] for name in names) for row in rows if row["example_id"] in there}
+    replace_rows(session, STANDINGS, before, after)
+    advance(len(ids))
+
+
+def sum_round(session: Session, round_id: int, advance: Advance) -> None:
+    """Make the tallies and breakdowns of a round anew from its standings; others cannot count meanwhile."""
+    folding.keep_from_folding(session)
+    if session.get_bind().dialect.name == "postgresql":  # voters lock rows before they write any: they wait outside
+        session.execute(text("LOCK TABLE standings, tallies, breakdowns IN EXCLUSIVE MODE"))
+    arms = session.get_one(Round, round_id).arms
+    sums: dict[tuple[Any, ...], list[int]] = defaultdict(lambda: [0] * len(COUNTS))
+    groups: folding.Groups = {}
+    for first, last in _ranges(session, round_id):
+        rows = session.execute(_sums(session, round_id, first, last)).all()
+        for row in rows:
+            total = sums[(round_id, *row[1:6])]
+            for place, number in enumerate(row[6:]):
+                total[place] += number
+        lines = ((row[1], projections.kind_of(arms, row[5], row[4]), *row[2:5], row[0], *row[6:]) for row in rows)
+        for group, counts in folding.group_counts(lines).items():
+            groups[group] = folding.add_up([groups[group], counts]) if group in groups else counts
+        advance(sum(row[6] + row[10] + row[11] for row in rows))  # live, retracted, hidden
+    stored = session.execute(select(TALLIES).where(TALLIES.c.round_id == round_id))
+    before = {tuple(row[: len(KEY)]): tuple(row[len(KEY) :]) for row in stored}
+    replace_rows(session, TALLIES, before, {key: tuple(total) for key, total in sums.items()})
+    folding.replace(session, round_id, groups)
+
+
+def _ranges(session: Session, round_id: int) -> list[tuple[int, int]]:
+    first, last = session.execute(
+        select(func.min(Example.id), func.max(Example.id)).where(Example.round_id == round_id)
+    ).one()
+    return [] if first is None else [(id, id + search.SIZE - 1) for id in range(first, last + 1, search.SIZE)]
+
+
+def _sums(session: Session, round_id: int, first: int, last: int) -> Select[*tuple[Any, ...]]:
+    """Sum tags, the rest of a tally's key, and its counts."""
+    live = ~Standing.retracted & ~Standing.hidden
+    fooled = live & Standing.fooled
+    counted = (
+        *(live, fooled, fooled & (Standing.verdict == Verdict.CORRECT), fooled & (Standing.verdict != Verdict.PENDING)),
+        *(Standing.retracted, ~Standing.retracted & Standing.hidden, live & Standing.fooled.is_(None)),
+    )
+    if session.get_bind().dialect.name == "postgresql":
+        day: ColumnElement[str] = literal_column("to_char(examples.at AT TIME ZONE 'UTC', 'YYYY-MM-DD')")
+    else:
+        day = literal_column("substr(examples.at, 1, 10)")
+    key = (Context.tag, Example.author_id, day, Example.start, Example.arm, Example.source)
+    return (
+        select(*key, *(func.sum(case((each, 1), else_=0)) for each in counted))
+        .select_from(Example)
+        .join(Context, Context.id == Example.context_id)
+        .join(Standing, Standing.example_id == Example.id)
+        .where(Example.round_id == round_id, Example.id.between(first, last))
+        .group_by(*key)
+    )
+
+
+def count_contexts(session: Session, first: int, last: int, advance: Advance) -> None:
+    """Write to contexts how often they were used, how often models were fooled there, and what became of that.
 
     The counts are over the examples of all rounds.
     """
-    session.flush()
-
-    def counted(*verdicts: Verdict) -> Any:
-        mine = select(func.count()).join(Example, Example.id == Standing.example_id).select_from(Standing)
-        counts = (Standing.fooled.is_(True), ~Standing.retracted, ~Standing.hidden, Standing.verdict.in_(verdicts))
-        return mine.where(Example.context_id == Context.id, *counts).correlate(Context).scalar_subquery()
-
-    good = (Verdict.PENDING, Verdict.CORRECT)
-    failed = [each for each in Verdict if each not in good]
-    of_round = select(Example.context_id).where(Example.round_id == round_id)
-    session.execute(
-        update(Context)
-        .where(Context.id.in_(of_round))
-        .values(good=counted(*good), failed=counted(*failed))
-        .execution_options(synchronize_session=False)
+    these = Context.id.between(first, last)
+    # Whoever counts has the standings and then locks the context: what is read after the locks is whole.
+    session.execute(select(Context.id).where(these).order_by(Context.id).with_for_update(key_share=True)).all()
+    fooled = Standing.fooled & ~Standing.retracted & ~Standing.hidden
+    good = Standing.verdict.in_((Verdict.PENDING, Verdict.CORRECT))
+    names = ("used", "fooled", "good", "failed")
+    counted = (Standing.fooled.is_(True), fooled & good, fooled & not_(good))
+    sums = (func.sum(case((each, 1), else_=0)) for each in counted)
+    statement = (
+        select(Context.id, *(getattr(Context, name) for name in names), func.count(Example.id), *sums)
+        .outerjoin(Example, Example.context_id == Context.id)
+        .outerjoin(Standing, Standing.example_id == Example.id)
+        .where(these)
+        .group_by(Context.id)
     )
+    rows = session.execute(statement).all()
+    wrong = [dict(zip(("this", *names), (row[0], *row[5:]), strict=True)) for row in rows if row[1:5] != row[5:]]
+    if wrong:
+        values: dict[str, Any] = {name: bindparam(name) for name in names}
+        session.connection().execute(
+            update(CONTEXT_ROWS).where(CONTEXT_ROWS.c.id == bindparam("this")).values(values), wrong
+        )
+    advance(len(rows))
 
 
-def count_written(session: Session, config: TaskConfig, examples: Sequence[Example]) -> dict[int, str]:
+def count_written(session: Session, examples: Sequence[Example]) -> dict[int, str]:
     """Count examples of a round that were just written with all that belongs to them, as imports do, and let them be
     found; their verdicts by id.
 
-    `config` is that of the round. Nobody else knows of them before this transaction ends, so nothing is locked.
+    Nobody else knows of them before this transaction ends, so nothing is locked.
     """
-    rows, tags, sums = _count(session, config, examples), _tags(session, examples), Sums()
-    for example, row in zip(examples, rows, strict=True):
-        sums.add(projections.tally_key(example) | {"tag": tags[example.context_id]}, _counts(row))
-    projections.judge_contexts(
-        session, [(example.context_id, _counts(row)) for example, row in zip(examples, rows, strict=True)]
-    )
-    projections.add_to_tallies(session, sums.rows())
-    if examples:
-        arms = session.get_one(Round, examples[0].round_id).arms
-        lines = ((row["round_id"], projections.describe_counts(row, arms)) for row in sums.rows())
-        projections.note_changes(session, ((None, (), round_id, line) for round_id, line in lines))
-    index_written(session, [example.id for example in examples])
-    return {row["example_id"]: row["verdict"] for row in rows}
+    if not examples:
+        return {}
+    ids = [example.id for example in examples]
+    rows = {row["example_id"]: row for row in _standings(session, lambda column: column.in_(ids))}
+    session.execute(insert(Standing), list(rows.values()))
+    counts = [(example, _counts(rows[example.id])) for example in examples]
+    contexts = select(Context.id, Context.tag).where(Context.id.in_({example.context_id for example in examples}))
+    tags = {row.id: row.tag for row in session.execute(contexts)}
+    sums: dict[tuple[tuple[str, Any], ...], dict[str, int]] = defaultdict(lambda: dict.fromkeys(COUNTS, 0))
+    for example, numbers in counts:
+        total = sums[tuple((projections.tally_key(example) | {"tag": tags[example.context_id]}).items())]
+        for name, number in numbers.items():
+            total[name] += number
+    tallies = [dict(key) | total for key, total in sums.items()]
+    projections.judge_contexts(session, [(example.context_id, numbers) for example, numbers in counts])
+    projections.add_to_tallies(session, tallies)
+    arms = session.get_one(Round, examples[0].round_id).arms
+    lines = ((row["round_id"], projections.describe_counts(row, arms)) for row in tallies)
+    projections.note_changes(session, ((None, (), round_id, line) for round_id, line in lines))
+    index_written(session, ids)
+    return {id: row["verdict"] for id, row in rows.items()}
 
 
-def _count(session: Session, config: TaskConfig, page: Sequence[Example]) -> list[dict[str, Any]]:
-    rows = _standings(session, config, page)
-    session.execute(insert(Standing), rows)
-    return rows
-
-
-def _pages(session: Session, round_id: int) -> Iterator[Sequence[Example]]:
-    after = 0
-    while page := session.scalars(queries.ledger_page(round_id, after, PAGE)).all():
-        after = page[-1].id
-        yield page
-
-
-def _standings(session: Session, config: TaskConfig, page: Sequence[Example]) -> list[dict[str, Any]]:
-    ids = [example.id for example in page]
-    together = session.get_one(Round, page[0].round_id).fooled_when if page else "any"
-    retracted = set(session.scalars(select(Retraction.example_id).where(Retraction.example_id.in_(ids))))
-    hidden = {row.example_id: row.hidden for row in session.scalars(queries.ledger_hidings(ids))}  # the latest counts
+def _standings(session: Session, some: Some) -> list[dict[str, Any]]:
+    known: dict[int, tuple[TaskConfig, str]] = {}
+    hidings = select(Hiding.example_id, Hiding.hidden).where(some(Hiding.example_id)).order_by(Hiding.id)
+    hidden = {row.example_id: row.hidden for row in session.execute(hidings)}  # the latest counts
+    retracted = set(session.scalars(select(Retraction.example_id).where(some(Retraction.example_id))))
     away = select(ReleasedExample.example_id).where(ReleasedExample.part.in_(WITHHELD))
-    withheld = set(session.scalars(away.where(ReleasedExample.example_id.in_(ids))))
-    wrong: dict[int, list[bool | None]] = defaultdict(list)
-    predictions = select(Prediction.example_id, Prediction.errs).where(Prediction.example_id.in_(ids))
+    withheld = set(session.scalars(away.where(some(ReleasedExample.example_id))))
+    flags: dict[int, list[bool | None]] = defaultdict(list)
+    predictions = select(Prediction.example_id, Prediction.errs).where(some(Prediction.example_id))
     for example_id, flag in session.execute(predictions):
-        wrong[example_id].append(flag)
-    votes: dict[int, list[tuple[Validation, bool]]] = defaultdict(list)
-    for vote, undone in session.execute(queries.ledger_votes(ids)):
-        votes[vote.example_id].append((vote, undone))
-    return [
-        _standing(
-            config,
-            together,
+        flags[example_id].append(flag)
+    votes: dict[int, list[Row[Any]]] = defaultdict(list)
+    for vote in session.execute(_votes(some)):
+        votes[vote.example_id].append(vote)
+    columns = (Example.id, Example.round_id, Example.author_id, Example.fooled)
+    rows = []
+    selected: Select[*tuple[Any, ...]] = select(*columns).where(some(Example.id)).order_by(Example.id)
+    for example in session.execute(selected):
+        if example.round_id not in known:
+            of = session.get_one(Round, example.round_id)
+            known[of.id] = rounds.config_of(session, of.version_id), of.fooled_when
+        row = _standing(
+            *known[example.round_id],
             example,
-            wrong[example.id],
-            votes[example.id],
+            flags.get(example.id, []),
+            votes.get(example.id, []),
             retracted=example.id in retracted,
             hidden=hidden.get(example.id, False),
         )
-        | {"withheld": example.id in withheld}
-        for example in page
-    ]
+        rows.append(row | {"withheld": example.id in withheld})
+    return rows
+
+
+def _votes(some: Some) -> Select[*tuple[Any, ...]]:
+    """Select all votes on some examples with whether they were undone, in order: index ranges."""
+    undone = aliased(Undo)
+    names = ("example_id", "person_id", "vote", "by_owner", "blind_answer")
+    return (
+        select(*(getattr(Validation, name) for name in names), undone.validation_id.is_not(None).label("undone"))
+        .outerjoin(undone, undone.validation_id == Validation.id)
+        .where(some(Validation.example_id))
+        .order_by(Validation.id)
+    )
 
 
 def _standing(
     config: TaskConfig,
     together: str,
-    example: Example,
+    example: Row[Any],
     flags: list[bool | None],
-    votes: list[tuple[Validation, bool]],
+    votes: list[Row[Any]],
     *,
     retracted: bool,
     hidden: bool,
 ) -> dict[str, Any]:
     rule = config.validation
-    counted = [vote for vote, undone in votes if not undone]
-    decided = str(verdict(places.ballots(counted), rule.votes, rule.adjudicate_up_to))
+    counted = [vote for vote in votes if not vote.undone]
+    decided = str(verdict([Vote(vote.vote, vote.by_owner) for vote in counted], rule.votes, rule.adjudicate_up_to))
     blind = _blind(votes)
     fooled = _fooled(config, together, example, flags, decided)
     state: dict[str, Any] = {"fooled": fooled, "verdict": decided, "retracted": retracted, "hidden": hidden}
@@ -209,23 +319,25 @@ def _standing(
     }
 
 
-def _fooled(config: TaskConfig, together: str, example: Example, flags: list[bool | None], decided: str) -> bool | None:
+def _fooled(
+    config: TaskConfig, together: str, example: Row[Any], flags: list[bool | None], decided: str
+) -> bool | None:
     """Return whether an example fooled the models, None where that is not known.
 
     Depending on the task, the rule decides at once, or the author by judging each answer, or the verdict.
     """
     if not flags or config.fooled.judged_by is None:
-        return example.fooled
+        return cast(bool | None, example.fooled)
     if config.fooled.judged_by == "validators":
         return model_was_wrong(Verdict(decided))
     return ensemble_fooled(cast(EnsembleRule, together), flags)
 
 
-def _blind(votes: list[tuple[Validation, bool]]) -> list[Validation]:
-    first: dict[int, tuple[Validation, bool]] = {}
-    for vote, undone in votes:
-        first.setdefault(vote.person_id, (vote, undone))
-    return [vote for vote, undone in first.values() if vote.blind_answer is not None and not undone]
+def _blind(votes: list[Row[Any]]) -> list[Row[Any]]:
+    first: dict[int, Row[Any]] = {}
+    for vote in votes:
+        first.setdefault(vote.person_id, vote)
+    return [vote for vote in first.values() if vote.blind_answer is not None and not vote.undone]
 
 
 def _counts(row: dict[str, Any]) -> dict[str, int]:
@@ -233,62 +345,60 @@ def _counts(row: dict[str, Any]) -> dict[str, int]:
     return projections.tally_counts(**{name: row[name] for name in names})
 
 
-def _tags(session: Session, page: Sequence[Example]) -> dict[int, str]:
-    ids = {example.context_id for example in page}
-    found = session.execute(select(Context.id, Context.tag).where(Context.id.in_(ids)))
-    return {row.id: row.tag for row in found}
+def index_block(session: Session, block: int, advance: Advance) -> None:
+    """Make the sets of a block of the index anew.
 
-
-BLOCK = 8192  # examples at once: a part of one block of the index
-
-Some = Callable[[Any], ColumnElement[bool]]  # whether a column with ids of examples holds one of those meant
-
-
-def reindex(session: Session, progress: Callable[[int, int], None] = lambda done, last: None) -> int:
-    """Make all sets of the index anew; returns how many examples there are.
-
-    One pass in the order of ids, `BLOCK` examples in memory at a time; others cannot write examples or votes meanwhile.
-    `progress` is told the last id that is done and the last that there is.
+    What is written meanwhile is not folded before this transaction ends; folding twice what it has read already changes
+    nothing.
     """
-    if session.get_bind().dialect.name == "postgresql":
-        session.execute(text("LOCK TABLE example_changes, search_postings IN SHARE ROW EXCLUSIVE MODE"))
-    search.clear(session)
-    last = session.scalar(select(func.max(Example.id))) or 0
-    done = 0
-    for first in range(0, last + 1, BLOCK):
-        found = _news(session, lambda column, first=first: column.between(first, first + BLOCK - 1))  # type: ignore[misc]
-        search.put(session, found)
-        done += len(found)
-        progress(min(first + BLOCK, last), last)
-    return done
+    folding.keep_from_folding(session)
+    sets: dict[str, BitMap] = defaultdict(BitMap)
+    for first in range(block * search.SIZE, (block + 1) * search.SIZE, PAGE):
+        found = _describe_examples(session, lambda column, first=first: column.between(first, first + PAGE - 1))  # type: ignore[misc]
+        for example_id, example_terms in found:
+            for term in example_terms:
+                sets[term].add(example_id % search.SIZE)
+        advance(len(found))
+    search.replace_block(session, block, sets, lambda: advance(0))
 
 
 def index_written(session: Session, ids: Collection[int]) -> None:
     """Let examples be found that were just written with all that belongs to them, as imports do."""
-    rows = _news(session, lambda column: column.in_(ids))
+    rows = _describe_examples(session, lambda column: column.in_(ids))
     projections.note_changes(session, ((example_id, new_terms, None, "") for example_id, new_terms in rows))
 
 
-def _news(session: Session, some: Some) -> list[search.News]:
-    said: dict[int, list[dict[str, Any]]] = defaultdict(list)
-    explained = select(Explanation.example_id, Explanation.values.label("said"))
-    for row in session.execute(explained.where(some(Explanation.example_id))):
-        said[row.example_id].append(row.said)
+def _describe_examples(session: Session, some: Some) -> list[search.News]:
+    explanations: dict[int, list[dict[str, Any]]] = defaultdict(list)
+    for example_id, values in session.execute(
+        select(Explanation.example_id, Explanation.values).where(some(Explanation.example_id))
+    ):
+        explanations[example_id].append(values)
     flags = select(Validation).where(Validation.vote == Verdict.FLAGGED, ~UNDONE)
     flagged: dict[int, list[Validation]] = defaultdict(list)
     for vote in session.scalars(flags.where(some(Validation.example_id))):
         flagged[vote.example_id].append(vote)
-    looked = set(session.scalars(select(Dismissal.example_id).where(some(Dismissal.example_id))))
+    dismissals = select(Dismissal).where(some(Dismissal.example_id)).order_by(Dismissal.id)
+    dismissed = {each.example_id: each for each in session.scalars(dismissals)}  # the latest counts
     marks = notes.marks(session, some)
     origins = set(session.scalars(select(Example.made_from).where(some(Example.made_from))))
     news: list[search.News] = []
     for row in session.execute(_rows(some)):
-        at_all = row.id in flagged or row.id in looked
-        review = moderation.review(session, row.id, flagged[row.id]) if at_all else FlagReview.NONE
-        told = {name: getattr(row, name) for name in ("verdict", "retracted", "hidden")}
-        told |= {"flagged": review != FlagReview.NONE, "perturbed": row.id in origins, "review": review}
-        found = terms.describe(row, explanations=said[row.id], noted=row.id in marks.noted, **told)
-        news.append((row.id, [*found, *marks.labels[row.id]]))
+        review = FlagReview.NONE
+        if row.id in flagged or row.id in dismissed:
+            review = moderation.review_of(flagged[row.id], dismissed.get(row.id))
+        example_terms = terms.describe(
+            row,
+            explanations=explanations.get(row.id, ()),
+            verdict=row.verdict,
+            retracted=row.retracted,
+            hidden=row.hidden,
+            flagged=review != FlagReview.NONE,
+            perturbed=row.id in origins,
+            review=review,
+            noted=row.id in marks.noted,
+        )
+        news.append((row.id, [*example_terms, *marks.labels.get(row.id, ())]))
     return news
 
 

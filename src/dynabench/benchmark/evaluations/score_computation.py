@@ -1,7 +1,7 @@
 """Scores from stored answers: of the whole with interval and paired replicates, of slices, of perturbed copies."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -79,18 +79,22 @@ def compute_scores(database: Database, settings: Settings, evaluation: int) -> l
     return new_scores
 
 
-def restore_row_scores(database: Database, settings: Settings) -> int:
+def restore_row_scores(
+    database: Database, settings: Settings, progress: Callable[[int, int], None] = lambda done, of: None
+) -> int:
     """Compute the scores of single rows again where their file is missing or broken; return the number of
     evaluations.
 
     Evaluations whose answers or dataset are missing as well are skipped.
     """
     count = 0
-    for evaluation, rows in database.read(lambda session: session.execute(queries.answered_evaluations()).all()):
+    answered = database.read(lambda session: session.execute(queries.answered_evaluations()).all())
+    for done, (evaluation, rows) in enumerate(answered, 1):
         if not row_scores.is_whole(settings, evaluation, rows):
             with suppress(OSError, ValueError, KeyError):
                 _keep_rows(settings, evaluation, database.read(_work, settings, evaluation, [evaluation_run.ROWS]))
                 count += 1
+        progress(done, len(answered))
     return count
 
 

@@ -244,10 +244,9 @@ def _count_examples(session: Session, ready: list[CheckedRow], ids: list[int]) -
     for round_id in sorted({checked.round_id for checked in ready}):
         mine = [key for key, checked in zip(ids, ready, strict=True) if checked.round_id == round_id]
         written = session.scalars(select(Example).where(Example.id.in_(mine)).order_by(Example.id)).all()
-        config = rounds.config_of(session, session.get_one(Round, round_id).version_id)
         decided = [
             {"example_id": example, "verdict": verdict, "at": at}
-            for example, verdict in count_written(session, config, written).items()
+            for example, verdict in count_written(session, written).items()
             if verdict != "pending"
         ]
         if decided:

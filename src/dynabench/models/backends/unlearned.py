@@ -74,25 +74,26 @@ class LexiconModel(Alone):
         if not {first, second} <= set(self._stored.languages):
             return text[: validity.LONGEST]
         phrases, marks = self._phrases(first, second), MARKS.get(second, {})
-        found = first_words(text, WORDS)
-        said, place, end = "", 0, 0
-        while place < len(found):
-            size = next((n for n in range(LONGEST, 0, -1) if _key(found[place : place + n]) in phrases), 1)
-            part = found[place : place + size]
+        source_words = first_words(text, WORDS)
+        translation, place, end = "", 0, 0
+        while place < len(source_words):
+            size = next((n for n in range(LONGEST, 0, -1) if _key(source_words[place : place + n]) in phrases), 1)
+            part = source_words[place : place + size]
             put = phrases.get(_key(part), part[0].text.translate(marks))
-            said += text[end : part[0].start] + put if put else ""
+            translation += text[end : part[0].start] + put if put else ""
             place, end = place + size, part[-1].end
-        said = said.strip()[: validity.LONGEST]
-        return said[:1].upper() + said[1:]
+        translation = translation.strip()[: validity.LONGEST]
+        return translation[:1].upper() + translation[1:]
 
     def _phrases(self, first: str, second: str) -> Phrases:
         if (key := f"{first}-{second}") not in self._known:
-            one, two = (self._stored.languages.index(each) for each in (first, second))
-            made: dict[tuple[str, ...], str] = {}
+            from_column, to_column = (self._stored.languages.index(language) for language in (first, second))
+            phrases: dict[tuple[str, ...], str] = {}
             for row in self._stored.entries:
-                if phrase := _key(first_words(row[one], LONGEST)):
-                    made.setdefault(phrase, row[two])  # of two entries with the same source the first one holds
-            self._known[key] = made
+                if phrase := _key(first_words(row[from_column], LONGEST)):
+                    # Of two entries with the same source the first one holds.
+                    phrases.setdefault(phrase, row[to_column])
+            self._known[key] = phrases
         return self._known[key]
 
 
@@ -134,9 +135,9 @@ class TextRankModel(Alone):
         return [Output({self.card.answer: self._summary(inputs[self.card.inputs[0]])}) for inputs in batch]
 
     def _summary(self, text: str) -> str:
-        said = sentences(text)
-        best = sorted(np.argsort(-ranks(said, self._options.damping), kind="stable")[: self._options.sentences])
-        return " ".join(said[place] for place in best)
+        parts = sentences(text)
+        best = sorted(np.argsort(-ranks(parts, self._options.damping), kind="stable")[: self._options.sentences])
+        return " ".join(parts[place] for place in best)
 
 
 def sentences(text: str) -> list[str]:
@@ -144,15 +145,15 @@ def sentences(text: str) -> list[str]:
     return [part.strip() for part in END.split(text)[:SENTENCES] if part and part.strip()]
 
 
-def ranks(said: Sequence[str], damping: float) -> NDArray[np.float64]:
+def ranks(parts: Sequence[str], damping: float) -> NDArray[np.float64]:
     """Each sentence's rank (n,): PageRank over how many words two sentences share, by the logs of their lengths."""
-    bags = [_bag(one) for one in said]
+    bags = [_bag(sentence) for sentence in parts]
     alike = np.zeros((len(bags), len(bags)))
     for place, bag in enumerate(bags):
         for other in range(place):
             alike[place, other] = alike[other, place] = _alike(bag, bags[other])
-    given = alike.sum(1, keepdims=True)
-    shares = np.divide(alike, given, out=np.zeros_like(alike), where=given > 0)
+    weight_sums = alike.sum(1, keepdims=True)
+    shares = np.divide(alike, weight_sums, out=np.zeros_like(alike), where=weight_sums > 0)
     rank = np.full(len(bags), 1.0)
     for _ in range(STEPS):
         rank = 1 - damping + damping * (shares.T @ rank)
@@ -160,10 +161,10 @@ def ranks(said: Sequence[str], damping: float) -> NDArray[np.float64]:
 
 
 def _bag(sentence: str) -> frozenset[str]:
-    found = (word.text.casefold() for word in first_words(sentence, SENTENCE_WORDS))
-    return frozenset(text for text in found if any(map(str.isalnum, text)))
+    words = (word.text.casefold() for word in first_words(sentence, SENTENCE_WORDS))
+    return frozenset(text for text in words if any(map(str.isalnum, text)))
 
 
-def _alike(one: frozenset[str], two: frozenset[str]) -> float:
-    lengths = math.log(max(len(one), 1)) + math.log(max(len(two), 1))
-    return len(one & two) / lengths if lengths else 0.0
+def _alike(first: frozenset[str], second: frozenset[str]) -> float:
+    lengths = math.log(max(len(first), 1)) + math.log(max(len(second), 1))
+    return len(first & second) / lengths if lengths else 0.0

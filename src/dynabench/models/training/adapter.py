@@ -66,7 +66,7 @@ def train(recipe: Recipe, rows: Sequence[Any], seed: int, limits: Limits, progre
     examples: Sequence[Any]
     if recipe.kind == "extractor":
         head = SpanHead(width)
-        examples = [example for question in rows if (example := marked(question, recipe.max_length))]
+        examples = [example for question in rows if (example := mark_answer(question, recipe.max_length))]
         if not examples:
             raise Invalid({"train": "No question has its answer within one window."})
     else:
@@ -75,9 +75,9 @@ def train(recipe: Recipe, rows: Sequence[Any], seed: int, limits: Limits, progre
 
     def loss(batch: Sequence[Any]) -> torch.Tensor:
         if recipe.kind == "extractor":
-            return span_loss(said(body, head, batch), batch, settings.smoothing)
+            return span_loss(head_outputs(body, head, batch), batch, settings.smoothing)
         thinned = [_thinned(example, settings.word_dropout, rng) for example in batch]
-        return label_loss(said(body, head, thinned), thinned, settings.smoothing)
+        return label_loss(head_outputs(body, head, thinned), thinned, settings.smoothing)
 
     plan = Plan(examples, settings, limits, rng)
     fit([*(p for p in body.parameters() if p.requires_grad), *head.parameters()], plan, settings, loss, progress)
@@ -194,10 +194,10 @@ class Marked:
     allowed: tuple[bool, ...] = ()
 
 
-def marked(question: Question, max_length: int) -> Marked | None:
+def mark_answer(question: Question, max_length: int) -> Marked | None:
     """The window in whose middle the answer stands best; None where no window holds all of it."""
-    asked, passage = question.inputs.values()
-    reading = read_passage(asked, passage, max_length)
+    question_text, passage = question.inputs.values()
+    reading = read_passage(question_text, passage, max_length)
     place = _place(reading, question.start, question.start + len(question.answers[0]))
     if place is None:
         return None
@@ -278,14 +278,17 @@ def _thinned(example: Example, share: float, rng: random.Random) -> Example:
     if not share or rng.random() < 0.5:
         return example
     old = example.pieces
-    kept = [i for i, piece in enumerate(old.ids) if piece in (CLS, SEP) or rng.random() >= share]
+    indices = [i for i, piece in enumerate(old.ids) if piece in (CLS, SEP) or rng.random() >= share]
     thin = Pieces(
-        tuple(old.ids[i] for i in kept), tuple(old.types[i] for i in kept), tuple(old.owner[i] for i in kept), old.words
+        tuple(old.ids[i] for i in indices),
+        tuple(old.types[i] for i in indices),
+        tuple(old.owner[i] for i in indices),
+        old.words,
     )
     return Example(thin, example.label, example.allowed)
 
 
-def said(body: Any, head: nn.Module, batch: Sequence[Any]) -> torch.Tensor:
+def head_outputs(body: Any, head: nn.Module, batch: Sequence[Any]) -> torch.Tensor:
     """Return the head's output for a batch's `pieces`, on the device that the head is on."""
     device = next(head.parameters()).device
     ids, types, mask = (part.to(device) for part in pad([example.pieces for example in batch]))

@@ -96,9 +96,9 @@ class Descent:
         self.every = max(1, -(-self.stride // EVALUATIONS))
         self.clock = Clock()
 
-    def run(self, kept: Checkpoints, progress: Progress) -> None:
+    def run(self, checkpoints: Checkpoints, progress: Progress) -> None:
         """Train to the end of the plan, of the patience or of the time; then the weights are the best."""
-        self._take_up(kept.load())
+        self._take_up(checkpoints.load())
         saved = self.clock.seconds
         batches = self._batches(self.step // self.stride)
         while self.step < self.steps and not self.course.over:
@@ -108,7 +108,7 @@ class Descent:
             if evaluated := (late or self.step % self.every == 0 or self.step == self.steps):
                 self._evaluate()
             if evaluated or self.clock.seconds - saved > SECONDS:
-                kept.keep(self._state())
+                checkpoints.keep(self._state())
                 saved = self.clock.seconds
             progress("training", self.step / self.steps, self._remark(loss))
             if late:
@@ -139,7 +139,7 @@ class Descent:
         order = sorted(self.dev, key=lambda example: len(example.pieces))
         with torch.no_grad():
             sums = [self.network.judge(order[start : start + CHUNK]) for start in range(0, len(order), CHUNK)]
-        score, lost = (sum(each) / len(order) for each in zip(*sums, strict=True))
+        score, lost = (sum(values) / len(order) for values in zip(*sums, strict=True))
         if self.course.add(round(self.step / self.stride, 3), Evaluation(round(score, 6), round(-lost, 6))):
             self.best = {name: value.detach().clone() for name, value in self.parameters.items()}
 
@@ -169,37 +169,37 @@ class Descent:
     def _take_up(self, state: bytes | None) -> None:
         if state is None:
             return
-        kept = torch.load(io.BytesIO(state), map_location="cpu", weights_only=True)
-        self.step, self.seen, self.clock = kept["step"], kept["seen"], Clock(kept["seconds"])
-        self.course = Course.of(self.settings.patience, kept["course"])
-        self._set(kept["now"])
-        self.best = {name: value.to(self.parameters[name].device) for name, value in kept["best"].items()}
-        self.optimizer.inner.load_state_dict(kept["optimizer"])
-        torch.set_rng_state(kept["drawn"])
-        if kept["drawn on device"] and torch.cuda.is_available():
-            torch.cuda.set_rng_state_all(kept["drawn on device"])
+        saved = torch.load(io.BytesIO(state), map_location="cpu", weights_only=True)
+        self.step, self.seen, self.clock = saved["step"], saved["seen"], Clock(saved["seconds"])
+        self.course = Course.of(self.settings.patience, saved["course"])
+        self._set(saved["now"])
+        self.best = {name: value.to(self.parameters[name].device) for name, value in saved["best"].items()}
+        self.optimizer.inner.load_state_dict(saved["optimizer"])
+        torch.set_rng_state(saved["drawn"])
+        if saved["drawn on device"] and torch.cuda.is_available():
+            torch.cuda.set_rng_state_all(saved["drawn on device"])
 
 
-def learn(mix: Mix, settings: Settings, folder: Path, kept: Checkpoints, progress: Progress) -> Learned:
+def learn(mix: Mix, settings: Settings, folder: Path, checkpoints: Checkpoints, progress: Progress) -> Learned:
     """Train, and write the weights to `folder`."""
-    descent = descended(mix, settings, kept, progress)
+    descent = run_descent(mix, settings, checkpoints, progress)
     network = descent.network
     options = network.save(folder)
     plan = network.plan
-    what = {"full": "All weights", "head": "The head alone"}.get(
+    part = {"full": "All weights", "head": "The head alone"}.get(
         settings.method, f"LoRA of rank {plan.rank} on all linear layers"
     )
-    told = (
-        f"{what} of {settings.origin}, batches of {plan.batch} of like length, AdamW at {plan.learning_rate:g} with "
+    description = (
+        f"{part} of {settings.origin}, batches of {plan.batch} of like length, AdamW at {plan.learning_rate:g} with "
         f"warm-up and cosine over {descent.steps / descent.stride:.1f} epochs, label smoothing {plan.smoothing:g}, "
         f"{'bf16 autocast' if runtime.trains_in_bf16(device().type) else 'fp32'}, "
         f"on {'a graphics processor' if device().type == 'cuda' else 'a processor'}"
     )
     ended = descent.course.over and descent.step < descent.steps
-    return Learned(network.kind, told, descent.course, descent.clock.seconds, descent.seen, ended, options)
+    return Learned(network.kind, description, descent.course, descent.clock.seconds, descent.seen, ended, options)
 
 
-def descended(mix: Mix, settings: Settings, kept: Checkpoints, progress: Progress) -> Descent:
+def run_descent(mix: Mix, settings: Settings, checkpoints: Checkpoints, progress: Progress) -> Descent:
     """A run that is over: its network is the best found, on the device that it was trained on."""
     import torch
 
@@ -212,7 +212,7 @@ def descended(mix: Mix, settings: Settings, kept: Checkpoints, progress: Progres
     if not any(part.rows for part in parts) or not dev:
         raise Invalid({"train": "No row is left to train on, or none to choose on: give more, or a development set."})
     descent = Descent(network, parts, dev, settings)
-    descent.run(kept, progress)
+    descent.run(checkpoints, progress)
     return descent
 
 

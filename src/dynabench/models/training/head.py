@@ -49,45 +49,49 @@ def states(
 ) -> States:
     """The mean state of each text (n, width), of length 1."""
     keys = [_key(text) for text in texts]
-    with closing(_open(cache or place())) as kept:
-        wanted = dict(zip(keys, texts, strict=True))
-        known = _known(kept, list(wanted))
+    with closing(_open(cache or place())) as cache_file:
+        text_by_key = dict(zip(keys, texts, strict=True))
+        state_by_key = _read_states(cache_file, list(text_by_key))
         todo: dict[int, list[bytes]] = defaultdict(list)
-        for key, text in wanted.items():
-            if key not in known:
+        for key, text in text_by_key.items():
+            if key not in state_by_key:
                 todo[-(-len(text) // STEP) * STEP].append(key)
         batches = [
-            (longest, found[start : start + ROWS])
-            for longest, found in sorted(todo.items())
-            for start in range(0, len(found), ROWS)
+            (longest, group[start : start + ROWS])
+            for longest, group in sorted(todo.items())
+            for start in range(0, len(group), ROWS)
         ]
         new: dict[bytes, States] = {}
         for number, (longest, part) in enumerate(batches, 1):
-            made = _computed([wanted[key] for key in part], longest)
-            new.update(zip(part, made, strict=True))
+            part_states = _computed([text_by_key[key] for key in part], longest)
+            new.update(zip(part, part_states, strict=True))
             if number % TOGETHER == 0 or number == len(batches):
-                with kept:
-                    kept.executemany(
+                with cache_file:
+                    cache_file.executemany(
                         "insert or ignore into states values (?, ?)", [(k, v.tobytes()) for k, v in new.items()]
                     )
-                known.update(new)
+                state_by_key.update(new)
                 new = {}
             progress(number / len(batches))
-    return np.stack([known[key] for key in keys]) if keys else np.zeros((0, lora.shared_weights().width), np.float32)
+    return (
+        np.stack([state_by_key[key] for key in keys])
+        if keys
+        else np.zeros((0, lora.shared_weights().width), np.float32)
+    )
 
 
 def _open(path: Path) -> sqlite3.Connection:
     path.parent.mkdir(parents=True, exist_ok=True)
-    kept = sqlite3.connect(path, timeout=60)
-    kept.execute("pragma journal_mode=wal")
-    kept.execute("create table if not exists states (key blob primary key, state blob not null) without rowid")
-    return kept
+    connection = sqlite3.connect(path, timeout=60)
+    connection.execute("pragma journal_mode=wal")
+    connection.execute("create table if not exists states (key blob primary key, state blob not null) without rowid")
+    return connection
 
 
-def _known(kept: sqlite3.Connection, keys: Sequence[bytes]) -> dict[bytes, States]:
-    kept.execute("create temporary table wanted (key blob primary key) without rowid")
-    kept.executemany("insert into wanted values (?)", [(key,) for key in keys])
-    rows = kept.execute("select key, state from states join wanted using (key)")
+def _read_states(connection: sqlite3.Connection, keys: Sequence[bytes]) -> dict[bytes, States]:
+    connection.execute("create temporary table wanted (key blob primary key) without rowid")
+    connection.executemany("insert into wanted values (?)", [(key,) for key in keys])
+    rows = connection.execute("select key, state from states join wanted using (key)")
     return {key: np.frombuffer(state, np.float32) for key, state in rows}
 
 
@@ -107,20 +111,20 @@ def _body() -> Body:
 def _computed(texts: Sequence[Pieces], longest: int) -> States:
     """Mean states of up to `ROWS` texts of up to `longest` pieces."""
     ids = torch.full((ROWS, longest), PAD)
-    there = torch.zeros((ROWS, longest), dtype=torch.bool)
-    there[:, 0] = True  # rows that only fill the batch
+    mask_of_pieces = torch.zeros((ROWS, longest), dtype=torch.bool)
+    mask_of_pieces[:, 0] = True  # rows that only fill the batch
     for row, text in enumerate(texts):
         ids[row, : len(text)] = torch.tensor(text.ids)
-        there[row, : len(text)] = True
+        mask_of_pieces[row, : len(text)] = True
     first = _body().embed(
         ids.flatten(), torch.arange(longest).repeat(ROWS), torch.zeros(ROWS * longest, dtype=torch.long)
     )
-    mask = torch.where(there, 0.0, APART)[:, None, None, :]
-    found = _body()(first, Places(ROWS, longest, mask), [PLAIN] * lora.shared_weights().layers)
-    return np.asarray(mean_states(found.view(ROWS, longest, -1), there)[: len(texts)].numpy())
+    mask = torch.where(mask_of_pieces, 0.0, APART)[:, None, None, :]
+    body_states = _body()(first, Places(ROWS, longest, mask), [PLAIN] * lora.shared_weights().layers)
+    return np.asarray(mean_states(body_states.view(ROWS, longest, -1), mask_of_pieces)[: len(texts)].numpy())
 
 
-def learn(mix: Mix, settings: Settings, folder: Path, kept: Checkpoints, progress: Progress) -> Learned:
+def learn(mix: Mix, settings: Settings, folder: Path, checkpoints: Checkpoints, progress: Progress) -> Learned:
     """Train, and write the weights to `folder`."""
     if len(mix.inputs) > 2:
         raise Invalid({"method": "head chooses one of several labels for one or two texts; take another method."})
@@ -139,12 +143,12 @@ def learn(mix: Mix, settings: Settings, folder: Path, kept: Checkpoints, progres
         return linear.fit_softmax(table, turned, labels, barred, strength / (10 * len(rows)), report, often)
 
     judged = linear.Judged((both[len(rows) :] - centre) / spread, targets(dev, mix.labels)[0])
-    found = linear.choose_strength(fit, judged, settings, kept, progress)
-    weights = found.weights / spread[:, None]
-    _save(folder, weights, found.bias - centre @ weights)
+    best = linear.choose_strength(fit, judged, settings, checkpoints, progress)
+    weights = best.weights / spread[:, None]
+    _save(folder, weights, best.bias - centre @ weights)
     about = "the mean state of the frozen encoder" if len(mix.inputs) == 1 else "the mean states of two texts, related"
-    told = f"Softmax regression over {about}, C = {found.strength / 10:g} a row"
-    return Learned("head", told, found.course, found.seconds, len(rows), found.course.over)
+    description = f"Softmax regression over {about}, C = {best.strength / 10:g} a row"
+    return Learned("head", description, best.course, best.seconds, len(rows), best.course.over)
 
 
 def features(rows: Sequence[Row], mix: Mix, progress: Callable[[float], None]) -> Floats:
@@ -155,8 +159,8 @@ def features(rows: Sequence[Row], mix: Mix, progress: Callable[[float], None]) -
     from dynabench.models.backends.pieces import encode
 
     texts = [text for name in mix.inputs for text in encode([row.inputs for row in rows], [name], mix.max_length)]
-    found = torch.from_numpy(states(texts, progress=progress)).view(len(mix.inputs), len(rows), -1)
-    return np.asarray(relate_texts(list(found)).numpy(), float)
+    text_states = torch.from_numpy(states(texts, progress=progress)).view(len(mix.inputs), len(rows), -1)
+    return np.asarray(relate_texts(list(text_states)).numpy(), float)
 
 
 def _scaled(table: Floats, often: Floats) -> tuple[Floats, Floats, Floats]:

@@ -89,7 +89,7 @@ class Course:
     @property
     def best(self) -> tuple[float, Evaluation]:
         """The first of the best."""
-        return max(self.found, key=lambda each: (each[1], -each[0]))
+        return max(self.found, key=lambda entry: (entry[1], -entry[0]))
 
     @property
     def over(self) -> bool:
@@ -98,12 +98,12 @@ class Course:
 
     def told(self) -> list[list[float]]:
         """As JSON holds it."""
-        return [[place, each.score, each.gain] for place, each in self.found]
+        return [[place, evaluation.score, evaluation.gain] for place, evaluation in self.found]
 
     @classmethod
-    def of(cls, patience: int, told: list[list[float]]) -> "Course":
+    def of(cls, patience: int, rows: list[list[float]]) -> "Course":
         """Return the course that `told`, in the form of the method `told`, describes."""
-        return cls(patience, [(place, Evaluation(score, gain)) for place, score, gain in told])
+        return cls(patience, [(place, Evaluation(score, gain)) for place, score, gain in rows])
 
 
 @dataclass(frozen=True)
@@ -134,8 +134,8 @@ class Checkpoints:
         """Return the state that this run kept last; None where it kept none."""
         if self._path is None or not self._path.is_file():
             return None
-        kept = self._path.read_bytes()
-        return kept[len(self._head) :] if kept.startswith(self._head) else None
+        content = self._path.read_bytes()
+        return content[len(self._head) :] if content.startswith(self._head) else None
 
     def keep(self, state: bytes) -> None:
         """Replace what was kept."""

@@ -104,42 +104,42 @@ class ChosenStrength:
 
 
 def choose_strength(
-    fit: Fit, judged: Judged, settings: Settings, kept: Checkpoints, progress: Progress
+    fit: Fit, judged: Judged, settings: Settings, checkpoints: Checkpoints, progress: Progress
 ) -> ChosenStrength:
     """The classifier whose strength is best on the development rows; each that was tried is kept."""
-    found = _read(kept.load(), settings)
-    clock = Clock(found.seconds)
+    best = _read(checkpoints.load(), settings)
+    clock = Clock(best.seconds)
     for number, strength in enumerate(STRENGTHS):
-        if number < len(found.course.found):
+        if number < len(best.course.found):
             continue
-        if found.course.over or (number and clock.past(settings.minutes)):
+        if best.course.over or (number and clock.past(settings.minutes)):
             break
 
         def report(share: float, loss: float, number: int = number) -> None:
             progress("training", (number + share) / len(STRENGTHS), f"loss {loss:.3f}")
 
         weights, bias = fit(strength, report)
-        if found.course.add(strength, judged(weights, bias)):
-            found.weights, found.bias = weights, bias
-        found.seconds = clock.seconds
-        kept.keep(_written(found))
-    progress("training", 1.0, f"dev {found.course.best[1].score:.3f}")
-    return found
+        if best.course.add(strength, judged(weights, bias)):
+            best.weights, best.bias = weights, bias
+        best.seconds = clock.seconds
+        checkpoints.keep(_written(best))
+    progress("training", 1.0, f"dev {best.course.best[1].score:.3f}")
+    return best
 
 
-def _written(found: ChosenStrength) -> bytes:
-    told = json.dumps({"course": found.course.told(), "seconds": found.seconds})
-    return pack({"weights": found.weights, "bias": found.bias}, {"told": told})
+def _written(best: ChosenStrength) -> bytes:
+    metadata = json.dumps({"course": best.course.told(), "seconds": best.seconds})
+    return pack({"weights": best.weights, "bias": best.bias}, {"told": metadata})
 
 
 def _read(state: bytes | None, settings: Settings) -> ChosenStrength:
     if state is None:
         return ChosenStrength(np.zeros((0, 0)), np.zeros(0), Course(settings.patience), 0.0)
     length = int.from_bytes(state[:8], "little")
-    told = json.loads(json.loads(state[8 : 8 + length])["__metadata__"]["told"])
+    metadata = json.loads(json.loads(state[8 : 8 + length])["__metadata__"]["told"])
     arrays = unpack(state)
     return ChosenStrength(
-        arrays["weights"], arrays["bias"], Course.of(settings.patience, told["course"]), told["seconds"]
+        arrays["weights"], arrays["bias"], Course.of(settings.patience, metadata["course"]), metadata["seconds"]
     )
 
 
@@ -164,10 +164,10 @@ def matrix(
     """Feature rows, shape (n, 2**bits)."""
     indices, values, starts = [], [], [0]
     for count, row in enumerate(rows):
-        found = ngram.extract([row.inputs[name] for name in inputs], chosen)
-        indices.append(found.index)
-        values.append(found.value)
-        starts.append(starts[-1] + len(found))
+        features = ngram.extract([row.inputs[name] for name in inputs], chosen)
+        indices.append(features.index)
+        values.append(features.value)
+        starts.append(starts[-1] + len(features))
         if count % 500 == 0:
             progress(count / len(rows))
     table = csr_matrix((np.concatenate(values), np.concatenate(indices), starts), shape=(len(rows), 1 << chosen.bits))
@@ -186,9 +186,9 @@ def fit_sparse(
     """`softmax.fit`, of which only columns that occur are optimised; the others stay 0."""
     used = np.unique(table.indices)
     small = table[:, used].tocsr()
-    found, bias = fit_softmax(small, small.T.tocsr(), labels, barred, strength, progress, amounts)
+    small_weights, bias = fit_softmax(small, small.T.tocsr(), labels, barred, strength, progress, amounts)
     weights = np.zeros((table.shape[1], barred.shape[1]))
-    weights[used] = found
+    weights[used] = small_weights
     return weights, bias
 
 
@@ -201,7 +201,7 @@ def prune(weights: Floats, keep: int) -> Floats:
     return np.where((size >= cut)[:, None], weights, 0.0)
 
 
-def learn(mix: Mix, settings: Settings, folder: Path, kept: Checkpoints, progress: Progress) -> Learned:
+def learn(mix: Mix, settings: Settings, folder: Path, checkpoints: Checkpoints, progress: Progress) -> Learned:
     """Train, and write the weights to `folder`."""
     if len(mix.inputs) > 2:
         raise Invalid({"method": "ngram chooses one of several labels for one or two texts; take another method."})
@@ -217,11 +217,11 @@ def learn(mix: Mix, settings: Settings, folder: Path, kept: Checkpoints, progres
     def fit(strength: float, report: FitProgress) -> tuple[Floats, Floats]:
         return fit_sparse(table, labels, barred, strength, report, often)
 
-    found = choose_strength(fit, judged, settings, kept, progress)
-    save(folder, features, prune(found.weights, chosen.keep), found.bias)
+    best = choose_strength(fit, judged, settings, checkpoints, progress)
+    save(folder, features, prune(best.weights, chosen.keep), best.bias)
     about = "pairs of words across the two texts" if chosen.pairs else "characters of 2 to 5"
-    told = f"Softmax regression over hashed words up to {chosen.word_grams} and {about}, C = {found.strength:g}"
-    return Learned("ngram", told, found.course, found.seconds, len(rows), found.course.over)
+    description = f"Softmax regression over hashed words up to {chosen.word_grams} and {about}, C = {best.strength:g}"
+    return Learned("ngram", description, best.course, best.seconds, len(rows), best.course.over)
 
 
 def targets(

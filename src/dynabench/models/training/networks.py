@@ -104,23 +104,23 @@ class Labelling(Adapted):
 
     def loss(self, batch: Examples) -> torch.Tensor:
         """See `Network`."""
-        return adapter.label_loss(adapter.said(self.body, self.head, batch), batch, self.plan.smoothing)
+        return adapter.label_loss(adapter.head_outputs(self.body, self.head, batch), batch, self.plan.smoothing)
 
     def judge(self, batch: Examples) -> tuple[float, float]:
         """Right answers."""
-        return judge_labels(adapter.said(self.body, self.head, batch), batch)
+        return judge_labels(adapter.head_outputs(self.body, self.head, batch), batch)
 
     @torch.no_grad()
     def shares(self, examples: Examples) -> NDArray[np.float64]:
         """The probability of each label, shape (n, labels); inputs of like length go together."""
         self.mode(training=False)
         order = sorted(range(len(examples)), key=lambda at: len(examples[at].pieces))
-        found = np.zeros((len(examples), len(self.mix.labels)))
+        probabilities = np.zeros((len(examples), len(self.mix.labels)))
         for start in range(0, len(order), CHUNK):
             places = order[start : start + CHUNK]
-            logits = adapter.said(self.body, self.head, [examples[at] for at in places])
-            found[places] = logits.double().softmax(-1).cpu().numpy()
-        return found
+            logits = adapter.head_outputs(self.body, self.head, [examples[at] for at in places])
+            probabilities[places] = logits.double().softmax(-1).cpu().numpy()
+        return probabilities
 
 
 def judge_labels(logits: torch.Tensor, batch: Examples) -> tuple[float, float]:
@@ -145,24 +145,26 @@ class Finding(Adapted):
 
     def read(self, rows: Sequence[Any]) -> list[Marked]:
         """See `Network`."""
-        return [found for row in rows if (found := adapter.marked(row, self.mix.max_length))]
+        return [window for row in rows if (window := adapter.mark_answer(row, self.mix.max_length))]
 
     def loss(self, batch: Examples) -> torch.Tensor:
         """See `Network`."""
-        return adapter.span_loss(adapter.said(self.body, self.head, batch), batch, self.plan.smoothing)
+        return adapter.span_loss(adapter.head_outputs(self.body, self.head, batch), batch, self.plan.smoothing)
 
     def judge(self, batch: Examples) -> tuple[float, float]:
         """Word F1 of the answers that are served, over the whole passage, with the nearest right ones."""
-        asked = [list(example.question.inputs.values()) for example in batch]
-        read = [pieces.read_passage(question, passage, self.mix.max_length) for question, passage in asked]
-        logits = iter(adapter.said(self.body, self.head, [window for reading in read for window in reading.windows]))
+        texts = [list(example.question.inputs.values()) for example in batch]
+        read = [pieces.read_passage(question, passage, self.mix.max_length) for question, passage in texts]
+        logits = iter(
+            adapter.head_outputs(self.body, self.head, [window for reading in read for window in reading.windows])
+        )
         f1, lost = 0.0, 0.0
         for example, reading in zip(batch, read, strict=True):
-            said = [next(logits) for _ in reading.windows]
-            ends = said[example.window][example.at : example.at + example.count].T
+            window_logits = [next(logits) for _ in reading.windows]
+            ends = window_logits[example.window][example.at : example.at + example.count].T
             lost += float(cross_entropy(ends, torch.tensor([example.first, example.last], device=ends.device)))
-            found = spans.spans(reading, [each.cpu().numpy() for each in said])
-            answer = spans.best(found).text if found else ""
+            candidates = spans.spans(reading, [window_output.cpu().numpy() for window_output in window_logits])
+            answer = spans.best(candidates).text if candidates else ""
             f1 += max(word_f1(answer, right) for right in example.question.answers)
         return f1, lost
 
@@ -216,11 +218,11 @@ class Sequences(Network):
         """See `Network`."""
         texts = [[row.inputs[name] for row in rows] for name in self.mix.inputs]
         limit = min(self.mix.max_length, self.processor.model_max_length)
-        given = self.processor(*texts, truncation=True, max_length=limit) if rows else {}
+        encoded = self.processor(*texts, truncation=True, max_length=limit) if rows else {}
         labels = list(self.mix.labels)
         return [
             Tokens(
-                {name: values[at] for name, values in given.items()},
+                {name: values[at] for name, values in encoded.items()},
                 labels.index(row.label),
                 adapter.allowed(row, labels),
             )

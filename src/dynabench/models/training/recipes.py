@@ -150,7 +150,7 @@ def load(name: str) -> Recipe:
     return Recipe.model_validate(yaml.safe_load(path.read_text()))
 
 
-def of_task(task: str) -> list[Recipe]:
+def recipes_of_task(task: str) -> list[Recipe]:
     """All committed recipes of a task, by name."""
-    found = [load(file.stem) for file in sorted(FOLDER.glob("*.yaml"))]
-    return [recipe for recipe in found if recipe.task == task]
+    all_recipes = [load(file.stem) for file in sorted(FOLDER.glob("*.yaml"))]
+    return [recipe for recipe in all_recipes if recipe.task == task]

@@ -13,7 +13,7 @@ from dynabench.models.training import mixing
 from dynabench.models.training.learning import Learned, Settings
 from dynabench.models.training.mixing import Guarded, Mix
 from dynabench.models.training.recipes import Recipe, Source
-from dynabench.models.training.rows import Prepared
+from dynabench.models.training.rows import PreparedRows
 
 if TYPE_CHECKING:
     from dynabench.models.training.run import Cost
@@ -32,7 +32,7 @@ class CardParts:
     """Further lines of the header, such as the model it was made from."""
 
 
-def card_text(details: Spec, told: CardParts) -> str:
+def card_text(details: Spec, parts: CardParts) -> str:
     """The card as Markdown, with the header that model hubs read."""
     return "\n".join(
         [
@@ -40,18 +40,18 @@ def card_text(details: Spec, told: CardParts) -> str:
             *_licence(details.licence.lower()),
             f"language: [{', '.join(details.languages)}]",
             f"pipeline_tag: {'text-classification' if details.labels else 'question-answering'}",
-            *told.header,
+            *parts.header,
             "---",
             f"# {details.name}",
             "",
-            *told.summary,
+            *parts.summary,
             f"It answers the task `{details.task}`: {', '.join(details.inputs)} in, `{details.answer}` out "
             f"({', '.join(details.labels) or 'a span of the passage'}).",
             *_section("Scores", _scores(details)),
-            *_section("Data", told.data),
-            *_section("Training", told.training),
-            *_section("Limits", [told.limits]),
-            *_section("Licence", [told.licence]),
+            *_section("Data", parts.data),
+            *_section("Training", parts.training),
+            *_section("Limits", [parts.limits]),
+            *_section("Licence", [parts.licence]),
             "",
         ]
     )
@@ -92,8 +92,8 @@ LIMITS = (
 def licence(mix: Mix, settings: Settings) -> str:
     """The one licence of all sources and of the model that was trained further; `other` where they differ, or one has
     none."""
-    found = {part.licence for part in mix.parts} | ({settings.begun.licence} if settings.begun else set())
-    return found.pop() if len(found) == 1 and all(found) else OTHER
+    licences = {part.licence for part in mix.parts} | ({settings.begun.licence} if settings.begun else set())
+    return licences.pop() if len(licences) == 1 and all(licences) else OTHER
 
 
 def record(ready: Guarded, settings: Settings, learned: Learned) -> dict[str, Any]:
@@ -125,14 +125,14 @@ def record(ready: Guarded, settings: Settings, learned: Learned) -> dict[str, An
 def mix_card(details: Spec, ready: Guarded, settings: Settings, learned: Learned) -> str:
     """The card as Markdown."""
     encoded = settings.method != "ngram" and settings.origin == settings.base
-    told = CardParts(
+    parts = CardParts(
         header=[f"base_model: {settings.base}"] if encoded else [],
         data=_mix_sources(ready),
         training=_training(ready, settings, learned),
         limits=LIMITS,
         licence=_licence_note(details, ready.mix, settings),
     )
-    return card_text(details, told)
+    return card_text(details, parts)
 
 
 def _mix_sources(ready: Guarded) -> list[str]:
@@ -166,13 +166,13 @@ def _training(ready: Guarded, settings: Settings, learned: Learned) -> list[str]
 
 
 def _versions() -> list[str]:
-    found = []
+    versions = []
     for name in PACKAGES:
         try:
-            found.append(f"{name} {version(name)}")
+            versions.append(f"{name} {version(name)}")
         except PackageNotFoundError:
             continue
-    return found
+    return versions
 
 
 def _licence_note(details: Spec, mix: Mix, settings: Settings) -> str:
@@ -181,17 +181,17 @@ def _licence_note(details: Spec, mix: Mix, settings: Settings) -> str:
     sources = [(part.name, part.licence) for part in mix.parts]
     if settings.begun:
         sources.append((settings.origin, settings.begun.licence))
-    told = "; ".join(f"{name}: {found or 'not told'}" for name, found in sources)
+    listed = "; ".join(f"{name}: {source_licence or 'not told'}" for name, source_licence in sources)
     encoded = "" if details.kind == "ngram" else f" The encoder ({encoder.HUB_ID}) is Apache-2.0."
-    return f"Its sources have several licences: {told}.{encoded if details.kind != 'transformers' else ''}"
+    return f"Its sources have several licences: {listed}.{encoded if details.kind != 'transformers' else ''}"
 
 
 BASE = ("base_model: sentence-transformers/all-MiniLM-L6-v2", "library_name: peft")
 
 
-def recipe_card(recipe: Recipe, details: Spec, prepared: Prepared[Any], cost: "Cost") -> str:
+def recipe_card(recipe: Recipe, details: Spec, prepared: PreparedRows[Any], cost: "Cost") -> str:
     """The card as Markdown."""
-    told = CardParts(
+    parts = CardParts(
         header=BASE if recipe.kind != "ngram" else (),
         summary=[recipe.summary],
         data=_recipe_sources(recipe, prepared),
@@ -199,10 +199,10 @@ def recipe_card(recipe: Recipe, details: Spec, prepared: Prepared[Any], cost: "C
         limits=recipe.limits.strip(),
         licence=f"{recipe.licence}. {recipe.licence_notes.strip()}",
     )
-    return card_text(details, told)
+    return card_text(details, parts)
 
 
-def _recipe_sources(recipe: Recipe, prepared: Prepared[Any]) -> list[str]:
+def _recipe_sources(recipe: Recipe, prepared: PreparedRows[Any]) -> list[str]:
     def line(source: Source) -> str:
         note = f"; {source.note}" if source.note else ""
         return f"- {source.name} ({source.licence}): {prepared.counts[source.name]:,} rows{note}"

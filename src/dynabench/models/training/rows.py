@@ -91,7 +91,7 @@ R = TypeVar("R")
 
 
 @dataclass(frozen=True)
-class Prepared(Generic[R]):
+class PreparedRows(Generic[R]):
     """The rows that a recipe trains and tests on.
 
     `overlap` is the number of rows that were dropped because they occur in a test set.
@@ -160,7 +160,7 @@ def split_place(row: Row, seed: int) -> float:
     return int.from_bytes(digest[:8], "big") / 2**64
 
 
-def prepare(recipe: Recipe, folder: Path) -> Prepared[Any]:
+def prepare(recipe: Recipe, folder: Path) -> PreparedRows[Any]:
     """Return everything that a recipe needs, without the training rows that occur in a test or development set.
 
     A labelled row occurs there if its text or its twin's does, a question if its passage does.
@@ -182,7 +182,7 @@ def prepare(recipe: Recipe, folder: Path) -> Prepared[Any]:
     if not recipe.dev:
         train, development["dev"] = _split(train, recipe)
     train = [row for row in train for _ in range(row.times)]
-    return Prepared(train, development, tests, overlap, counts)
+    return PreparedRows(train, development, tests, overlap, counts)
 
 
 def _held_out_test(recipe: Recipe, rows: Sequence[Any]) -> Callable[[Any], bool]:

@@ -28,7 +28,7 @@ from dynabench.models.training.learning import (
 from dynabench.models.training.mixing import Guarded, Mix
 from dynabench.models.training.recipes import Floor, Recipe
 from dynabench.models.training.report import recipe_card
-from dynabench.models.training.rows import Prepared
+from dynabench.models.training.rows import PreparedRows
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def train_recipe(
     return finish(recipe, prepared, cost, out, progress)
 
 
-def finish(recipe: Recipe, prepared: Prepared[Any], cost: Cost, out: Path, progress: Progress) -> spec.Spec:
+def finish(recipe: Recipe, prepared: PreparedRows[Any], cost: Cost, out: Path, progress: Progress) -> spec.Spec:
     """Evaluate the weights in `out`, write `model.yaml` and the card, check the floors."""
     details = _spec(recipe)
     spec.write(out, details)
@@ -86,13 +86,15 @@ def finish(recipe: Recipe, prepared: Prepared[Any], cost: Cost, out: Path, progr
     details.scores |= scoring.score_sets(model, sets, progress)
     spec.write(out, details)
     (out / spec.README).write_text(recipe_card(recipe, details, prepared, cost), encoding="utf-8")
-    low = [line for name, floor in recipe.floor.items() for line in _below(name, floor, details.scores[name])]
+    low = [line for name, floor in recipe.floor.items() for line in _below(name, floor, details.scores.get(name))]
     if low:
         raise BelowFloor("; ".join(low))
     return details
 
 
-def _below(name: str, floor: Floor, score: spec.Score | spec.SpanScore) -> list[str]:
+def _below(name: str, floor: Floor, score: spec.Score | spec.SpanScore | None) -> list[str]:
+    if score is None:
+        return [f"{name}: the set has a floor and no rows"]
     figures, spoken = score.model_dump(), {"accuracy": "accuracy", "macro_f1": "macro F1", "f1": "F1"}
     return [
         f"{name}: {spoken[kind]} {figures[kind]} is below {least}"
@@ -102,7 +104,12 @@ def _below(name: str, floor: Floor, score: spec.Score | spec.SpanScore) -> list[
 
 
 def _train(
-    recipe: Recipe, prepared: Prepared[Any], out: Path, epochs: float | None, minutes: float | None, progress: Progress
+    recipe: Recipe,
+    prepared: PreparedRows[Any],
+    out: Path,
+    epochs: float | None,
+    minutes: float | None,
+    progress: Progress,
 ) -> Cost:
     from dynabench.models.training import linear
 

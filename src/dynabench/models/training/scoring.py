@@ -125,8 +125,8 @@ def best_shift(odds: Sequence[Floats], truth: Sequence[NDArray[np.bool_]], aim: 
     `odds` and `truth` hold an array (rows,) per data set: log-odds of the first label, and whether it is right. Of
     equal shifts the one nearest to none is taken.
     """
-    found = np.array([[_macro_f1(z + shift > 0, y) for z, y in zip(odds, truth, strict=True)] for shift in SHIFTS])
-    values = found.mean(1) if aim == "mean" else found.min(1)
+    scores = np.array([[_macro_f1(z + shift > 0, y) for z, y in zip(odds, truth, strict=True)] for shift in SHIFTS])
+    values = scores.mean(1) if aim == "mean" else scores.min(1)
     smooth = np.convolve(np.pad(values, WIDTH // 2, mode="edge"), np.full(WIDTH, 1 / WIDTH), "valid")
     top = np.flatnonzero(smooth >= smooth.max() - 1e-9)
     return float(min(SHIFTS[top], key=abs)) + 0.0  # never "-0.0"
@@ -170,16 +170,16 @@ class Spread:
 
 def spread_over_seeds(models: Sequence[Spec]) -> Mapping[str, Spread]:
     """The spread of each set's score over models that differ in their seeds; the deviation is the sample's."""
-    found = {}
+    spreads = {}
     for name in models[0].scores:
         scores = [model.scores[name] for model in models]
         values = np.array([score.accuracy if isinstance(score, Score) else score.f1 for score in scores])
         deviation = float(values.std(ddof=1)) if len(values) > 1 else 0.0
-        found[name] = Spread(
+        spreads[name] = Spread(
             round(float(values.mean()), 4),
             round(deviation, 4),
             float(values.min()),
             float(values.max()),
             len(values),
         )
-    return found
+    return spreads

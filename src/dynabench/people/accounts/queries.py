@@ -2,7 +2,7 @@
 
 from sqlalchemy import Select, bindparam, func, or_, select
 
-from dynabench.kit.db import Prepared, Utc
+from dynabench.kit.db import PreparedStatement, Utc
 from dynabench.people.accounts.tables import Notice, Person, Session, Token
 
 
@@ -23,7 +23,7 @@ BY_SESSION: Select[Person] = (
 )
 """Who is logged in with the cookie of this digest: one probe by primary key, joined to another."""
 
-BY_TOKEN = Prepared(
+BY_TOKEN = PreparedStatement(
     select(*Person.__table__.c, Token.id.label("token_id"), Token.scopes, Token.used_at)
     .join_from(Person, Token, Token.person_id == Person.id)
     .where(Token.digest == bindparam("digest"), Token.revoked_at.is_(None), Person.deleted_at.is_(None))

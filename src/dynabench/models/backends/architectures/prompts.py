@@ -32,8 +32,10 @@ class Prompt:
             raise Invalid({name: f"{error}. Write {{{{ and }}}} for braces that are meant."}) from error
         for _, field, how, conversion in self._parts:
             if field is not None and (how or conversion or field not in fields | {LABELS}):
-                known = ", ".join(f"{{{one}}}" for one in sorted(fields | {LABELS}))
-                raise Invalid({name: f"{{{field}}} is none of {known}. Write {{{{ and }}}} for braces that are meant."})
+                placeholders = ", ".join(f"{{{placeholder}}}" for placeholder in sorted(fields | {LABELS}))
+                raise Invalid(
+                    {name: f"{{{field}}} is none of {placeholders}. Write {{{{ and }}}} for braces that are meant."}
+                )
 
     @property
     def order(self) -> list[str]:
@@ -42,8 +44,10 @@ class Prompt:
 
     def fill(self, texts: Mapping[str, str]) -> str:
         """The template with these texts in it."""
-        known = {LABELS: self._labels, **texts}
-        return "".join(literal + (known[field] if field is not None else "") for literal, field, _, _ in self._parts)
+        text_by_field = {LABELS: self._labels, **texts}
+        return "".join(
+            literal + (text_by_field[field] if field is not None else "") for literal, field, _, _ in self._parts
+        )
 
 
 def harmless(text: str, special: Iterable[str]) -> str:
@@ -70,17 +74,19 @@ def meant(card: Card, options: Options, written: str, inputs: Inputs) -> Output:
     return Output({card.answer: spans(written, inputs[card.inputs[-1]])}, None, extras)
 
 
-def label(written: str, wanted: Sequence[str], said: Mapping[str, str]) -> str:
+def label(written: str, labels: Sequence[str], label_by_word: Mapping[str, str]) -> str:
     """The label that is meant; `said` maps the model's words to labels. Raises `Broken`."""
-    names = {name.casefold(): name for name in wanted} | {word.strip().casefold(): name for word, name in said.items()}
+    names = {name.casefold(): name for name in labels} | {
+        word.strip().casefold(): name for word, name in label_by_word.items()
+    }
     longest = sorted(names, key=len, reverse=True)
     pattern = "|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in longest)
     places = list(re.finditer(pattern, written.casefold()))
-    found = {names[place.group()] for place in places}
-    if len(found) != 1 or re.search(r"\w", written.casefold()[: places[0].start()]):
-        told = f"It wrote {_short(written)}, which is not one of the labels {', '.join(wanted)}"
-        raise Broken(f"{told}. Ask in the prompt for the label alone, or set answer: likelihood.")
-    return found.pop()
+    matches = {names[place.group()] for place in places}
+    if len(matches) != 1 or re.search(r"\w", written.casefold()[: places[0].start()]):
+        message = f"It wrote {_short(written)}, which is not one of the labels {', '.join(labels)}"
+        raise Broken(f"{message}. Ask in the prompt for the label alone, or set answer: likelihood.")
+    return matches.pop()
 
 
 def spans(written: str, passage: str) -> list[dict[str, Any]]:
@@ -89,10 +95,10 @@ def spans(written: str, passage: str) -> list[dict[str, Any]]:
     Raises `Broken` for a text that is not in the passage.
     """
     text = written.strip()
-    for one in (text, text.strip(QUOTES), text.strip(f"{QUOTES}.")):
-        at = passage.find(one)
+    for candidate in (text, text.strip(QUOTES), text.strip(f"{QUOTES}.")):
+        at = passage.find(candidate)
         if at >= 0:
-            return [{"start": at, "end": at + len(one), "text": one}] if one else []
+            return [{"start": at, "end": at + len(candidate), "text": candidate}] if candidate else []
     raise Broken(f"It wrote {_short(written)}, which the passage does not say. Ask in the prompt to copy from it.")
 
 

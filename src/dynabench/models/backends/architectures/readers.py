@@ -286,29 +286,29 @@ class Extractor(Architecture):
     def encode(self, inputs: Inputs) -> tuple[Any, int]:
         """See `Architecture`: windows, with the question before each."""
         question, passage = (inputs[name] for name in self.card.inputs)
-        said = words.first_words(passage, WORDS)
-        if not said:
+        passage_words = words.first_words(passage, WORDS)
+        if not passage_words:
             return None, 1
-        row = self.run.encode([{"question": question, "context": passage[: said[-1].end]}])[0]
+        row = self.run.encode([{"question": question, "context": passage[: passage_words[-1].end]}])[0]
         return row, sum(len(window["input_ids"]) for window in row["windows"])
 
     def answer(self, rows: Sequence[Any], batch: Sequence[Inputs]) -> list[Output]:
         """See `Architecture`; a passage without words has no answer."""
-        found = dict.fromkeys(range(len(rows)), Output({self.card.answer: []}, {}))
+        outputs = dict.fromkeys(range(len(rows)), Output({self.card.answer: []}, {}))
         sizes = [max((len(window["input_ids"]) for window in row["windows"]), default=1) if row else 1 for row in rows]
         for part in portions(sizes, self.room):
             mine = [row for row in part if rows[row] is not None]
             with computed(len(mine), sizes[part[0]]):
-                said = self.run.predict([rows[row] for row in mine]).answers if mine else []
-            found.update((row, self._output(one, batch[row])) for row, one in zip(mine, said, strict=True))
-        return [found[row] for row in range(len(rows))]
+                answers = self.run.predict([rows[row] for row in mine]).answers if mine else []
+            outputs.update((row, self._output(answer, batch[row])) for row, answer in zip(mine, answers, strict=True))
+        return [outputs[row] for row in range(len(rows))]
 
-    def _output(self, said: Any, inputs: Inputs) -> Output:
+    def _output(self, answer: Any, inputs: Inputs) -> Output:
         passage = inputs[self.card.inputs[PASSAGE]]
-        start, end = said["start"], said["end"]
+        start, end = answer["start"], answer["end"]
         if start == end:
             return Output({self.card.answer: []}, {})
-        chance = {passage[start:end]: round(min(said["score"], 1.0), 6)}
+        chance = {passage[start:end]: round(min(answer["score"], 1.0), 6)}
         return Output({self.card.answer: [{"start": start, "end": end, "text": passage[start:end]}]}, chance)
 
     def explain(self, inputs: Inputs, label: str, method: str) -> Attribution | None:
@@ -330,16 +330,16 @@ class Extractor(Architecture):
         value = partial(_odds, inside=inside, side=SPAN_PARTS.index(label), place=place)
         pieces = self._pieces(inputs, number, window)
         blank = gradients.blank_of(self.run.processor)
-        asked = gradients.Asked(label, self.run.padded([window]), value, self.card.inputs, pieces, blank)
-        return gradients.explain(self.twin, asked, method)
+        explanation = gradients.Asked(label, self.run.padded([window]), value, self.card.inputs, pieces, blank)
+        return gradients.explain(self.twin, explanation, method)
 
     def _window(self, row: Any) -> int:
         """The number of the window whose best span is the answer."""
         best = (0.0, 0)
         for number, window in enumerate(row["windows"]):
             with computed(1, WINDOW):
-                said = self.model(**self.run.padded([window]))
-            starts, ends = (one[0].float().cpu().numpy() for one in (said.start_logits, said.end_logits))
+                output = self.model(**self.run.padded([window]))
+            starts, ends = (logits[0].float().cpu().numpy() for logits in (output.start_logits, output.end_logits))
             ids, first = window["input_ids"], self.run.processor.cls_token_id
             _, span = best_span(starts, ends, window["spans"], ids.index(first) if first in ids else None)
             best = max(best, (span[0] if span else 0.0, -number))
@@ -348,12 +348,12 @@ class Extractor(Architecture):
     def _pieces(self, inputs: Inputs, number: int, window: Any) -> Pieces:
         """The window's tokens by the words of question and passage."""
         question, passage = (inputs[name] for name in self.card.inputs)
-        said = tuple(tuple(words.first_words(text, WORDS)) for text in (question, passage))
+        words_by_field = tuple(tuple(words.first_words(text, WORDS)) for text in (question, passage))
         size = min(self.run.limit() or WINDOW, WINDOW)
         [short] = self.run._shortened([question], min(64, size // 3))
-        found = self.run.processor(
+        encoded = self.run.processor(
             [short],
-            [passage[: said[PASSAGE][-1].end]],
+            [passage[: words_by_field[PASSAGE][-1].end]],
             truncation="only_second",
             max_length=size,
             stride=min(OVERLAP, size // 3),
@@ -361,11 +361,11 @@ class Extractor(Architecture):
             return_offsets_mapping=True,
         )
         ids = window["input_ids"]
-        owner = gradients.owners(found["offset_mapping"][number], found.sequence_ids(number), said)
-        return Pieces(tuple(ids), (0,) * len(ids), owner, said)
+        owner = gradients.owners(encoded["offset_mapping"][number], encoded.sequence_ids(number), words_by_field)
+        return Pieces(tuple(ids), (0,) * len(ids), owner, words_by_field)
 
 
-def _odds(said: Any, inside: Sequence[int], side: int, place: int) -> Tensor:
+def _odds(output: Any, inside: Sequence[int], side: int, place: int) -> Tensor:
     """Log-odds (B,) of one of the passage's tokens against its others."""
-    logits = stack([said.start_logits, said.end_logits], -1).float()
+    logits = stack([output.start_logits, output.end_logits], -1).float()
     return log_odds(logits[:, list(inside), side], place)
