@@ -51,6 +51,6 @@ def measure_rate(db: Database) -> float:
 
 
 def counters(session: Session) -> list[Any]:
-    """What is counted by example, by person and by context."""
+    """Return the rows that count by example, by person and by context."""
     tables = (Standing.__table__, Tally.__table__, Context.__table__)
     return [session.execute(select(table).order_by(*table.primary_key)).all() for table in tables]

@@ -65,14 +65,14 @@ counts = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9), st.integers(0,
 def test_a_difference_turned_round_has_the_other_sign(rows):
     table = np.array(rows, float).reshape(-1, 4)
     k1, n1, k2, n2 = table[:, 0], table[:, 0] + table[:, 1], table[:, 2], table[:, 2] + table[:, 3]
-    there, back = difference(k1, n1, k2, n2), difference(k2, n2, k1, n1)
-    assert (there.value is None) == (n1.sum() == 0 or n2.sum() == 0)
-    if there.value is not None:
-        assert there.value == pytest.approx(-back.value)
-        assert (there.p is None) == (back.p is None)
-    if there.p is not None:
-        assert there.p == pytest.approx(back.p)
-        assert there.low == pytest.approx(-back.high)
+    forward, backward = difference(k1, n1, k2, n2), difference(k2, n2, k1, n1)
+    assert (forward.value is None) == (n1.sum() == 0 or n2.sum() == 0)
+    if forward.value is not None:
+        assert forward.value == pytest.approx(-backward.value)
+        assert (forward.p is None) == (backward.p is None)
+    if forward.p is not None:
+        assert forward.p == pytest.approx(backward.p)
+        assert forward.low == pytest.approx(-backward.high)
 
 
 sides = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 3)), min_size=8, max_size=8)
@@ -81,24 +81,24 @@ sides = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 3)), min_size=8, ma
 @given(sides, sides, st.integers(1, 8), st.sampled_from([0.5, 0.9, 0.95]))
 def test_intervals_are_those_of_leaving_out_one_cluster_at_a_time(first, second, clusters, level):
     """The jackknife as its definition says it, in fractions."""
-    rows = [(*one, *other) for one, other in zip(first[:clusters], second[:clusters], strict=True)]
+    rows = [(*one_side, *other_side) for one_side, other_side in zip(first[:clusters], second[:clusters], strict=True)]
     result = difference(*(list(column) for column in zip(*rows, strict=True)), level=level)
 
-    def left(without):
-        k1, n1, k2, n2 = (sum(row[i] for at, row in enumerate(rows) if at != without) for i in range(4))
+    def rates_without(cluster):
+        k1, n1, k2, n2 = (sum(row[i] for at, row in enumerate(rows) if at != cluster) for i in range(4))
         return (Fraction(k1, n1) if n1 else None), (Fraction(k2, n2) if n2 else None)
 
-    whole = left(None)
+    whole = rates_without(None)
     if None in whole:
         assert result.value is None
         return
     assert result.value == pytest.approx(float(whole[0] - whole[1]))
     moved = [
-        [0 if part is None else all_ - part for all_, part in zip(whole, left(at), strict=True)]
+        [0 if part is None else all_ - part for all_, part in zip(whole, rates_without(at), strict=True)]
         for at in range(clusters)
     ]
     used = sum(row[1] > 0 or row[3] > 0 for row in rows)
-    error = float(Fraction(used - 1, used) * sum((one - other) ** 2 for one, other in moved)) ** 0.5
+    error = float(Fraction(used - 1, used) * sum((change1 - change2) ** 2 for change1, change2 in moved)) ** 0.5
     freedom = min(sum(row[1] > 0 for row in rows), sum(row[3] > 0 for row in rows)) - 1
     if freedom < 1 or error < 1e-9:
         assert (result.low, result.high, result.p) == (None, None, None)

@@ -56,13 +56,19 @@ def test_rates_by_annotator_have_the_same_values_as_rates_of_the_sum(people):
 def test_each_rate_has_an_interval_of_the_level(people, level):
     counts = [_count(examples) for examples in people]
     sums = sum(counts, ErrorCounts())
-    known, settled = sums.examples, sums.examples - sums.fooled + sums.resolved
+    answered, settled = sums.examples, sums.examples - sums.fooled + sums.resolved
     together, apart = error_rates(sums, level), clustered_error_rates(counts, level)
-    examples = [each.examples for each in counts]
-    for name, k, n in (("mer", "fooled", known), ("vmer", "validated", known), ("vmer_resolved", "validated", settled)):
-        rows = [getattr(each, k) for each in counts]
+    examples = [count.examples for count in counts]
+    for name, k, n in (
+        ("mer", "fooled", answered),
+        ("vmer", "validated", answered),
+        ("vmer_resolved", "validated", settled),
+    ):
+        rows = [getattr(count, k) for count in counts]
         by_person = (
-            [each.examples - each.fooled + each.resolved for each in counts] if name == "vmer_resolved" else examples
+            [count.examples - count.fooled + count.resolved for count in counts]
+            if name == "vmer_resolved"
+            else examples
         )
         assert getattr(together, name) == wilson(getattr(sums, k), n, level)
         assert getattr(apart, name) == clustered_rate(rows, by_person, level)

@@ -127,7 +127,7 @@ def test_no_interleaving_of_hand_outs_and_votes_counts_more_votes_than_asked_for
 
 @pytest.mark.parametrize(("need", "cap"), [(1, 3), (2, 3), (2, 5), (3, 4), (3, 5)])
 def test_as_many_votes_are_asked_for_as_can_all_arrive_before_a_decision(need, cap):
-    """Whatever all but the last of them say, they do not decide; after a disagreement, with one more they might."""
+    """All but the last of them never decide; after a disagreement, one vote more than they could decide."""
 
     def may_be_asked_for(votes, number):
         before = product(LABELS, repeat=number - 1)

@@ -1,4 +1,4 @@
-"""What was counted wrong is made right again from the ledger, also where it was interrupted."""
+"""A rebuild mends wrong counts from the ledger, also after an interruption."""
 
 import os
 
@@ -55,22 +55,22 @@ def world(database, monkeypatch) -> World:
     monkeypatch.setattr(rebuild, "BREATH", 0)
     world = World(database, votes=1, cap=1)
     author, judge = world.person(), world.person()
-    made = [world.example(author, fooled=turn % 3 != 0, tag="rain" if turn % 2 else "") for turn in range(18)]
-    for example, label in zip(made[1:12:3], ("correct", "incorrect", "flagged", "flagged"), strict=True):
+    examples = [world.example(author, fooled=turn % 3 != 0, tag="rain" if turn % 2 else "") for turn in range(18)]
+    for example, label in zip(examples[1:12:3], ("correct", "incorrect", "flagged", "flagged"), strict=True):
         world.vote(judge, example, label)
-    world.example(author, fooled=None, made_from=made[0])
-    world.retract(made[2])
+    world.example(author, fooled=None, made_from=examples[0])
+    world.retract(examples[2])
     owner = world.owner
-    database.write(withdrawal.hide, owner, made[4], "rude")
-    database.write(moderation.dismiss, owner, made[7], "fine")
-    database.write(notes.add, owner, made[5], "odd")
-    database.write(notes.label, owner, made[5], "keep")
+    database.write(withdrawal.hide, owner, examples[4], "rude")
+    database.write(moderation.dismiss, owner, examples[7], "fine")
+    database.write(notes.add, owner, examples[5], "odd")
+    database.write(notes.label, owner, examples[5], "keep")
 
     def explain(session) -> None:
-        said = Explanation(example_id=made[8], values={"why": "unlikely words"})
-        session.add(said)
+        explanation = Explanation(example_id=examples[8], values={"why": "unlikely words"})
+        session.add(explanation)
         session.flush()
-        search.say(session, said)
+        search.say(session, explanation)
 
     database.write(explain)
     return world
@@ -80,9 +80,9 @@ def spoil(session, table, columns, share: int) -> None:
     """Give every so manieth row wrong columns; delete it where there are none."""
     keys = list(table.__table__.primary_key)
     for key in session.execute(select(*keys)).all()[::share]:
-        these = [column == value for column, value in zip(keys, key, strict=True)]
+        key_of_row = [column == value for column, value in zip(keys, key, strict=True)]
         statement = update(table).values(**columns) if columns else delete(table)
-        session.execute(statement.where(*these).execution_options(synchronize_session=False))
+        session.execute(statement.where(*key_of_row).execution_options(synchronize_session=False))
 
 
 def spoil_all(world: World, damage) -> None:
