@@ -52,7 +52,7 @@ def _side(settings: Settings, wanted: Wanted, answer: Answer) -> Side:
     try:
         stored = [media.store_upload(settings, _content(each), wanted.field) for each in drawn]
     except (UploadRefused, ValueError) as problem:
-        told = problem.told if isinstance(problem, UploadRefused) else _("The picture cannot be read.")
+        told = problem.detail if isinstance(problem, UploadRefused) else _("The picture cannot be read.")
         raise Unavailable(
             _("A model drew a picture that is not accepted. %(told)s Tell the task's owner.", told=told)
         ) from problem
