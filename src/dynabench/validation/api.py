@@ -246,7 +246,7 @@ class BulkOut(BaseModel):
 
 def _beside(session: Session, person: Person, id: int) -> BesideOut:
     notes.task_of(session, person, id)
-    said, labels = notes.of(session, [id])
+    said, labels = notes.read_notes_and_labels(session, [id])
     return BesideOut.model_validate({"notes": [vars(each) for each in said[id]], "labels": labels[id]})
 
 

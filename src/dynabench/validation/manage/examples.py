@@ -150,7 +150,7 @@ def _row(each: search.Seen) -> list[object]:
 
 
 def _beside(session: Session, ids: Sequence[int]) -> dict[str, Any]:
-    said, labels = notes.of(session, ids)
+    said, labels = notes.read_notes_and_labels(session, ids)
     return {"notes": said, "labels": labels}
 
 
@@ -238,7 +238,7 @@ async def queue(
 
     def read(session: Session) -> dict[str, Any]:
         cases, more = moderation.queue(session, person, task, which, after or None, MOST_CASES)
-        said, labels = notes.of(session, [each.seen.example.id for each in cases])
+        said, labels = notes.read_notes_and_labels(session, [each.seen.example.id for each in cases])
         return {"cases": cases, "next": more, "notes": said, "labels": labels}
 
     values = await db.aread(read)
