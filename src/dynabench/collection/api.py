@@ -93,13 +93,13 @@ async def list_examples(
     def read(session: Session) -> schemas.ExamplePage:
         if not asked.mine:
             found = search.find(session, person, task, asked.filters(), before=asked.after or None, limit=asked.limit)
-            items = [service.told(each, author=each.author.public_name) for each in found.items]
+            items = [service.example_out(each, author=each.author.public_name) for each in found.items]
             return schemas.ExamplePage(items=items, next=str(found.next) if found.next else None)
         if set(asked.model_fields_set) - {"mine", "after", "limit"}:
             raise errors.Invalid({"mine": _("Filters are for the task's owners and moderators, who see all examples.")})
         rounds.get_task(session, task)
         mine = session.scalars(queries.examples(task, person.id, asked.after, asked.limit + 1)).all()
-        items = [service.told(each) for each in search.seen(session, [each.id for each in mine[: asked.limit]])]
+        items = [service.example_out(each) for each in search.seen(session, [each.id for each in mine[: asked.limit]])]
         return schemas.ExamplePage(items=items, next=str(items[-1].id) if len(mine) > asked.limit else None)
 
     return await db.aread(read)
