@@ -85,7 +85,7 @@ async def create(request: Request, task: str, viewer: Viewer, sandbox: bool = Fa
     if warning := await content_warning.warn(request, task):
         return warning
     sandbox = sandbox or viewer is None
-    return render(request, "collection/create.html", **await create_page.shown(request, viewer, task, sandbox))
+    return render(request, "collection/create.html", **await create_page.prepare_page(request, viewer, task, sandbox))
 
 
 @router.post("/tasks/{task}/context", name="another_context")
@@ -98,7 +98,7 @@ async def another(request: Request, task: str, viewer: Viewer) -> Response:
     config = await db.aread(rounds.task_config, task)
     but = str(form.get("but", ""))
     posted = forms.posted(config, form, but) if sandbox and but else None
-    values = await create_page.shown(request, viewer, task, sandbox, posted, fresh=True)
+    values = await create_page.prepare_page(request, viewer, task, sandbox, posted, fresh=True)
     if not wants_fragment(request):
         address = str(request.app.url_path_for("create", task=task))
         return RedirectResponse(f"{address}?sandbox=1" if sandbox else address, status_code=303)
@@ -133,12 +133,14 @@ async def send(request: Request, task: str, viewer: Viewer) -> Response:
         if wants_fragment(request):
             raise  # the error's fragment takes the place of the result, and the form stays as it is
         return await _refused(request, viewer, task, posted, problem)
-    values = await create_page.shown(request, viewer, task, sandbox, posted)
+    values = await create_page.prepare_page(request, viewer, task, sandbox, posted)
     if values["round"] is None:
         raise errors.Conflict(
             _("Your example was recorded. The round has closed since; reload the page to see what is open.")
         )
-    values |= create_page.told(draft_outcome.draft.config, values["handout"], posted.context_id, draft_outcome)
+    values |= create_page.outcome_values(
+        draft_outcome.draft.config, values["handout"], posted.context_id, draft_outcome
+    )
     return render(request, "collection/create.html", fragment="collection/_answer.html", **values)
 
 
@@ -159,7 +161,7 @@ async def _refused(
     request: Request, viewer: Person | None, task: str, posted: Posted, problem: errors.Problem
 ) -> Response:
     sandbox = viewer is None or posted.sandbox
-    values = await create_page.shown(request, viewer, task, sandbox, posted)
+    values = await create_page.prepare_page(request, viewer, task, sandbox, posted)
     fields = problem.fields if isinstance(problem, errors.Invalid) else {}
     beside = {name for name in fields if name.startswith(("input.", "answer."))}
     rest = "" if fields and beside == set(fields) else problem.detail
@@ -222,7 +224,7 @@ async def judge(request: Request, id: RowId, person: Member) -> Response:
         raise errors.Conflict(_("Your answer was recorded. Reload the page to continue."))
     values = await db.aread(create_page.values, person, task, False, None, handout)
     values["values"] = {"input": example.input, "answer": example.answer}
-    values |= create_page.told_again(config, handout, example, service.outcome(example, fooled))
+    values |= create_page.stored_outcome_values(config, handout, example, service.outcome(example, fooled))
     return render(request, "collection/create.html", fragment="collection/_answer.html", **values)
 
 

@@ -11,7 +11,7 @@ from uuid import uuid4
 from sqlalchemy.orm import Session
 
 from dynabench.collection import drafts, eligibility, handouts, projections, queries, search, targets
-from dynabench.collection.drafts import Draft, Given
+from dynabench.collection.drafts import Draft, DraftHandout
 from dynabench.collection.handouts import Offer
 from dynabench.collection.schemas import ExampleIn, ExampleOut, HandoutOut, OutcomeOut, PredictionOut, ProgramIn
 from dynabench.collection.search import Seen
@@ -75,7 +75,7 @@ def record(session: Session, draft: Draft, verdict: Verdict) -> OutcomeOut:
     return outcome.model_copy(update=members) if members else outcome
 
 
-def _row(draft: Draft, verdict: Verdict, handout: Given, attempt: int) -> dict[str, Any]:
+def _row(draft: Draft, verdict: Verdict, handout: DraftHandout, attempt: int) -> dict[str, Any]:
     at = now()
     return {
         "uid": uuid4().hex,
@@ -295,10 +295,10 @@ async def perturb(db: Database, host: Host, person: Person, example_id: int, tas
 
 async def _complete(db: Database, host: Host, offer: Offer) -> HandoutOut:
     if not offer.missing or offer.inputs is None:
-        return offer.given
+        return offer.handout
     answers = await targets.gather(host, offer.missing, offer.inputs)  # nothing is held while models think
     await db.awrite(handouts.keep, offer.seed_id, answers)
-    return handouts.told(offer, answers)
+    return handouts.add_seed_predictions(offer, answers)
 
 
 async def play(

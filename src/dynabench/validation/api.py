@@ -246,7 +246,7 @@ class BulkOut(BaseModel):
 
 def _beside(session: Session, person: Person, id: int) -> BesideOut:
     notes.task_of(session, person, id)
-    notes_by_example, labels = notes.of(session, [id])
+    notes_by_example, labels = notes.read_notes_and_labels(session, [id])
     return BesideOut.model_validate({"notes": [vars(note) for note in notes_by_example[id]], "labels": labels[id]})
 
 

@@ -398,7 +398,7 @@ def _describe_examples(session: Session, some: Some) -> list[search.News]:
             flagged=review != FlagReview.NONE,
             perturbed=row.id in origins,
             review=review,
-            noted=row.id in marks.noted,
+            noted=row.id in marks.noted_ids,
         )
         news.append((row.id, [*example_terms, *marks.labels.get(row.id, ())]))
     return news

@@ -191,7 +191,7 @@ async def _round(
             "waiting": session.scalar(collected.waiting(result.id)) or 0,
             "other": other.number if other and other.number != n else None,
             "any_context": session.scalar(queries.any_context(task)) is not None,
-            **plans.shown(session, result),
+            **plans.plan_values(session, result),
             "of_config": service.config_of(session, result.version_id),
         }
 

@@ -165,7 +165,7 @@ def _row(seen_example: search.Seen) -> list[object]:
 
 
 def _beside(session: Session, ids: Sequence[int]) -> dict[str, Any]:
-    notes_by_example, labels = notes.of(session, ids)
+    notes_by_example, labels = notes.read_notes_and_labels(session, ids)
     return {"notes": notes_by_example, "labels": labels}
 
 
@@ -255,7 +255,7 @@ async def queue(
 
     def read(session: Session) -> dict[str, Any]:
         cases, more = moderation.queue(session, person, task, which, after or None, MOST_CASES)
-        notes_by_example, labels = notes.of(session, [case.seen.example.id for case in cases])
+        notes_by_example, labels = notes.read_notes_and_labels(session, [case.seen.example.id for case in cases])
         return {"cases": cases, "next": more, "notes": notes_by_example, "labels": labels}
 
     values = await db.aread(read)
