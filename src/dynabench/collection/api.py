@@ -93,14 +93,15 @@ async def list_examples(
     def read(session: Session) -> schemas.ExamplePage:
         if not asked.mine:
             page = search.find(session, person, task, asked.filters(), before=asked.after or None, limit=asked.limit)
-            items = [service.told(example, author=example.author.public_name) for example in page.items]
+            items = [service.example_out(example, author=example.author.public_name) for example in page.items]
             return schemas.ExamplePage(items=items, next=str(page.next) if page.next else None)
         if set(asked.model_fields_set) - {"mine", "after", "limit"}:
             raise errors.Invalid({"mine": _("Filters are for the task's owners and moderators, who see all examples.")})
         rounds.get_task(session, task)
         mine = session.scalars(queries.examples(task, person.id, asked.after, asked.limit + 1)).all()
         items = [
-            service.told(example) for example in search.seen(session, [example.id for example in mine[: asked.limit]])
+            service.example_out(example)
+            for example in search.seen(session, [example.id for example in mine[: asked.limit]])
         ]
         return schemas.ExamplePage(items=items, next=str(items[-1].id) if len(mine) > asked.limit else None)
 

@@ -14,7 +14,7 @@ from dynabench.collection.chat import schemas as chats
 from dynabench.collection.drawing import pages as drawings
 from dynabench.collection.forms import Posted
 from dynabench.collection.schemas import HandoutOut, OutcomeOut
-from dynabench.collection.service import Told
+from dynabench.collection.service import DraftOutcome
 from dynabench.collection.tables import Example
 from dynabench.kit.db import Database
 from dynabench.people.accounts.tables import Person
@@ -91,7 +91,7 @@ def values(
     }
 
 
-def outcome_values(config: TaskConfig, handout: HandoutOut, context_id: int, answer: Told) -> dict[str, Any]:
+def outcome_values(config: TaskConfig, handout: HandoutOut, context_id: int, answer: DraftOutcome) -> dict[str, Any]:
     """Return the further values for the page that answers a try.
 
     They are the draft, the changes made in it, and how near the models' answers are.

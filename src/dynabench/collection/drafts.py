@@ -57,7 +57,7 @@ AFTER = ("assistant", "conversation", "program", "media", "judge", "seed", "near
 
 
 def features_of(config: TaskConfig, body: ExampleIn, handout: Any) -> frozenset[str]:
-    """Return the features that take part in a draft on a handout; the latter is a row of `queries.GIVEN`."""
+    """Return the features that take part in a draft on a handout; the latter is a row of `queries.DRAFT_HANDOUT`."""
     names = config.features
     if handout.arms:
         if not plan.asks_models(handout.arms, handout.handout_arm):
@@ -192,7 +192,7 @@ def draft(session: Session, person: Person | None, task_id: str, body: ExampleIn
     if person is None:
         raise errors.Unauthenticated(_("Log in to record your example, or try it in the sandbox."))
     parameters = {"task": task_id, "person": person.id, "context": body.context_id, "handout": body.handout or 0}
-    row = queries.GIVEN.first(session, parameters)
+    row = queries.DRAFT_HANDOUT.first(session, parameters)
     collects = row is not None and row.id is not None
     if collects:
         annotators = rounds.config_of(session, row.version_id).annotators

@@ -238,7 +238,7 @@ async def read_programs(db: Db, task: str, n: Number, viewer: Viewer) -> Program
 
     def read(session: Session) -> ProgramsOut:
         views.visible_round(session, viewer, task, n)
-        return programs.told(programs.board(session, rounds.round_of(session, task, n)))
+        return programs.board_out(programs.board(session, rounds.round_of(session, task, n)))
 
     return await db.aread(read)
 
