@@ -1,6 +1,6 @@
 """In which language people read: what their browser asks for, what they chose, and what programs get."""
 
-from dynabench.kit.language import _, said, speaking
+from dynabench.kit.language import _, speaking, translate
 from dynabench.people.accounts.service import recent_notices
 from dynabench.people.accounts.tables import Person
 from dynabench.people.notices import service as notices
@@ -50,6 +50,8 @@ def test_notices_are_said_in_the_language_of_their_reader(person, database):
     text = _("You can write and check examples for %(name)s again.", name="NLI")
     database.write(lambda session: notices.notify_person(session, ada.id, "lifted", text))
     with speaking("es"):
-        [told] = database.read(lambda session: [said(each.translated_text) for each in recent_notices(session, ada.id)])
+        [told] = database.read(
+            lambda session: [translate(each.translated_text) for each in recent_notices(session, ada.id)]
+        )
     assert told == "Puedes volver a escribir y revisar ejemplos de NLI."
     assert database.read(lambda session: session.get_one(Person, ada.id).language) == ""

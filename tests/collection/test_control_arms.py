@@ -75,7 +75,7 @@ def test_whoever_comes_at_once_gets_a_place_of_their_own(trial, person, database
         def hand_out(session):
             return handouts.hand_out(session, session.get_one(Person, each.id), "feel", random.Random())
 
-        return database.write(hand_out).given.arm
+        return database.write(hand_out).handout.arm
 
     with ThreadPoolExecutor(6) as pool:
         twice = list(pool.map(come, [*people, *people]))

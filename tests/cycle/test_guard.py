@@ -12,7 +12,7 @@ from dynabench.cycle import deciding, durable, round_steps, service, training
 from dynabench.cycle.tables import CycleCandidate
 from dynabench.datasets.stored import StoredRow
 from dynabench.kit import errors
-from dynabench.kit.language import said, speaking
+from dynabench.kit.language import speaking, translate
 from dynabench.rounds import service as rounds
 from tests import kept
 from tests.cycle import world as turns
@@ -170,7 +170,7 @@ def test_a_report_says_that_there_was_no_neutral_data(world, settings):
         "There is no neutral data, so it is unknown whether a model has become worse on ordinary examples."
     )
     with speaking("es"):
-        assert "datos neutrales" in said(found.why)
+        assert "datos neutrales" in translate(found.why)
 
 
 def test_a_report_says_that_the_plan_switched_the_guard_off(world, settings):

@@ -10,7 +10,7 @@ from dynabench.cycle.plan import PromotionRule
 from dynabench.cycle.promotion import ModelScores, NeutralScore, decide_promotion, rule_figure, rule_statistic
 from dynabench.cycle.queries import generations
 from dynabench.cycle.report import TurnReport
-from dynabench.kit.language import said, speaking
+from dynabench.kit.language import speaking, translate
 
 STILL = np.zeros(4)
 
@@ -147,8 +147,8 @@ def test_a_decision_is_kept_in_codes_and_told_in_the_readers_language():
     assert shown.excluded["b"].startswith("Not scored on all rounds")
     assert shown.excluded["c"] == "Out of memory."
     with speaking("es"):
-        assert said(shown.why) != shown.why
-        assert said(shown.excluded["b"]) != shown.excluded["b"]
+        assert translate(shown.why) != shown.why
+        assert translate(shown.excluded["b"]) != shown.excluded["b"]
     assert "no release has a public test part" in report.add_words(TurnReport.of(rule), {}).why
     assert report.add_words(TurnReport(why="Because."), {}).why == "Because."
 

@@ -179,9 +179,10 @@ def test_what_was_found_is_kept_with_its_translations_and_old_records_are_read()
     assert again == results.read_result(measured.document()) == measured
     assert again.finding == "3.0 words per sentence, 50% with a negation"
     with language.speaking("es"):
-        assert language.said(again.finding) == "3,0 palabras por frase, 50\N{NO-BREAK SPACE}% con una negación"
+        assert language.translate(again.finding) == "3,0 palabras por frase, 50\N{NO-BREAK SPACE}% con una negación"
         assert (
-            language.said(results.read_result(json.loads(json.dumps(measured.document()))).finding) == measured.finding
+            language.translate(results.read_result(json.loads(json.dumps(measured.document()))).finding)
+            == measured.finding
         )
         assert formatting.format_interval(0.125, 1, "share") == "de 12,5\N{NO-BREAK SPACE}% a 100,0\N{NO-BREAK SPACE}%"
 

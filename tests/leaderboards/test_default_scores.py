@@ -11,7 +11,7 @@ from dynabench.benchmark.leaderboards import drawings
 from dynabench.benchmark.leaderboards.board_views import Matrix, MatrixLine
 from dynabench.benchmark.ranking import dataset_steps, default_weights, rank_entrants
 from dynabench.benchmark.standings import ScoreCell, TaskBoard
-from dynabench.kit.language import said
+from dynabench.kit.language import translate
 from tests.boards import board_of, scored_dataset, submitted
 
 METRICS = tuple(map(find_measure, ("accuracy", "fairness", "throughput", "memory")))
@@ -68,5 +68,5 @@ def matrix_of(means: list[float], noise: float) -> Matrix:
 
 
 def test_no_model_leads_a_matrix_whose_data_do_not_tell_it_from_the_next():
-    assert said(drawings._matrix_finding(matrix_of([0.81, 0.80, 0.50], 0.05))) == "2 of 3 models share the lead"
-    assert said(drawings._matrix_finding(matrix_of([0.81, 0.60, 0.50], 0.005))) == "model-0 leads over 2 columns"
+    assert translate(drawings._matrix_finding(matrix_of([0.81, 0.80, 0.50], 0.05))) == "2 of 3 models share the lead"
+    assert translate(drawings._matrix_finding(matrix_of([0.81, 0.60, 0.50], 0.005))) == "model-0 leads over 2 columns"

@@ -112,7 +112,7 @@ async def replace_the_longest_unused(repository, engine):
         assert await ask(engine, name) == "positive"
         assert name in loaded(repository)
         # not how many: the system may take pages of files back meanwhile, or give back late what was freed
-        assert max(memory.kept(), repository.held) <= repository.memory.limit + SHARED
+        assert max(memory.used_after_release(), repository.held) <= repository.memory.limit + SHARED
     assert change(engine, "loaded") == change(engine, "unloaded") + len(loaded(repository))
 
 

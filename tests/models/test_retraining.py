@@ -138,7 +138,7 @@ def test_learning_ends_when_patience_does_and_keeps_the_first_of_the_best():
         course.add(place, Evaluation(score, -1.0))
     assert course.over
     assert course.best == (1, Evaluation(0.7, -1.0))
-    assert Course.of(2, course.told()) == course
+    assert Course.of(2, course.as_rows()) == course
 
 
 def test_an_adapter_stops_early_goes_on_from_another_and_keeps_its_best(tmp_path):

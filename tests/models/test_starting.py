@@ -41,7 +41,7 @@ def answered(folder: Path, config: TaskConfig) -> list[Output]:
     details = spec.read(folder)
     card = Card(details.name, "1", details.task, "handler", tuple(details.inputs), details.answer)
     card = Card(**{**vars(card), "labels": tuple(details.labels), "returns": details.returns})
-    rows = [sample.inputs for sample in samples.of(config)]
+    rows = [sample.inputs for sample in samples.sample_inputs(config)]
     said = json.loads(json.dumps(module.Model(str(folder)).predict(rows)))
     outputs = [Output({card.answer: row[card.answer]}, row.get("probabilities")) for row in said]
     return validity.check_outputs(card, rows, outputs)

@@ -27,7 +27,7 @@ def _config(**changes):
 
 def test_a_transcript_is_a_value_as_an_object_and_as_the_text_of_a_cell():
     assert field.clean({"turns": [TURN]}) == {"turns": [KEPT]}
-    assert field.said(json.dumps({"turns": [TURN]})) == {"turns": [KEPT]}
+    assert field.clean_answer(json.dumps({"turns": [TURN]})) == {"turns": [KEPT]}
     assert not field.is_answer("7")
 
 

@@ -40,7 +40,7 @@ async def show(request: Request) -> Response:
     """One page of the gallery."""
     template, values, viewer = PAGES[request.path_params["name"]]
     request.state.viewer = viewer
-    language.current.set(language.wanted(None, request.headers.get("accept-language", "")))
+    language.current.set(language.choose_language(None, request.headers.get("accept-language", "")))
     return secured(render(request, template, **values))
 
 

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 import vl_convert
 
-from dynabench.kit.language import said
+from dynabench.kit.language import translate
 from dynabench.stats.rates import UNKNOWN, wilson
 from dynabench.web import charts
 
@@ -59,7 +59,7 @@ def test_days_with_few_examples_have_no_rates_of_their_own():
     sofar = [(f"2026-11-{day + 1:02}", wilson((day + 1) // 2, day + 1), wilson(0, day + 1)) for day in range(8)]
     chart = charts.rates_per_day(daily, sofar)
     assert [row[1] for row in chart.rows][-2:] == ["42.9%", "50.0%"], "all examples so far, no zigzag of 0 and 100 %"
-    assert "up to and including the day" in said(chart.note)
+    assert "up to and including the day" in translate(chart.note)
     many = [(day, wilson(5 + at, 20), wilson(at, 20)) for at, (day, *_) in enumerate(daily)]
     assert [row[5] for row in charts.rates_per_day(many, sofar).rows] == ["20"] * 8, "enough a day: rates of each day"
 

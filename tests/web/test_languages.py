@@ -134,11 +134,11 @@ def test_catalogues_are_complete(spoken, sources):
 def test_a_phrase_is_english_for_programs_and_said_in_the_language_of_its_page():
     phrase = _("There is no task %(task_id)s.", task_id="nli")
     assert json.dumps(phrase) == '"There is no task nli."'
-    assert phrase == pickle.loads(pickle.dumps(phrase)) == language.restored(language.kept(phrase))
+    assert phrase == pickle.loads(pickle.dumps(phrase)) == language.restored(language.phrase_document(phrase))
     with language.speaking("es"):
         assert f"{Markup('<p>{}').format(phrase)}" == "<p>No existe la tarea nli."
-        assert language.said(language.restored(language.kept(phrase))) == "No existe la tarea nli."
-        assert language.said("a " + phrase) == "a No existe la tarea nli."
+        assert language.translate(language.restored(language.phrase_document(phrase))) == "No existe la tarea nli."
+        assert language.translate("a " + phrase) == "a No existe la tarea nli."
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_a_phrase_is_english_for_programs_and_said_in_the_language_of_its_page()
      (None, "es;q=0, en;q=0.1", "en"), (None, "es;q=x", "en")],
 )  # fmt: skip
 def test_the_language_is_the_one_asked_for(cookie, accepted, spoken):
-    assert language.wanted(cookie, accepted) == spoken
+    assert language.choose_language(cookie, accepted) == spoken
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def test_the_language_is_the_one_asked_for(cookie, accepted, spoken):
 )
 def test_arabic_has_six_plurals(count, text):
     with language.speaking("ar"):
-        assert language.said(ngettext("%(num)s example", "%(num)s examples", count)) == text
+        assert language.translate(ngettext("%(num)s example", "%(num)s examples", count)) == text
 
 
 def test_numbers_and_days_are_written_as_the_language_does():
@@ -182,25 +182,27 @@ def test_what_is_wrong_with_a_config_is_told_in_the_readers_language(spoken):
         TaskConfig.parse(WRONG_CONFIG)
     for key, told in refused.value.fields.items():
         with language.speaking(spoken):
-            assert language.said(told) != told, key
+            assert language.translate(told) != told, key
     assert refused.value.fields["validate.votes"] == "Input should be greater than or equal to 1 (line 6)"
     with language.speaking("es"):
-        assert language.said(refused.value.fields["validate.votes"]) == "Debe ser mayor o igual que 1 (línea 6)"
+        assert language.translate(refused.value.fields["validate.votes"]) == "Debe ser mayor o igual que 1 (línea 6)"
 
 
 def test_what_a_stored_check_said_is_told_in_the_readers_language():
     told = check_report.in_words("2 answers differ when asked again\nquestion 1")
     assert told == "2 answers differ when asked again\nquestion 1"
     with language.speaking("es"):
-        assert language.said(told) == "2 respuestas difieren al preguntar de nuevo\nquestion 1"
-        assert language.said(check_report.in_words(check_report.STEP_REMEDIES["batches"])).startswith("Ninguna fila")
+        assert language.translate(told) == "2 respuestas difieren al preguntar de nuevo\nquestion 1"
+        assert language.translate(check_report.in_words(check_report.STEP_REMEDIES["batches"])).startswith(
+            "Ninguna fila"
+        )
     assert check_report.in_words("") == ""
 
 
 def test_a_sentence_of_a_library_is_found_again_with_its_plural():
     found = translate_validation("String should have at most 1 character")
     with language.speaking("es"):
-        assert language.said(found) == "El texto debe tener como máximo 1 carácter"
+        assert language.translate(found) == "El texto debe tener como máximo 1 carácter"
     assert translate_validation("Something else") == "Something else"
 
 
@@ -217,6 +219,6 @@ def test_a_module_is_described_in_the_readers_language_and_in_english_by_the_lib
 def test_what_becomes_of_an_older_config_is_told_in_the_readers_language():
     made = reading.read_older_config("input:\n- name: said\n  type: string\nstrange: 1\n", "words")
     with language.speaking("es"):
-        told = {note.key: language.said(note.text) for note in made.notes}
+        told = {note.key: language.translate(note.text) for note in made.notes}
     assert told["input.0.type"] == "string pasa a ser text: 20.000 caracteres como máximo"
     assert told["strange"].startswith("Aquí nadie conoce esta clave.")

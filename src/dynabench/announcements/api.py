@@ -39,8 +39,8 @@ class AnnouncementList(Page[AnnouncementOut]):
     """Announcements, newest first."""
 
 
-def _out(of: Announcement) -> AnnouncementOut:
-    return AnnouncementOut.model_validate(of, from_attributes=True)
+def _out(announcement: Announcement) -> AnnouncementOut:
+    return AnnouncementOut.model_validate(announcement, from_attributes=True)
 
 
 async def announced(request: Request, viewer: Viewer) -> None:

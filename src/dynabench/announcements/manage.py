@@ -24,7 +24,7 @@ Text = Annotated[str, Form(max_length=4000)]
 async def _page(request: Request, task: str, status: int = 200, **values: Any) -> Response:
     items = await request.app.state.db.aread(service.newest_announcements, task)
     typed = {"text": "", "until": (now().date() + timedelta(days=7)).isoformat(), "tell": ""}
-    known: dict[str, Any] = {
+    page_values: dict[str, Any] = {
         "items": items,
         "now": now(),
         "moment": timedelta(seconds=1),
@@ -32,9 +32,9 @@ async def _page(request: Request, task: str, status: int = 200, **values: Any) -
         "typed": typed,
         "done": "",
     }
-    known["done"] = request.query_params.get("done", "")
+    page_values["done"] = request.query_params.get("done", "")
     return await frame.console_page(
-        request, task, "announcements/manage.html", "announcements", status=status, **(known | values)
+        request, task, "announcements/manage.html", "announcements", status=status, **(page_values | values)
     )
 
 

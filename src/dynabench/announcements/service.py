@@ -56,8 +56,8 @@ class AnnouncementSeen(Base):
 
 def _current(task_id: str) -> Select[Announcement]:
     """A task's announcements that are shown, newest first: one index range, nearly always empty."""
-    shown = select(Announcement).where(Announcement.task_id == task_id, Announcement.until > now())
-    return shown.order_by(Announcement.id.desc())
+    current = select(Announcement).where(Announcement.task_id == task_id, Announcement.until > now())
+    return current.order_by(Announcement.id.desc())
 
 
 def shown_announcements(session: Session, person: Person | None, task_id: str) -> Sequence[Announcement]:
@@ -165,18 +165,18 @@ def participants(task_id: str, after: int, limit: int) -> Select[int]:
 
 def _tell(session: Session, job_id: str, id: int) -> bool:
     job = session.get_one(jobs.Job, job_id, with_for_update=True)
-    found = session.get(Announcement, id)
-    if found is None or found.until <= now():  # ended meanwhile
+    announcement = session.get(Announcement, id)
+    if announcement is None or announcement.until <= now():  # ended meanwhile
         return False
     done = dict(job.done or {})
-    ids = session.scalars(participants(found.task_id, done.get("last", 0), SIZE)).all()
-    name = rounds.task_config(session, found.task_id).name
+    ids = session.scalars(participants(announcement.task_id, done.get("last", 0), SIZE)).all()
+    name = rounds.task_config(session, announcement.task_id).name
     for person in ids:
-        if person != found.created_by:
+        if person != announcement.created_by:
             notices.notify_person(
-                session, person, "announcement", f"{name}: {found.text}", link=f"/tasks/{found.task_id}"
+                session, person, "announcement", f"{name}: {announcement.text}", link=f"/tasks/{announcement.task_id}"
             )
-    found.told += len(ids)
+    announcement.told += len(ids)
     if ids:
         job.done = done | {"last": ids[-1]}
     return len(ids) == SIZE

@@ -138,11 +138,11 @@ def write_suite(
     from dynabench.datasets import conversions
 
     if name == "list":
-        known = [(suite_name, checklist.load_suite(suite_name)) for suite_name in checklist.shipped_suites()]
+        suites = [(suite_name, checklist.load_suite(suite_name)) for suite_name in checklist.shipped_suites()]
         rows_of_suites = [
-            {"name": n, "task": s.task, "title": s.title, "phenomena": len(s.phenomena)} for n, s in known
+            {"name": n, "task": s.task, "title": s.title, "phenomena": len(s.phenomena)} for n, s in suites
         ]
-        say(as_json, {"suites": rows_of_suites}, "\n".join(f"{n}  {s.task}  {s.title}" for n, s in known))
+        say(as_json, {"suites": rows_of_suites}, "\n".join(f"{n}  {s.task}  {s.title}" for n, s in suites))
         return
     rows = [json.dumps(row, ensure_ascii=False) for row in conversions.suite_lines(checklist.load_suite(name))]
     with ExitStack() as stack:

@@ -60,14 +60,14 @@ def run(
             say(as_json, preview.model_dump(mode="json"), "\n".join(lines))
             return
         turn_id = db.write(lambda session: service.start_turn(session, None, task, chosen, number).id)
-        _end(_watched(db, task, turn_id, as_json) if wait else _one(db, task, turn_id), as_json, wait)
+        _end(_watched(db, task, turn_id, as_json) if wait else _read_turn(db, task, turn_id), as_json, wait)
 
 
 @app.command("status")
 def status(task: str, turn: Id = None, as_json: AsJson = False) -> None:
     """Show the progress or result of a turn of TASK."""
     with database() as db:
-        _tell(_one(db, task, turn), as_json)
+        _tell(_read_turn(db, task, turn), as_json)
 
 
 @app.command("pause")
@@ -77,7 +77,7 @@ def pause(task: str, turn: Id = None, as_json: AsJson = False) -> None:
 
     with database() as db:
         turn_id = db.write(lambda session: service.pause_turn(session, None, task, turn).id)
-        _tell(_one(db, task, turn_id), as_json)
+        _tell(_read_turn(db, task, turn_id), as_json)
 
 
 @app.command("resume")
@@ -92,7 +92,7 @@ def resume(
 
     with database() as db:
         turn_id = db.write(lambda session: service.resume_turn(session, None, task, turn).id)
-        _end(_watched(db, task, turn_id, as_json) if wait else _one(db, task, turn_id), as_json, wait)
+        _end(_watched(db, task, turn_id, as_json) if wait else _read_turn(db, task, turn_id), as_json, wait)
 
 
 @app.command("undo")
@@ -106,7 +106,7 @@ def undo(
     from dynabench.cycle import round_steps
 
     with database() as db:
-        current = _one(db, task, turn)
+        current = _read_turn(db, task, turn)
         if not yes:
             typer.confirm(
                 f"Close round {current.next} and open a new one with {', '.join(current.present)}?", abort=True
@@ -115,10 +115,10 @@ def undo(
         turn_id = db.write(
             lambda session: round_steps.undo_promotion(session, get_settings(), None, task, current.id).id
         )
-        _tell(_one(db, task, turn_id), as_json)
+        _tell(_read_turn(db, task, turn_id), as_json)
 
 
-def _one(db: "Database", task: str, id: int | None) -> "TurnOut":
+def _read_turn(db: "Database", task: str, id: int | None) -> "TurnOut":
     from dynabench.cycle import views
 
     return views.turn_with_progress(db, get_settings(), None, task, id)
@@ -134,7 +134,7 @@ def _watched(db: "Database", task: str, id: int, as_json: bool) -> "TurnOut":
     with Progress(*columns, console=console, transient=True) as display:
         bar = display.add_task("", total=None, what="")
         while True:
-            turn = _one(db, task, id)
+            turn = _read_turn(db, task, id)
             if turn.state not in (TurnState.QUEUED, TurnState.RUNNING):
                 return turn
             at = turn.progress

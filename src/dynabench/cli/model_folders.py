@@ -149,7 +149,7 @@ def show_report(report: "Report") -> None:
         out.print(Text(f"\n{step.name}: {step.remedy}", style=LOOKS[step.state][1]))
         for line in step.log:
             out.print(Text(f"  | {line}", style="dim"))
-    out.print(Text(f"\n{report.told()}", style="bold green" if report.passed else "bold red"))
+    out.print(Text(f"\n{report.summary_line()}", style="bold green" if report.passed else "bold red"))
 
 
 @app.command("pack")

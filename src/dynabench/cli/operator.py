@@ -130,19 +130,19 @@ def bars(as_json: bool) -> Iterator[Callable[[str, int, int], None]]:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), _Rate(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         tasks: dict[str, TaskID] = {}
-        told = 0.0
+        printed_at = 0.0
 
-        def tell(step: str, done: int, of: int) -> None:
-            nonlocal told
+        def tell(step: str, done: int, total: int) -> None:
+            nonlocal printed_at
             if step not in tasks:
-                tasks[step] = progress.add_task(step, total=of)
-            progress.update(tasks[step], completed=done, total=of)
-            if not console.is_terminal and (done == of or time.monotonic() - told > QUIET):
-                told = time.monotonic()
+                tasks[step] = progress.add_task(step, total=total)
+            progress.update(tasks[step], completed=done, total=total)
+            if not console.is_terminal and (done == total or time.monotonic() - printed_at > QUIET):
+                printed_at = time.monotonic()
                 task = next(task for task in progress.tasks if task.id == tasks[step])
                 rate = f", {task.speed:,.0f}/s" if task.speed else ""
-                left = f", {task.time_remaining:,.0f} s left" if task.time_remaining else ""
-                console.print(f"{step}: {done:,} of {of:,}{rate}{left}", highlight=False)
+                time_left = f", {task.time_remaining:,.0f} s left" if task.time_remaining else ""
+                console.print(f"{step}: {done:,} of {total:,}{rate}{time_left}", highlight=False)
 
         yield tell
 

@@ -146,12 +146,12 @@ def import_archive(
     with bar(f"Task {id}", as_json) as tell, database() as db:
         total, read = file.stat().st_size, 0
 
-        def told(size: int) -> None:
+        def report_size(size: int) -> None:
             nonlocal read
             read += size
             tell(read, max(total, read))
 
-        imported = direct.import_archive(db, get_settings(), file, id, owner, told)
+        imported = direct.import_archive(db, get_settings(), file, id, owner, report_size)
     for name, line, message in imported.refused if not as_json else []:
         typer.echo(f"{name}:{line}: {message}", err=True)
     refused = [{"file": name, "line": line, "message": message} for name, line, message in imported.refused]

@@ -156,7 +156,7 @@ class _Mixed:
         if len(models) > 1:
             for test_set, spread in several.spread_over_seeds(models).items():
                 line = json.dumps({"set": test_set, **asdict(spread)})
-                typer.echo(line if as_json else f"{len(models)} seeds  {test_set}: {spread.told()}")
+                typer.echo(line if as_json else f"{len(models)} seeds  {test_set}: {spread.summary_line()}")
 
 
 def _base(named: str) -> str:
@@ -202,7 +202,7 @@ def _tell(details: "Spec", as_json: bool) -> None:
         typer.echo(json.dumps({"name": details.name, "scores": details.model_dump()["scores"]}))
         return
     for name, score in details.scores.items():
-        typer.echo(f"{details.name}  {name}: {score.told()}")
+        typer.echo(f"{details.name}  {name}: {score.summary_line()}")
 
 
 class _bars:

@@ -79,8 +79,8 @@ async def create_example(
     """
     throttle(request, viewer)
     state = request.app.state
-    told = await service.play(state.db, state.host, viewer, task, body, key or uuid.uuid4().hex)
-    return told.outcome
+    answer = await service.play(state.db, state.host, viewer, task, body, key or uuid.uuid4().hex)
+    return answer.outcome
 
 
 @router.get("/tasks/{task}/examples")
@@ -92,14 +92,17 @@ async def list_examples(
 
     def read(session: Session) -> schemas.ExamplePage:
         if not asked.mine:
-            found = search.find(session, person, task, asked.filters(), before=asked.after or None, limit=asked.limit)
-            items = [service.told(each, author=each.author.public_name) for each in found.items]
-            return schemas.ExamplePage(items=items, next=str(found.next) if found.next else None)
+            page = search.find(session, person, task, asked.filters(), before=asked.after or None, limit=asked.limit)
+            items = [service.example_out(example, author=example.author.public_name) for example in page.items]
+            return schemas.ExamplePage(items=items, next=str(page.next) if page.next else None)
         if set(asked.model_fields_set) - {"mine", "after", "limit"}:
             raise errors.Invalid({"mine": _("Filters are for the task's owners and moderators, who see all examples.")})
         rounds.get_task(session, task)
         mine = session.scalars(queries.examples(task, person.id, asked.after, asked.limit + 1)).all()
-        items = [service.told(each) for each in search.seen(session, [each.id for each in mine[: asked.limit]])]
+        items = [
+            service.example_out(example)
+            for example in search.seen(session, [example.id for example in mine[: asked.limit]])
+        ]
         return schemas.ExamplePage(items=items, next=str(items[-1].id) if len(mine) > asked.limit else None)
 
     return await db.aread(read)
@@ -139,8 +142,8 @@ async def explain(
     A later explanation takes the place of an earlier one.
     """
     db: Database = request.app.state.db
-    made = await db.awrite(service.explain, person, id, body)
-    return schemas.ExplanationOut(id=made.id, values=made.values)
+    explanation = await db.awrite(service.explain, person, id, body)
+    return schemas.ExplanationOut(id=explanation.id, values=explanation.values)
 
 
 @router.post("/examples/{id}/judgement")
@@ -152,8 +155,8 @@ async def judge(request: Request, id: security.RowId, body: schemas.JudgementIn,
     db: Database = request.app.state.db
 
     def write(session: Session) -> schemas.OutcomeOut:
-        found = service.judge(session, person, id, body.wrong)
-        return service.outcome(found, service.fooled(session, id))
+        example = service.judge(session, person, id, body.wrong)
+        return service.outcome(example, service.fooled(session, id))
 
     return await db.awrite(write)
 
@@ -247,12 +250,12 @@ async def explained(request: Request, person: Person, question: attributions.Que
     db: Database = request.app.state.db
     host: Host = request.app.state.host
     question = await attributions.settle(host, question)
-    if known := await db.aread(attributions.kept, question):
-        return attributions.document(question.model, known, question.closer)
+    if stored_attribution := await db.aread(attributions.find_attribution, question):
+        return attributions.document(question.model, stored_attribution, question.closer)
     throttle(request, person)
-    said = await attributions.explain(host, question)
-    await db.awrite(attributions.keep, question, said)
-    return attributions.document(question.model, said, question.closer)
+    attribution = await attributions.explain(host, question)
+    await db.awrite(attributions.keep, question, attribution)
+    return attributions.document(question.model, attribution, question.closer)
 
 
 @router.post("/attributions")

@@ -51,32 +51,32 @@ def about_example(
     session: Session, person: Person, example_id: int, model: str, method: str, label: str = ""
 ) -> Question:
     """The question about a stored example, of its author or an owner; see `about`."""
-    found = eligibility.visible_example(session, person, example_id)
-    return about(session, found, found.predictions, model, method, label)
+    example = eligibility.visible_example(session, person, example_id)
+    return about(session, example, example.predictions, model, method, label)
 
 
 def about(
-    session: Session, found: Example, said: Sequence[Prediction], model: str, method: str, label: str = ""
+    session: Session, example: Example, all_predictions: Sequence[Prediction], model: str, method: str, label: str = ""
 ) -> Question:
-    """The question about a stored example and what models `said` of it: why the answer that was given then, or `label`.
+    """Return the question about a stored example: why a model gave its answer then, or why `label`.
 
     Extracted answers are explained in parts: `label` is `start`, which it is by default, or `end`.
     """
-    predictions = [each for each in said if model in ("", each.model)]
+    predictions = [prediction for prediction in all_predictions if model in ("", prediction.model)]
     if not predictions:
         raise errors.NotFound(
-            _("%(value)s was not asked about example %(id)s.", value=model or "No model", id=found.id)
+            _("%(value)s was not asked about example %(id)s.", value=model or "No model", id=example.id)
         )
-    config = rounds.config_of(session, found.version_id)
-    context = session.get_one(Context, found.context_id)
+    config = rounds.config_of(session, example.version_id)
+    context = session.get_one(Context, example.context_id)
     return Question(
         model=predictions[0].model,
         version=predictions[0].version,
-        inputs=config.model_inputs(context.values, found.input),
+        inputs=config.model_inputs(context.values, example.input),
         config=config,
         method=method,
         label=wanted_label(config, label) or label_of(config, predictions[0].answer),
-        example_id=found.id,
+        example_id=example.id,
     )
 
 
@@ -84,7 +84,7 @@ def about_draft(session: Session, person: Person | None, body: AttributionIn) ->
     """The question about a draft, by one of the open round's targets."""
     people.require_seat(session, person, body.task)
     current = rounds.open_round_of(session, body.task)
-    targets = [each for each in current.targets if body.model in ("", each.model)]
+    targets = [target for target in current.targets if body.model in ("", target.model)]
     if not targets:
         raise errors.NotFound(
             _("%(model)s is not a target of round %(number)s.", model=body.model, number=current.number)
@@ -111,16 +111,16 @@ def label_of(config: TaskConfig, answer: Mapping[str, Any]) -> str:
 def wanted_label(config: TaskConfig, label: str) -> str:
     """`label`, if answers of the task can be explained by it, or empty; raises `Invalid` with those that can."""
     field = config.answer[0]
-    known = SPAN_PARTS if isinstance(field, Spans) else field.values if isinstance(field, Choice) else ()
-    if label and known and label not in known:
-        raise errors.Invalid({"label": _("Choose one of %(known)s.", known=", ".join(known))})
+    choices = SPAN_PARTS if isinstance(field, Spans) else field.values if isinstance(field, Choice) else ()
+    if label and choices and label not in choices:
+        raise errors.Invalid({"label": _("Choose one of %(known)s.", known=", ".join(choices))})
     return label
 
 
-def _method(card: Card, wanted: str) -> str:
-    if wanted in card.methods:
-        return wanted
-    if wanted or not card.methods:
+def _method(card: Card, method: str) -> str:
+    if method in card.methods:
+        return method
+    if method or not card.methods:
         some = ", ".join(card.methods) or "none"
         raise errors.Invalid(
             {
@@ -154,22 +154,22 @@ async def explain(host: Host, question: Question) -> Attribution:
     )
 
 
-def kept(session: Session, question: Question) -> StoredAttribution | None:
+def find_attribution(session: Session, question: Question) -> StoredAttribution | None:
     """The attribution computed earlier for the same question."""
     return session.scalar(queries.attribution(question.example_id, question.model, question.method, question.label))
 
 
-def keep(session: Session, question: Question, said: Attribution) -> None:
+def keep(session: Session, question: Question, attribution: Attribution) -> None:
     """Store an attribution once, unless time ran out; a second writer's equal row is dropped."""
-    if said.cut_short:
+    if attribution.cut_short:
         return
     row = StoredAttribution(
         example_id=question.example_id,
         model=question.model,
-        method=said.method,
-        label=said.label,
-        fields={name: [asdict(word) for word in words] for name, words in said.fields.items()},
-        completeness_error=said.completeness_error,
+        method=attribution.method,
+        label=attribution.label,
+        fields={name: [asdict(word) for word in words] for name, words in attribution.fields.items()},
+        completeness_error=attribution.completeness_error,
     )
     try:
         with session.begin_nested():
@@ -179,18 +179,18 @@ def keep(session: Session, question: Question, said: Attribution) -> None:
         return
 
 
-def document(model: str, said: Attribution | StoredAttribution, closer: str = "") -> dict[str, Any]:
+def document(model: str, attribution: Attribution | StoredAttribution, closer: str = "") -> dict[str, Any]:
     """`{method, closer, label, model, completeness_error, cut_short, fields}`, and each field's words under its name.
 
     A field whose name is one of these stands under `fields` alone.
     """
     fields = {
         name: [word if isinstance(word, dict) else asdict(word) for word in words]
-        for name, words in said.fields.items()
+        for name, words in attribution.fields.items()
     }
-    head: dict[str, Any] = {"method": said.method, "closer": closer, "label": said.label, "model": model}
-    head["completeness_error"] = said.completeness_error
-    return {**fields, **head, "cut_short": getattr(said, "cut_short", False), "fields": fields}
+    head: dict[str, Any] = {"method": attribution.method, "closer": closer, "label": attribution.label, "model": model}
+    head["completeness_error"] = attribution.completeness_error
+    return {**fields, **head, "cut_short": getattr(attribution, "cut_short", False), "fields": fields}
 
 
 @dataclass(frozen=True)
@@ -218,15 +218,15 @@ def marked_words_overlap(spans: Sequence[Mapping[str, Any]], words: Sequence[Map
     return Overlap(len(marked), len(marked.intersection(heaviest)), chance)
 
 
-def round_overlap(session: Session, of: Round, limit: int = 500) -> Overlap:
+def round_overlap(session: Session, round_: Round, limit: int = 500) -> Overlap:
     """Overlaps summed over a round's newest `limit` pairs of explanation and first target's attribution."""
-    config = rounds.config_of(session, of.version_id)
-    asked = {field.name: getattr(field, "of", None) for field in config.ask}
+    config = rounds.config_of(session, round_.version_id)
+    text_fields = {field.name: getattr(field, "of", None) for field in config.ask}
     marked, shared, chance = 0, 0, 0.0
-    first = of.targets[0].model if of.targets else ""
-    for said, words in session.execute(queries.marked(of.id, first, limit)):
-        for name, of_field in asked.items():
-            if of_field and said.values.get(name) and of_field in words.fields:
-                each = marked_words_overlap(said.values[name], words.fields[of_field])
-                marked, shared, chance = marked + each.marked, shared + each.shared, chance + each.chance
+    first = round_.targets[0].model if round_.targets else ""
+    for explanation, words in session.execute(queries.marked(round_.id, first, limit)):
+        for name, of_field in text_fields.items():
+            if of_field and explanation.values.get(name) and of_field in words.fields:
+                overlap = marked_words_overlap(explanation.values[name], words.fields[of_field])
+                marked, shared, chance = marked + overlap.marked, shared + overlap.shared, chance + overlap.chance
     return Overlap(marked, shared, chance)

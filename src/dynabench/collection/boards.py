@@ -28,7 +28,7 @@ def _sums() -> list[ColumnElement[Any]]:
     return [func.coalesce(func.sum(getattr(Tally, name)), 0).label(name) for name in names]
 
 
-def _asked(but: Arms) -> ColumnElement[bool]:
+def _outside_arms(but: Arms) -> ColumnElement[bool]:
     return tuple_(Tally.round_id, Tally.arm).not_in(but) if but else true()
 
 
@@ -40,7 +40,7 @@ def own_tally(
     `but` are arms to leave out, as in `ranked_people` and `sums`: those in which no model is asked. What their
     programs wrote counts with the rest, since limits are for people with all that they run; `alone` leaves it out.
     """
-    query = select(*_sums()).where(Tally.round_id == round_id, Tally.person_id == person_id, _asked(but))
+    query = select(*_sums()).where(Tally.round_id == round_id, Tally.person_id == person_id, _outside_arms(but))
     query = query.where(Tally.source != ExampleSource.PROGRAM) if alone else query
     return query if day is None else query.where(Tally.day == day)
 
@@ -57,7 +57,7 @@ def ranked_people(round_id: int, but: Arms = ()) -> Select[Any]:
     return (
         select(Person, *_sums(), source)
         .join(Person, Person.id == Tally.person_id)
-        .where(Tally.round_id == round_id, Tally.source != ExampleSource.PROGRAM, _asked(but))
+        .where(Tally.round_id == round_id, Tally.source != ExampleSource.PROGRAM, _outside_arms(but))
         .group_by(Person.id)
         .having(func.sum(Tally.examples) > 0)
         .order_by(validated.desc(), fooled.desc(), func.sum(Tally.examples), Person.id)
@@ -84,7 +84,7 @@ def sums(round_ids: list[int], but: Arms = ()) -> Select[Any]:
     """People's counts of each round, with how many people: one range of the projection for each."""
     return (
         select(Tally.round_id, *_sums(), func.count(Tally.person_id.distinct()).label("people"))
-        .where(Tally.round_id.in_(round_ids), Tally.source != ExampleSource.PROGRAM, _asked(but))
+        .where(Tally.round_id.in_(round_ids), Tally.source != ExampleSource.PROGRAM, _outside_arms(but))
         .group_by(Tally.round_id)
     )
 
@@ -144,21 +144,21 @@ STREAK = 100  # longer streaks are shown as this many
 
 def rate(k: int, n: int) -> FigureRateOut:
     """k of n with its 95 % Wilson interval."""
-    found = wilson(k, n)
-    return FigureRateOut(value=found.value, low=found.low, high=found.high)
+    interval = wilson(k, n)
+    return FigureRateOut(value=interval.value, low=interval.low, high=interval.high)
 
 
-def controls(of: Iterable[Round]) -> list[tuple[int, str]]:
+def controls(rounds: Iterable[Round]) -> list[tuple[int, str]]:
     """The arms of rounds in which no model is asked: figures about models leave them out."""
-    return [(each.id, name) for each in of for name in sorted(plan.arms_without_targets(each.arms))]
+    return [(round_.id, name) for round_ in rounds for name in sorted(plan.arms_without_targets(round_.arms))]
 
 
-def board(session: Session, of: Round, viewer: Person | None, after: int = 0, limit: int = 50) -> BoardPage:
+def board(session: Session, round_: Round, viewer: Person | None, after: int = 0, limit: int = 50) -> BoardPage:
     """A page of the round's board, from rank `after` + 1 on; people equal in all three counts share a rank.
 
     Examples of arms in which no model is asked are left out: nobody could be fooled.
     """
-    rows = session.execute(ranked_people(of.id, controls([of]))).all()
+    rows = session.execute(ranked_people(round_.id, controls([round_]))).all()
     items: list[BoardRow] = []
     rank, before = 0, None
     for place, row in enumerate(rows, start=1):
@@ -205,11 +205,11 @@ class Mine:
     mer: FigureRateOut
 
 
-def mine(session: Session, person: Person, of: Round) -> Mine:
+def mine(session: Session, person: Person, round_: Round) -> Mine:
     """Somebody's own figures in a round; `today` is the UTC day."""
-    counts = session.execute(own_tally(person.id, of.id, but=controls([of]), alone=True)).one()
-    today = session.execute(own_tally(person.id, of.id, now().date().isoformat(), alone=True)).one()
-    latest = session.scalars(latest_fooled(person.id, of.id, STREAK))
+    counts = session.execute(own_tally(person.id, round_.id, but=controls([round_]), alone=True)).one()
+    today = session.execute(own_tally(person.id, round_.id, now().date().isoformat(), alone=True)).one()
+    latest = session.scalars(latest_fooled(person.id, round_.id, STREAK))
     return Mine(
         examples=int(counts.examples),
         fooled=int(counts.fooled),

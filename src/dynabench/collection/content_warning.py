@@ -27,8 +27,8 @@ def accepted(request: Request, task: str, config: TaskConfig) -> bool:
 
     True where the task has no warning.
     """
-    known = request.cookies.get(security.cookie_name(request.app.state.settings, _cookie(task)))
-    return not config.content_warning or known == _wording(config)
+    cookie = request.cookies.get(security.cookie_name(request.app.state.settings, _cookie(task)))
+    return not config.content_warning or cookie == _wording(config)
 
 
 async def warn(request: Request, task: str) -> Response | None:

@@ -14,7 +14,7 @@ from dynabench.collection.chat import schemas as chats
 from dynabench.collection.drawing import pages as drawings
 from dynabench.collection.forms import Posted
 from dynabench.collection.schemas import HandoutOut, OutcomeOut
-from dynabench.collection.service import Told
+from dynabench.collection.service import DraftOutcome
 from dynabench.collection.tables import Example
 from dynabench.kit.db import Database
 from dynabench.people.accounts.tables import Person
@@ -30,7 +30,7 @@ TRIES = 20  # earlier tries on a context that are listed
 SILENT: dict[str, Any] = {"values": {}, "errors": {}, "saved": False}
 
 
-async def shown(
+async def prepare_page(
     request: Request, person: Person | None, task: str, sandbox: bool, posted: Posted | None = None, fresh: bool = False
 ) -> dict[str, Any]:
     """All that the page shows; draws a context where there is none, or where a `fresh` one is wanted.
@@ -52,23 +52,23 @@ def values(
     """The page's values with this handout; with None no round is open."""
     current = session.scalar(round_queries.open_round(task))
     config = rounds.task_config(session, task)
-    found: dict[str, Any] = {"task": task, "config": config, "round": None, "sandbox": sandbox, "quota": None}
+    page_values: dict[str, Any] = {"task": task, "config": config, "round": None, "sandbox": sandbox, "quota": None}
     if current is not None and person is not None:
-        found["quota"] = eligibility.quota(session, person.id, current.id, parse_plan(current.plan))
+        page_values["quota"] = eligibility.quota(session, person.id, current.id, parse_plan(current.plan))
     if current is None or handout is None:
-        return found | ({"round": views.round_out(session, current)} if found["quota"] and current else {})
+        return page_values | ({"round": views.round_out(session, current)} if page_values["quota"] and current else {})
     live = person is not None and not sandbox
-    asked = plan.targets_of_arm(current, handout.arm)
+    targets = plan.targets_of_arm(current, handout.arm)
     chat = None
     if config.chat is not None and live and handout.handout:
-        chat = chats.view(session, handout.handout, len(asked))
+        chat = chats.view(session, handout.handout, len(targets))
     sheets = []
     if config.drawing is not None and person is not None and live and handout.handout:
         sheets = drawings.view(session, person.id, handout.handout)
     begun = {"input": posted.input, "answer": posted.answer} if posted else {"input": handout.initial, "answer": {}}
     if sheets and posted is None:
         begun["input"] = {**handout.initial, **sheets[0].words}
-    return found | {
+    return page_values | {
         "config": rounds.config_of(session, current.version_id),
         "round": views.round_out(session, current),
         "handout": handout,
@@ -77,8 +77,8 @@ def values(
         "live": live,
         "sheets": sheets,
         "draw_key": uuid.uuid4().hex,
-        "asks": bool(asked),
-        "against": [model for model, _ in asked],
+        "asks": bool(targets),
+        "against": [model for model, _ in targets],
         "goals": eligibility.goals(session, current),
         "mine": boards.mine(session, person, current) if person else None,
         "tries": _tries(session, person, current, handout.id) if live and person else [],
@@ -91,25 +91,27 @@ def values(
     }
 
 
-def told(config: TaskConfig, handout: HandoutOut, context_id: int, said: Told) -> dict[str, Any]:
+def outcome_values(config: TaskConfig, handout: HandoutOut, context_id: int, answer: DraftOutcome) -> dict[str, Any]:
     """Return the further values for the page that answers a try.
 
     They are the draft, the changes made in it, and how near the models' answers are.
     """
-    draft = said.draft
+    draft = answer.draft
     return {
-        "outcome": said.outcome,
+        "outcome": answer.outcome,
         "tried": tried(context_id, handout.values, draft.input, draft.answer),
         "changes": forms.changes(config.input, handout.initial, draft.input),
-        "overlaps": _overlaps(config, said.outcome, draft.answer),
-        **asking(config, handout.values, draft.input, draft.answer, fooled=said.outcome.fooled),
+        "overlaps": _overlaps(config, answer.outcome, draft.answer),
+        **asking(config, handout.values, draft.input, draft.answer, fooled=answer.outcome.fooled),
         "explanation": SILENT,
         "retracted": False,
     }
 
 
-def told_again(config: TaskConfig, handout: HandoutOut, example: Example, outcome: OutcomeOut) -> dict[str, Any]:
-    """As `told`, of an example that is stored."""
+def stored_outcome_values(
+    config: TaskConfig, handout: HandoutOut, example: Example, outcome: OutcomeOut
+) -> dict[str, Any]:
+    """Return the values of `outcome_values` for an example that is stored."""
     return {
         "outcome": outcome,
         "tried": tried(example.context_id, handout.values, example.input, example.answer),
@@ -143,8 +145,8 @@ def asking(
 
 
 def _spent(session: Session, person: Person | None, task: str) -> bool:
-    found = eligibility.quota_of(session, person, task)
-    return found is not None and not found.left
+    quota = eligibility.quota_of(session, person, task)
+    return quota is not None and not quota.left
 
 
 def _collects(session: Session, person: Person | None, task: str) -> bool:
@@ -161,11 +163,11 @@ async def _handout(
             return await service.hand_out(db, host, None, task, but=but)
         same: HandoutOut = await db.aread(_same, task, posted)
         return same
-    known, link = None, dict(request.query_params)
+    handout, link = None, dict(request.query_params)
     if not fresh:
-        this = posted.handout_id if posted else 0
-        known = await service.current(db, host, person, task, context_id=but, handout_id=this, link=link)
-    return known or await service.hand_out(db, host, person, task, link=link)
+        handout_id = posted.handout_id if posted else 0
+        handout = await service.current(db, host, person, task, context_id=but, handout_id=handout_id, link=link)
+    return handout or await service.hand_out(db, host, person, task, link=link)
 
 
 def _same(session: Session, task: str, posted: Posted) -> HandoutOut:
@@ -177,11 +179,11 @@ def _same(session: Session, task: str, posted: Posted) -> HandoutOut:
         name: posted.answer[name] if posted.answer.get(name) in options[name] else drawn
         for name, drawn in assigned.items()
     } or None
-    shown = config.shown_context(context.values)
-    return HandoutOut(id=context.id, values=shown, goal=goal, start="blank", initial=posted.begun)
+    context_values = config.shown_context(context.values)
+    return HandoutOut(id=context.id, values=context_values, goal=goal, start="blank", initial=posted.begun)
 
 
-def _tries(session: Session, person: Person, of: Round, context_id: int) -> list[dict[str, Any]]:
+def _tries(session: Session, person: Person, round_: Round, context_id: int) -> list[dict[str, Any]]:
     return [
         {
             "id": example.id,
@@ -189,13 +191,13 @@ def _tries(session: Session, person: Person, of: Round, context_id: int) -> list
             "input": example.input,
             "answer": example.answer,
             "fooled": standing.fooled,
-            "asked": bool(plan.targets_of_arm(of, example.arm)),
+            "asked": bool(plan.targets_of_arm(round_, example.arm)),
             "made_from": _origin(example),
             "retracted": standing.retracted,
             "hidden": standing.hidden,
             "verdict": standing.verdict,
         }
-        for example, standing in session.execute(queries.tried(person.id, of.id, context_id, TRIES))
+        for example, standing in session.execute(queries.tried(person.id, round_.id, context_id, TRIES))
     ]
 
 
@@ -206,7 +208,7 @@ def _origin(example: Example) -> int | None:
 def _overlaps(config: TaskConfig, outcome: OutcomeOut, claimed: Mapping[str, Any]) -> dict[str, float]:
     first = config.fooled.counting(config.answer)[0]
     near = {
-        each.model: config.fooled.nearness(each.answer.get(first.name), claimed.get(first.name), first)
-        for each in outcome.predictions
+        prediction.model: config.fooled.nearness(prediction.answer.get(first.name), claimed.get(first.name), first)
+        for prediction in outcome.predictions
     }
     return {model: share for model, share in near.items() if share is not None}

@@ -57,7 +57,7 @@ AFTER = ("assistant", "conversation", "program", "media", "judge", "seed", "near
 
 
 def features_of(config: TaskConfig, body: ExampleIn, handout: Any) -> frozenset[str]:
-    """Return the features that take part in a draft on a handout; the latter is a row of `statements.GIVEN`."""
+    """Return the features that take part in a draft on a handout; the latter is a row of `queries.DRAFT_HANDOUT`."""
     names = config.features
     if handout.arms:
         if not plan.asks_models(handout.arms, handout.handout_arm):
@@ -100,7 +100,7 @@ def recorded(session: Session, draft: "Draft", verdict: "Verdict", example_id: i
 
 
 @dataclass(frozen=True)
-class Given:
+class DraftHandout:
     """The handout that a draft was written on."""
 
     id: int
@@ -135,7 +135,7 @@ class Draft:
     inputs: dict[str, Any]
     sandbox: bool
     author_id: int = 0
-    handout: Given | None = None
+    handout: DraftHandout | None = None
     source: str = "person"
     program: ProgramIn | None = None
     made_from: int | None = None
@@ -156,19 +156,19 @@ def source_of(role: str | None) -> ExampleSource:
 
 def earlier(tries: Sequence[Any], request: str) -> int | None:
     """The id of the example that this very request made before; `Conflict` where the key stands for another request."""
-    found = next((row for row in tries if row.same_key), None)
-    if found is not None and found.request != request:
+    example = next((row for row in tries if row.same_key), None)
+    if example is not None and example.request != request:
         raise errors.Conflict(_("This Idempotency-Key was used for another example. Use a new key for each example."))
-    return None if found is None else int(found.id)
+    return None if example is None else int(example.id)
 
 
 def tries(session: Session, person_id: int, round_id: int, context_id: int, key: str) -> Sequence[Any]:
     """Return a person's tries on a context in a round, and the example that their idempotency key stands for.
 
-    See `statements`.
+    See `queries.TRIES`.
     """
-    what = {"person": person_id, "round": round_id, "context": context_id, "key": key}
-    return queries.TRIES.run(session, what)
+    parameters = {"person": person_id, "round": round_id, "context": context_id, "key": key}
+    return queries.TRIES.run(session, parameters)
 
 
 def _request_digest(task_id: str, body: ExampleIn) -> str:
@@ -191,71 +191,71 @@ def draft(session: Session, person: Person | None, task_id: str, body: ExampleIn
         return _sandbox(session, person, task_id, body)
     if person is None:
         raise errors.Unauthenticated(_("Log in to record your example, or try it in the sandbox."))
-    what = {"task": task_id, "person": person.id, "context": body.context_id, "handout": body.handout or 0}
-    given = queries.GIVEN.first(session, what)
-    collects = given is not None and given.id is not None
+    parameters = {"task": task_id, "person": person.id, "context": body.context_id, "handout": body.handout or 0}
+    row = queries.DRAFT_HANDOUT.first(session, parameters)
+    collects = row is not None and row.id is not None
     if collects:
-        annotators = rounds.config_of(session, given.version_id).annotators
-        may.require_admission(annotators, person, given.role, given.banned)
-        if given.plan:
-            eligibility.admit_to(session, person, task_id, given.id, given.plan, given.role)
-            eligibility.admit_program(given.plan, body.program)
+        annotators = rounds.config_of(session, row.version_id).annotators
+        may.require_admission(annotators, person, row.role, row.banned)
+        if row.plan:
+            eligibility.admit_to(session, person, task_id, row.id, row.plan, row.role)
+            eligibility.admit_program(row.plan, body.program)
     else:
         people.require_seat(session, person, task_id)
     request = _request_digest(task_id, body)
-    known = tries(session, person.id, given.id if collects else 0, body.context_id, key)
-    if again := earlier(known, request):
+    earlier_tries = tries(session, person.id, row.id if collects else 0, body.context_id, key)
+    if again := earlier(earlier_tries, request):
         return _again(session, again)
-    if not collects or given.context_id is None or given.handout_id is None:
+    if not collects or row.context_id is None or row.handout_id is None:
         raise _nothing_given(session, task_id, body.context_id)
-    if given.plan:
-        eligibility.refuse_spent(session, person.id, given.id, given.plan)
-    new = replace(_written(session, person, task_id, body, given), key=key, request=request)
-    refuse_repetition(known, new)
+    if row.plan:
+        eligibility.refuse_spent(session, person.id, row.id, row.plan)
+    new = replace(_written(session, person, task_id, body, row), key=key, request=request)
+    refuse_repetition(earlier_tries, new)
     return new
 
 
-def _written(session: Session, person: Person, task_id: str, body: ExampleIn, given: Any) -> Draft:
-    config = rounds.config_of(session, given.version_id)
-    features = features_of(config, body, given)
-    body, members = before_record(features, session, person, config, body, given)
-    written, claimed = _cleaned(config, given.context, body, goal=given.handout_goal)
-    if body.made_from is not None and body.made_from != given.handout_made_from:
+def _written(session: Session, person: Person, task_id: str, body: ExampleIn, row: Any) -> Draft:
+    config = rounds.config_of(session, row.version_id)
+    features = features_of(config, body, row)
+    body, members = before_record(features, session, person, config, body, row)
+    written, claimed = _cleaned(config, row.context, body, goal=row.handout_goal)
+    if body.made_from is not None and body.made_from != row.handout_made_from:
         _check_origin(session, person, task_id, body.made_from)
-    targets = rounds.targets_of(session, given.id)
+    targets = rounds.targets_of(session, row.id)
     return Draft(
         task_id=task_id,
-        round_id=given.id,
-        round_number=given.number,
+        round_id=row.id,
+        round_number=row.number,
         config=config,
-        version_id=given.version_id,
-        fooled_when=given.fooled_when,
-        targets=plan.targets_in(given.arms, given.handout_arm, targets) if given.arms else targets,
-        judge=rounds.judge_of(session, given.id) if config.fooled.judged_by == "model" else None,
+        version_id=row.version_id,
+        fooled_when=row.fooled_when,
+        targets=plan.targets_in(row.arms, row.handout_arm, targets) if row.arms else targets,
+        judge=rounds.judge_of(session, row.id) if config.fooled.judged_by == "model" else None,
         context_id=body.context_id,
         input=written,
         answer=claimed,
-        inputs=config.model_inputs(given.context, written),
+        inputs=config.model_inputs(row.context, written),
         sandbox=False,
         author_id=person.id,
-        handout=_handout(task_id, given),
-        source=ExampleSource.PROGRAM if body.program else source_of(may.effective_role(person, given.role)),
+        handout=_handout(task_id, row),
+        source=ExampleSource.PROGRAM if body.program else source_of(may.effective_role(person, row.role)),
         program=body.program,
-        made_from=body.made_from or given.handout_made_from,
-        edit_distance=_edit_distance(config, given.handout_start, given.handout_initial, written),
+        made_from=body.made_from or row.handout_made_from,
+        edit_distance=_edit_distance(config, row.handout_start, row.handout_initial, written),
         features=features,
         **members,
     )
 
 
-def _handout(task_id: str, given: Any) -> Given:
-    return Given(
-        id=given.handout_id,
-        start=given.handout_start,
-        arm=given.handout_arm,
-        seed_id=given.handout_seed_id,
-        at=given.handout_at,
-        place=Place(task_id, given.number, given.arms, given.context, given.tag),
+def _handout(task_id: str, row: Any) -> DraftHandout:
+    return DraftHandout(
+        id=row.handout_id,
+        start=row.handout_start,
+        arm=row.handout_arm,
+        seed_id=row.handout_seed_id,
+        at=row.handout_at,
+        place=Place(task_id, row.number, row.arms, row.context, row.tag),
     )
 
 
@@ -289,23 +289,23 @@ def _sandbox(session: Session, person: Person | None, task_id: str, body: Exampl
 
 
 def filled(
-    session: Session, person: Person | None, task_id: str, config: TaskConfig, body: ExampleIn, shown: object
+    session: Session, person: Person | None, task_id: str, config: TaskConfig, body: ExampleIn, visible_values: object
 ) -> ExampleIn:
-    """The draft with what is known of its files: those that its author sent, and those among what they are `shown`."""
-    made = {}
+    """Return the draft with the facts of its files: those that the author sent, and those among `visible_values`."""
+    updates = {}
     for group in ("input", "answer"):
         fields, values = config.fields(group), getattr(body, group)
-        who = person.id if person else 0
-        made[group] = media.fill_media_values(
+        person_id = person.id if person else 0
+        updates[group] = media.fill_media_values(
             session,
             task_id,
             fields,
             group,
             values,
-            person_id=who,
-            already_shown=media_digests(shown) if config.media else (),
+            person_id=person_id,
+            already_shown=media_digests(visible_values) if config.media else (),
         )
-    return body.model_copy(update=made)
+    return body.model_copy(update=updates)
 
 
 def _cleaned(
@@ -345,20 +345,20 @@ def _base(current: Round, config: TaskConfig, context_id: int) -> Draft:
 
 def _again(session: Session, example_id: int) -> Draft:
     example = session.get_one(Example, example_id)
-    of = session.get_one(Round, example.round_id)
-    base = _base(of, rounds.config_of(session, example.version_id), example.context_id)
+    round_ = session.get_one(Round, example.round_id)
+    base = _base(round_, rounds.config_of(session, example.version_id), example.context_id)
     plain: dict[str, Any] = {"input": example.input, "answer": example.answer, "author_id": example.author_id}
     return replace(base, earlier=example_id, **plain)
 
 
 def context_of(session: Session, task_id: str, context_id: int) -> Context:
     """The context, or `NotFound` where the task has no such one."""
-    found = session.get(Context, context_id)
-    if found is None or found.task_id != task_id:
+    context = session.get(Context, context_id)
+    if context is None or context.task_id != task_id:
         raise errors.NotFound(
             _("Task %(task_id)s has no context %(context_id)s.", task_id=repr(task_id), context_id=context_id)
         )
-    return found
+    return context
 
 
 def _edit_distance(config: TaskConfig, start: str, initial: dict[str, Any], written: dict[str, Any]) -> int | None:
@@ -390,8 +390,8 @@ def _check_origin(session: Session, person: Person, task_id: str, made_from: int
     if made_from is None:
         return
     origin = session.get(Example, made_from)
-    of = session.get(Round, origin.round_id) if origin else None
-    if origin is None or of is None or of.task_id != task_id:
+    round_ = session.get(Round, origin.round_id) if origin else None
+    if origin is None or round_ is None or round_.task_id != task_id:
         raise errors.Invalid({"made_from": _("There is no such example of this task.")})
     if origin.author_id != person.id and not may.may_in(session, person, Action.READ_EXAMPLE, task_id):
         raise errors.Invalid({"made_from": _("There is no such example of this task.")})  # nor is it told that there is

@@ -21,14 +21,14 @@ from dynabench.rounds.plan import Limits, Plan, parse_plan
 from dynabench.rounds.tables import Round, RoundPerson
 
 
-def admit(session: Session, person: Person | None, of: Round, *, sandbox: bool = False) -> None:
+def admit(session: Session, person: Person | None, round_: Round, *, sandbox: bool = False) -> None:
     """Refuse whoever may not write in a round, or (but in the sandbox) has written as much as they may."""
-    if not of.plan:
+    if not round_.plan:
         return
-    role = may.role_of(session, person, of.task_id)
-    admit_to(session, person, of.task_id, of.id, of.plan, role)
+    role = may.role_of(session, person, round_.task_id)
+    admit_to(session, person, round_.task_id, round_.id, round_.plan, role)
     if person is not None and not sandbox:
-        refuse_spent(session, person.id, of.id, of.plan)
+        refuse_spent(session, person.id, round_.id, round_.plan)
 
 
 def admit_to(
@@ -47,13 +47,13 @@ def admit_to(
     if audience.kind == "invited" and session.get(RoundPerson, (round_id, person.id)) is None:
         raise errors.Forbidden(_("This round is by invitation. Ask one of the task's owners for a link."))
     if audience.kind == "qualified":
-        has, wanted = verified(session, person.id, task_id), audience.verified or 0
-        if has < wanted:
+        has, required = verified(session, person.id, task_id), audience.verified or 0
+        if has < required:
             raise errors.Forbidden(
                 _(
                     "This round is for people with at least %(wanted)s verified examples in this "
                     "task. You have %(has)s.",
-                    wanted=wanted,
+                    wanted=required,
                     has=has,
                 )
             )
@@ -131,12 +131,12 @@ def quota(session: Session, person_id: int, round_id: int, plan: Plan) -> Quota 
 
 def refuse_spent(session: Session, person_id: int, round_id: int, plan: Mapping[str, Any]) -> None:
     """Raise where somebody has written as much as they may: `TooMany` until tomorrow, `Conflict` for good."""
-    found = quota(session, person_id, round_id, parse_plan(plan)) if "limits" in plan else None
-    if found is None or found.left:
+    person_quota = quota(session, person_id, round_id, parse_plan(plan)) if "limits" in plan else None
+    if person_quota is None or person_quota.left:
         return
-    if found.for_good:
-        raise errors.Conflict(found.said)
-    raise errors.TooMany(found.said, retry_after=max(int((found.resets - now()).total_seconds()), 1))
+    if person_quota.for_good:
+        raise errors.Conflict(person_quota.said)
+    raise errors.TooMany(person_quota.said, retry_after=max(int((person_quota.resets - now()).total_seconds()), 1))
 
 
 def take(session: Session, person_id: int, round_id: int, plan: Mapping[str, Any]) -> None:
@@ -165,15 +165,17 @@ class Goal:
     reached: int
 
 
-def goals(session: Session, of: Round) -> list[Goal]:
+def goals(session: Session, round_: Round) -> list[Goal]:
     """The goals of a round with what was reached; examples of programs are left out. Walks the round's tallies, a row
     per person and day, and only where there are goals."""
-    wanted = parse_plan(of.plan).goals.model_dump(exclude_none=True)
-    if not wanted:
+    goal_counts = parse_plan(round_.plan).goals.model_dump(exclude_none=True)
+    if not goal_counts:
         return []
-    sums = session.execute(boards.sums([of.id])).first()
+    sums = session.execute(boards.sums([round_.id])).first()
     reached = {"examples": "examples", "fooled": "fooled", "verified": "validated"}
-    return [Goal(name, number, int(getattr(sums, reached[name])) if sums else 0) for name, number in wanted.items()]
+    return [
+        Goal(name, number, int(getattr(sums, reached[name])) if sums else 0) for name, number in goal_counts.items()
+    ]
 
 
 def quota_of(session: Session, person: Person | None, task_id: str) -> Quota | None:
@@ -181,27 +183,27 @@ def quota_of(session: Session, person: Person | None, task_id: str) -> Quota | N
 
     None for a visitor, and where no round is open.
     """
-    of = session.scalar(round_queries.open_round(task_id))
-    return quota(session, person.id, of.id, parse_plan(of.plan)) if of and person and of.plan else None
+    round_ = session.scalar(round_queries.open_round(task_id))
+    return quota(session, person.id, round_.id, parse_plan(round_.plan)) if round_ and person and round_.plan else None
 
 
 def visible_example(session: Session, person: Person, example_id: int) -> Example:
     """The example, for its author and the task's owners; for everybody else there is none."""
-    found = session.scalar(queries.example(example_id))
-    if found is not None:
-        if found.author_id == person.id:
-            return found
-        task_id = session.get_one(Round, found.round_id).task_id
+    example = session.scalar(queries.example(example_id))
+    if example is not None:
+        if example.author_id == person.id:
+            return example
+        task_id = session.get_one(Round, example.round_id).task_id
         if may.may_in(session, person, Action.READ_EXAMPLE, task_id) and not disclosure.is_withheld(
-            session.get_one(Standing, found.id)
+            session.get_one(Standing, example.id)
         ):
-            return found
+            return example
     raise errors.NotFound(_("There is no example %(example_id)s that you can see.", example_id=example_id))
 
 
 def own_example(session: Session, person: Person, example_id: int) -> Example:
     """The example, for its author alone."""
-    found = visible_example(session, person, example_id)
-    if found.author_id != person.id:
+    example = visible_example(session, person, example_id)
+    if example.author_id != person.id:
         raise errors.Forbidden(_("Only the author can do this."))
-    return found
+    return example

@@ -32,7 +32,7 @@ from dynabench.stats.rates import ErrorCounts, ErrorRates, Rate, clustered_rate,
 from dynabench.stats.verdict import Verdict
 
 BY = ("target", "arm", "start", "source", "tag", "day")
-WHO = {
+AUTHOR_GROUPS = {
     "people": ("person", "expert", "owner"),
     "crowd": ("person",),
     "experts": ("expert",),
@@ -71,28 +71,37 @@ class Figures:
     cumulative: list[Line]
 
 
-def figures(session: Session, of: Round, by: Sequence[str] = BY, who: str = "people") -> Figures:
-    """The figures of a round over the examples of `who` (`WHO`), broken down `by` (some of `BY`): one statement."""
-    kinds = _kinds(who)
-    groups = folding.read(session, of.id, sorted({"all", *by} - {"source", "target"}))
+def figures(session: Session, round_: Round, by: Sequence[str] = BY, authors: str = "people") -> Figures:
+    """Return a round's figures over the examples of `authors` (`AUTHOR_GROUPS`), broken down `by` (some of `BY`).
+
+    It runs one statement.
+    """
+    kinds = _kinds(authors)
+    groups = folding.read(session, round_.id, sorted({"all", *by} - {"source", "target"}))
     everything = groups.get(("all", ""), np.zeros(0, folding.ROW))
-    found: dict[str, list[Line]] = {}
+    lines_by_name: dict[str, list[Line]] = {}
     for name in by:
         if name == "target":
-            found[name] = _targets(session, of, _line("", everything, kinds), WHO[who])
+            lines_by_name[name] = _targets(session, round_, _line("", everything, kinds), AUTHOR_GROUPS[authors])
         elif name == "source":
-            found[name] = [_line(source, everything, [SOURCES.index(source)]) for source in SOURCES]
+            lines_by_name[name] = [_line(source, everything, [SOURCES.index(source)]) for source in SOURCES]
         else:
             wider = [*kinds, *(kind + CONTROL for kind in kinds)] if name == "arm" else kinds
             values = sorted(value for group, value in groups if group == name)
-            found[name] = [_line(value, groups[name, value], wider) for value in values]
-    some = {name: [line for line in lines if _any(line)] for name, lines in found.items()}
+            lines_by_name[name] = [_line(value, groups[name, value], wider) for value in values]
+    some = {name: [line for line in lines if _any(line)] for name, lines in lines_by_name.items()}
     cumulative = _cumulative([(value, rows) for (name, value), rows in groups.items() if name == "day"], kinds)
     return Figures(_line("", everything, kinds), some, cumulative)
 
 
 def annotators(
-    session: Session, of: Round, *, who: str = "people", sort: str = "validated", after: int = 0, limit: int = 50
+    session: Session,
+    round_: Round,
+    *,
+    authors: str = "people",
+    sort: str = "validated",
+    after: int = 0,
+    limit: int = 50,
 ) -> tuple[list[Annotator], int | None]:
     """Annotators of a round from the place `after` + 1 on, most of `sort` (`SORTS`) first, and the next page's `after`.
 
@@ -100,8 +109,8 @@ def annotators(
     """
     if sort not in SORTS:
         raise errors.Invalid({"sort": _("Choose one of %(sorts)s.", sorts=", ".join(SORTS))})
-    rows = folding.read(session, of.id, ["all"]).get(("all", ""), np.zeros(0, folding.ROW))
-    people, counts = _by_person(rows, _kinds(who))
+    rows = folding.read(session, round_.id, ["all"]).get(("all", ""), np.zeros(0, folding.ROW))
+    people, counts = _by_person(rows, _kinds(authors))
     seen = counts[["examples", "retracted", "hidden"]].tolist()
     keep = np.array([any(row) for row in seen], bool)
     people, counts = people[keep], counts[keep]
@@ -121,11 +130,19 @@ def annotators(
     return page, after + limit if len(order) > limit else None
 
 
-def _targets(session: Session, of: Round, total: Line, sources: Sequence[str]) -> list[Line]:
-    rates = statistics.by_target(session, of, total, sources)
+def _targets(session: Session, round_: Round, total: Line, sources: Sequence[str]) -> list[Line]:
+    rates = statistics.by_target(session, round_, total, sources)
     return [
-        Line(each.counts, each.retracted, each.hidden, each.people, each.rates, each.clustered, label)
-        for target, each in rates.items()
+        Line(
+            target_figures.counts,
+            target_figures.retracted,
+            target_figures.hidden,
+            target_figures.people,
+            target_figures.rates,
+            target_figures.clustered,
+            label,
+        )
+        for target, target_figures in rates.items()
         if (label := statistics.label(target, list(rates)))
     ]
 
@@ -152,10 +169,10 @@ def _key(counts: Rows, sort: str) -> NDArray[np.float64]:
     return result
 
 
-def _kinds(who: str) -> list[int]:
-    if who not in WHO:
-        raise errors.Invalid({"who": _("Choose one of %(who)s.", who=", ".join(WHO))})
-    return [SOURCES.index(source) for source in WHO[who]]
+def _kinds(authors: str) -> list[int]:
+    if authors not in AUTHOR_GROUPS:
+        raise errors.Invalid({"who": _("Choose one of %(who)s.", who=", ".join(AUTHOR_GROUPS))})
+    return [SOURCES.index(source) for source in AUTHOR_GROUPS[authors]]
 
 
 def _any(line: Line) -> bool:
@@ -163,9 +180,9 @@ def _any(line: Line) -> bool:
 
 
 def _by_person(rows: Rows, kinds: Sequence[int]) -> tuple[NDArray[np.int64], Rows]:
-    wanted = np.zeros(2 * CONTROL, np.bool_)
-    wanted[list(kinds)] = True
-    chosen = rows[wanted[rows["kind"]]]
+    is_chosen = np.zeros(2 * CONTROL, np.bool_)
+    is_chosen[list(kinds)] = True
+    chosen = rows[is_chosen[rows["kind"]]]
     first = np.flatnonzero(np.diff(chosen["person"], prepend=-1))  # rows are in the order of people
     result = np.zeros(first.size, folding.ROW)
     for name in COUNTS if first.size else ():
@@ -174,15 +191,15 @@ def _by_person(rows: Rows, kinds: Sequence[int]) -> tuple[NDArray[np.int64], Row
 
 
 def _counts(rows: Rows) -> ErrorCounts:
-    return ErrorCounts(**{each.name: int(rows[each.name].sum()) for each in fields(ErrorCounts)})
+    return ErrorCounts(**{field.name: int(rows[field.name].sum()) for field in fields(ErrorCounts)})
 
 
 def _line(value: str, rows: Rows, kinds: Sequence[int]) -> Line:
     _, people = _by_person(rows, kinds)
     writers = people[people["examples"] > 0]
     total = _counts(writers)
-    known = writers["examples"] - writers["unknown"]
-    settled = known - writers["fooled"] + writers["resolved"]
+    with_outcome = writers["examples"] - writers["unknown"]
+    settled = with_outcome - writers["fooled"] + writers["resolved"]
     return Line(
         value=value,
         counts=total,
@@ -191,8 +208,8 @@ def _line(value: str, rows: Rows, kinds: Sequence[int]) -> Line:
         people=len(writers),
         rates=error_rates(total),
         clustered=ErrorRates(
-            mer=clustered_rate(writers["fooled"], known),
-            vmer=clustered_rate(writers["validated"], known),
+            mer=clustered_rate(writers["fooled"], with_outcome),
+            vmer=clustered_rate(writers["validated"], with_outcome),
             vmer_resolved=clustered_rate(writers["validated"], settled),
         ),
     )
@@ -224,19 +241,22 @@ class ArmLine:
     from_first: Mapping[str, ClusteredEstimate]
 
 
-def lines(session: Session, of: Round) -> list[ArmLine]:
+def lines(session: Session, round_: Round) -> list[ArmLine]:
     """The arms of a round in their order; none for a plain round. Reads all of its examples once."""
-    if not of.arms:
+    if not round_.arms:
         return []
-    rows = session.execute(_sums(of.id, [arm["name"] for arm in of.arms])).all()
+    rows = session.execute(_sums(round_.id, [arm["name"] for arm in round_.arms])).all()
     place = {person: number for number, person in enumerate(sorted({row.author_id for row in rows}))}
-    empty = {arm["name"]: {name: np.zeros(len(place)) for name in SUMS} for arm in of.arms}
+    empty = {arm["name"]: {name: np.zeros(len(place)) for name in SUMS} for arm in round_.arms}
     for row in rows:
         for name in SUMS:
             empty[row.arm][name][place[row.author_id]] += float(getattr(row, name))
-    first = empty[of.arms[0]["name"]]
-    differences = _corrected([_differences(empty[arm["name"]], first) for arm in of.arms[1:]])
-    return [_arm_line(arm, empty[arm["name"]], found) for arm, found in zip(of.arms, [{}, *differences], strict=True)]
+    first = empty[round_.arms[0]["name"]]
+    differences = _corrected([_differences(empty[arm["name"]], first) for arm in round_.arms[1:]])
+    return [
+        _arm_line(arm, empty[arm["name"]], difference)
+        for arm, difference in zip(round_.arms, [{}, *differences], strict=True)
+    ]
 
 
 def _sums(round_id: int, names: Sequence[str]) -> Select[Any]:
@@ -277,15 +297,15 @@ def _differences(arm: Sums, first: Sums) -> dict[str, ClusteredEstimate]:
     }
 
 
-def _corrected(found: Sequence[dict[str, ClusteredEstimate]]) -> list[dict[str, ClusteredEstimate]]:
-    made = [dict(each) for each in found]
+def _corrected(differences: Sequence[dict[str, ClusteredEstimate]]) -> list[dict[str, ClusteredEstimate]]:
+    corrected = [dict(estimates) for estimates in differences]
     for measure in MEASURES:
-        tested = [each for each in made if each[measure].p is not None]
+        tested = [estimates for estimates in corrected if estimates[measure].p is not None]
         if tested:
-            for each, p in zip(tested, holm([each[measure].p or 0.0 for each in tested]), strict=True):
-                known = each[measure]
-                each[measure] = ClusteredEstimate(known.value, known.low, known.high, float(p))
-    return made
+            for estimates, p in zip(tested, holm([estimates[measure].p or 0.0 for estimates in tested]), strict=True):
+                estimate = estimates[measure]
+                estimates[measure] = ClusteredEstimate(estimate.value, estimate.low, estimate.high, float(p))
+    return corrected
 
 
 def _arm_line(arm: Arm, sums: Sums, from_first: Mapping[str, ClusteredEstimate]) -> ArmLine:

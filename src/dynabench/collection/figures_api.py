@@ -46,9 +46,9 @@ class EstimateOut(BaseModel):
     p: float | None = None
 
     @classmethod
-    def of(cls, found: ClusteredEstimate) -> "EstimateOut":
+    def of(cls, estimate: ClusteredEstimate) -> "EstimateOut":
         """As JSON."""
-        return cls(value=found.value, low=found.low, high=found.high, p=found.p)
+        return cls(value=estimate.value, low=estimate.low, high=estimate.high, p=estimate.p)
 
 
 class ArmFiguresOut(BaseModel):
@@ -68,7 +68,7 @@ class ArmFiguresOut(BaseModel):
     def of(cls, line: ArmLine) -> "ArmFiguresOut":
         """As JSON."""
         rates = {name: rate_out(rate) for name, rate in line.rates.items()}
-        differences = {name: EstimateOut.of(each) for name, each in line.from_first.items()}
+        differences = {name: EstimateOut.of(estimate) for name, estimate in line.from_first.items()}
         return cls(
             arm=ArmOut.model_validate(line.arm),
             people=line.people,
@@ -104,7 +104,7 @@ class AssistanceOut(BaseModel):
     difference: EstimateOut
 
     @classmethod
-    def of(cls, found: Helped) -> "AssistanceOut":
+    def of(cls, helped: Helped) -> "AssistanceOut":
         """As JSON."""
         items = [
             HelpedArmOut(
@@ -114,10 +114,10 @@ class AssistanceOut(BaseModel):
                 mer_unused=rate_out(line.mer["unused"]),
                 **line.outcomes,
             )
-            for line in found.lines
+            for line in helped.lines
         ]
-        rates = {"with_help": rate_out(found.with_help), "without": rate_out(found.without)}
-        return cls(items=items, difference=EstimateOut.of(found.difference), **rates)
+        rates = {"with_help": rate_out(helped.with_help), "without": rate_out(helped.without)}
+        return cls(items=items, difference=EstimateOut.of(helped.difference), **rates)
 
 
 class ArmsOut(BaseModel):
@@ -141,11 +141,11 @@ class CalibrationOut(BaseModel):
     recall: FigureRateOut
 
     @classmethod
-    def of(cls, found: Calibration) -> "CalibrationOut":
+    def of(cls, calibration: Calibration) -> "CalibrationOut":
         """As JSON."""
-        counts = {name: getattr(found, name) for name in ("both", "judged_only", "found_only", "neither")}
-        rates = {name: rate_out(getattr(found, name)) for name in ("agreement", "precision", "recall")}
-        return cls(judge=found.judge, model=found.model, **counts, **rates)
+        counts = {name: getattr(calibration, name) for name in ("both", "judged_only", "found_only", "neither")}
+        rates = {name: rate_out(getattr(calibration, name)) for name in ("agreement", "precision", "recall")}
+        return cls(judge=calibration.judge, model=calibration.model, **counts, **rates)
 
 
 def rate_out(rate: Rate) -> FigureRateOut:
@@ -155,7 +155,7 @@ def rate_out(rate: Rate) -> FigureRateOut:
 
 router = APIRouter()
 
-Who = Literal["people", "crowd", "experts", "owners", "programs"]
+AuthorGroup = Literal["people", "crowd", "experts", "owners", "programs"]
 By = Literal["target", "arm", "start", "source", "tag", "day"]
 Sort = Literal["examples", "fooled", "validated", "mer", "vmer", "retracted", "hidden"]
 
@@ -163,14 +163,14 @@ Sort = Literal["examples", "fooled", "validated", "mer", "vmer", "retracted", "h
 @router.get("/tasks/{task}/rounds/{n}/figures")
 @needs("manage")
 async def read_figures(
-    db: Db, task: str, n: Number, person: Member, by: By = "arm", who: Who = "people"
+    db: Db, task: str, n: Number, person: Member, by: By = "arm", who: AuthorGroup = "people"
 ) -> BreakdownOut:
     """A round's error rates by target, arm, start, source, tag or day, over examples of `who` (owners, moderators)."""
 
     def read(session: Session) -> BreakdownOut:
-        found = figures.figures(session, _round(session, person, task, n), [by], who)
-        items = [line_out(line) for line in found.by[by]]
-        return BreakdownOut(by=by, who=who, total=line_out(found.total), items=items)
+        breakdown = figures.figures(session, _round(session, person, task, n), [by], who)
+        items = [line_out(line) for line in breakdown.by[by]]
+        return BreakdownOut(by=by, who=who, total=line_out(breakdown.total), items=items)
 
     return await db.aread(read)
 
@@ -181,13 +181,14 @@ async def read_progress(db: Db, task: str, n: Number, viewer: Viewer) -> RoundPr
 
     def read(session: Session) -> RoundProgressOut:
         views.visible_round(session, viewer, task, n)
-        of = rounds.round_of(session, task, n)
+        round_ = rounds.round_of(session, task, n)
         goals = [
-            GoalOut(name=each.name, wanted=each.wanted, reached=each.reached) for each in eligibility.goals(session, of)
+            GoalOut(name=goal.name, wanted=goal.wanted, reached=goal.reached)
+            for goal in eligibility.goals(session, round_)
         ]
-        quota = eligibility.quota(session, viewer.id, of.id, parse_plan(of.plan)) if viewer else None
-        left = LeftOut(left=quota.left, for_good=quota.for_good, resets_at=quota.resets) if quota else None
-        return RoundProgressOut(goals=goals, mine=left)
+        quota = eligibility.quota(session, viewer.id, round_.id, parse_plan(round_.plan)) if viewer else None
+        remaining = LeftOut(left=quota.left, for_good=quota.for_good, resets_at=quota.resets) if quota else None
+        return RoundProgressOut(goals=goals, mine=remaining)
 
     return await db.aread(read)
 
@@ -200,7 +201,7 @@ async def read_annotators(
     n: Number,
     person: Member,
     sort: Sort = "validated",
-    who: Who = "people",
+    who: AuthorGroup = "people",
     after: Annotated[str, Query(max_length=9)] = "",
     limit: Annotated[int, Query(ge=1, le=100)] = 50,
 ) -> AnnotatorsOut:
@@ -208,9 +209,11 @@ async def read_annotators(
     start = boards.place_from(after)
 
     def read(session: Session) -> AnnotatorsOut:
-        of = _round(session, person, task, n)
-        found, more = figures.annotators(session, of, who=who, sort=sort, after=start, limit=limit)
-        return AnnotatorsOut(items=[_annotator(each) for each in found], next=str(more) if more else None)
+        round_ = _round(session, person, task, n)
+        annotators, more = figures.annotators(session, round_, authors=who, sort=sort, after=start, limit=limit)
+        return AnnotatorsOut(
+            items=[_annotator(annotator) for annotator in annotators], next=str(more) if more else None
+        )
 
     return await db.aread(read)
 
@@ -221,9 +224,9 @@ async def read_arms(db: Db, task: str, n: Number, person: Member) -> ArmsOut:
     """Return the figures of each arm of a round, and its differences from the first (owners, moderators)."""
 
     def read(session: Session) -> ArmsOut:
-        of = _round(session, person, task, n)
-        items = [ArmFiguresOut.of(line) for line in figures.lines(session, of)]
-        helped = assistance.helped(session, of)
+        round_ = _round(session, person, task, n)
+        items = [ArmFiguresOut.of(line) for line in figures.lines(session, round_)]
+        helped = assistance.helped(session, round_)
         return ArmsOut(items=items, assistance=AssistanceOut.of(helped) if helped else None)
 
     return await db.aread(read)
@@ -235,7 +238,7 @@ async def read_programs(db: Db, task: str, n: Number, viewer: Viewer) -> Program
 
     def read(session: Session) -> ProgramsOut:
         views.visible_round(session, viewer, task, n)
-        return programs.told(programs.board(session, rounds.round_of(session, task, n)))
+        return programs.board_out(programs.board(session, rounds.round_of(session, task, n)))
 
     return await db.aread(read)
 
@@ -249,10 +252,10 @@ async def read_calibration(db: Db, task: str, n: Number, person: Member) -> Cali
     """
 
     def read(session: Session) -> CalibrationOut:
-        found = statistics.calibration(session, _round(session, person, task, n))
-        if found is None:
+        calibration = statistics.calibration(session, _round(session, person, task, n))
+        if calibration is None:
             raise errors.Conflict(_("In this round only validators judge answers."))
-        return CalibrationOut.of(found)
+        return CalibrationOut.of(calibration)
 
     return await db.aread(read)
 
@@ -267,17 +270,19 @@ def _rates(rates: ErrorRates) -> dict[str, FigureRateOut]:
     return {name: FigureRateOut(value=rate.value, low=rate.low, high=rate.high) for name, rate in named.items()}
 
 
-def _counts(of: Line | Annotator) -> dict[str, Any]:
+def _counts(line: Line | Annotator) -> dict[str, Any]:
     names = ("examples", "fooled", "validated", "resolved", "unknown")
-    return {name: getattr(of.counts, name) for name in names} | {"retracted": of.retracted, "hidden": of.hidden}
+    return {name: getattr(line.counts, name) for name in names} | {"retracted": line.retracted, "hidden": line.hidden}
 
 
 def line_out(line: Line) -> BreakdownLineOut:
     """A line of figures as programs see it."""
-    known = {"value": line.value, "people": line.people, "clustered": _rates(line.clustered)}
-    return BreakdownLineOut.model_validate(known | _counts(line) | _rates(line.rates))
+    values = {"value": line.value, "people": line.people, "clustered": _rates(line.clustered)}
+    return BreakdownLineOut.model_validate(values | _counts(line) | _rates(line.rates))
 
 
-def _annotator(each: Annotator) -> AnnotatorOut:
-    rates = _rates(each.rates)
-    return AnnotatorOut.model_validate({"name": each.name, "mer": rates["mer"], "vmer": rates["vmer"]} | _counts(each))
+def _annotator(annotator: Annotator) -> AnnotatorOut:
+    rates = _rates(annotator.rates)
+    return AnnotatorOut.model_validate(
+        {"name": annotator.name, "mer": rates["mer"], "vmer": rates["vmer"]} | _counts(annotator)
+    )

@@ -94,23 +94,23 @@ TABLE = cast(Table, Breakdown.__table__)
 
 def read(session: Session, round_id: int, names: Sequence[str] = NAMES) -> Groups:
     """The counts of a round by (name, value), as rows by person and kind; one statement, one moment."""
-    known = select(Breakdown.name, Breakdown.value, Breakdown.counts, null().label("line"))
+    folded = select(Breakdown.name, Breakdown.value, Breakdown.counts, null().label("line"))
     unfolded = select(literal(""), literal(""), null(), ExampleChange.counts).where(
         ExampleChange.round_id == round_id, ExampleChange.counts != ""
     )
-    here = known.where(Breakdown.round_id == round_id, Breakdown.name.in_(names))
-    found: Groups = {}
+    here = folded.where(Breakdown.round_id == round_id, Breakdown.name.in_(names))
+    groups: Groups = {}
     lines: list[str] = []
     rows: Iterable[Any] = session.execute(union_all(here, unfolded), execution_options=PACKED)
     for row in rows:
         if row.line is None:
-            found[row.name, row.value] = np.frombuffer(row.counts, ROW)
+            groups[row.name, row.value] = np.frombuffer(row.counts, ROW)
         else:
             lines.append(row.line)
     for group, rows in group_counts(map(json.loads, lines)).items():
         if group[0] in names:
-            found[group] = add_up([found[group], rows]) if group in found else rows
-    return found
+            groups[group] = add_up([groups[group], rows]) if group in groups else rows
+    return groups
 
 
 def put(session: Session, round_id: int, lines: Iterable[str]) -> None:
@@ -156,9 +156,9 @@ def add_up(parts: Sequence[Rows]) -> Rows:
     """Add up rows of the same person and kind; they are in the order of both."""
     rows = np.concatenate(parts)
     keys = rows["person"] * (2 * CONTROL) + rows["kind"]
-    known, place = np.unique(keys, return_inverse=True)
-    result = np.zeros(known.size, ROW)
-    result["person"], result["kind"] = np.divmod(known, 2 * CONTROL)
+    distinct_keys, place = np.unique(keys, return_inverse=True)
+    result = np.zeros(distinct_keys.size, ROW)
+    result["person"], result["kind"] = np.divmod(distinct_keys, 2 * CONTROL)
     for name in COUNTS:
-        result[name] = np.bincount(place, rows[name], known.size)
+        result[name] = np.bincount(place, rows[name], distinct_keys.size)
     return result

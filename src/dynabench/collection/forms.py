@@ -79,7 +79,7 @@ def posted(config: TaskConfig, form: FormData | list[tuple[str, Any]], context_i
     plain = dict(pairs)
     number, key = context_id or plain.get("context_id", ""), plain.get("key", "")
     handout, suggestion = (plain.get(name, "") or "0" for name in ("handout", "suggestion"))
-    if not all(_is_id(each) for each in (number, handout, suggestion)) or int(number) < 1:
+    if not all(_is_id(text) for text in (number, handout, suggestion)) or int(number) < 1:
         raise errors.Invalid({"context_id": _("Reload the page and ask for a context.")})
     if len(key) > 100 or not (key.isascii() and key.isprintable()):
         raise errors.Invalid({"key": _("Reload the page.")})
@@ -91,7 +91,7 @@ def posted(config: TaskConfig, form: FormData | list[tuple[str, Any]], context_i
         answer=config.form("answer", pairs),
         handout_id=int(handout),
         suggestion_id=int(suggestion),
-        begun={each.name: begun for each in config.input if (begun := plain.get(f"begun.{each.name}", ""))},
+        begun={field_.name: begun for field_ in config.input if (begun := plain.get(f"begun.{field_.name}", ""))},
     )
 
 

@@ -31,9 +31,9 @@ NO_LINK: Mapping[str, str] = {}
 
 @dataclass(frozen=True)
 class Offer:
-    """A handout as people see it, and which of the round's targets have yet to be asked about its seed."""
+    """A handout as people see it, and the targets of the round that have yet to be asked about its seed."""
 
-    given: HandoutOut
+    handout: HandoutOut
     seed_id: int = 0
     inputs: dict[str, Any] | None = None
     missing: tuple[plan.Target, ...] = ()
@@ -73,14 +73,14 @@ def hand_out(
     return _offer(session, current, handout, context, seed)
 
 
-def _before(session: Session, person: Person, of: Round) -> Handout | None:
-    return session.scalar(queries.CURRENT_HANDOUT, {"person": person.id, "round": of.id})
+def _before(session: Session, person: Person, round_: Round) -> Handout | None:
+    return session.scalar(queries.CURRENT_HANDOUT, {"person": person.id, "round": round_.id})
 
 
-def _arm(session: Session, of: Round, person: Person) -> plan.Arm | None:
-    if not of.arms:
+def _arm(session: Session, round_: Round, person: Person) -> plan.Arm | None:
+    if not round_.arms:
         return None
-    return plan.assign_arm(session, of, person.id, session.scalar(queries.draws(person.id, of.id)) or 0)
+    return plan.assign_arm(session, round_, person.id, session.scalar(queries.draws(person.id, round_.id)) or 0)
 
 
 def _arrived(config: TaskConfig, link: Mapping[str, str], before: Handout | None) -> dict[str, Any] | None:
@@ -90,11 +90,11 @@ def _arrived(config: TaskConfig, link: Mapping[str, str], before: Handout | None
     """
     if not config.link:
         return None
-    known = before.link if before else None
-    return known if known and not _told(config, link) else config.clean_link(link) or None
+    earlier_link = before.link if before else None
+    return earlier_link if earlier_link and not _has_known_parameter(config, link) else config.clean_link(link) or None
 
 
-def _told(config: TaskConfig, link: Mapping[str, str]) -> bool:
+def _has_known_parameter(config: TaskConfig, link: Mapping[str, str]) -> bool:
     return any(link.get(field.key) for field in config.link)
 
 
@@ -108,11 +108,11 @@ def _drawn(
     person_id: int,
 ) -> tuple[Handout, Context, Seed | None]:
     config = rounds.config_of(session, current.version_id)
-    wanted = arm.get("start") if arm else None
-    start, seed = wanted or config.draw_start(rng), None
+    arm_start = arm.get("start") if arm else None
+    start, seed = arm_start or config.draw_start(rng), None
     if start == "seed":
         seed = seeds.pick(session, current.task_id, rng, (before.seed_id or 0) if before else 0)
-        if seed is None and (wanted or config.start.kinds == ["seed"]):
+        if seed is None and (arm_start or config.start.kinds == ["seed"]):
             raise errors.Conflict(_("This task has no seeds yet. Its owner can add some."))
         start = start if seed else config.draw_start(rng, but="seed")
     if seed:
@@ -134,9 +134,9 @@ def _drawn(
     return handout, context, seed
 
 
-def _sampling(session: Session, of: Round) -> str:
+def _sampling(session: Session, round_: Round) -> str:
     """Return the sampling of contexts of a round: its plan's, else its config's."""
-    return planning.plan_of(of).sampling or rounds.config_of(session, of.version_id).contexts.sampling
+    return planning.plan_of(round_).sampling or rounds.config_of(session, round_.version_id).contexts.sampling
 
 
 def perturb(session: Session, person: Person, example_id: int, rng: random.Random, task_id: str = "") -> Offer:
@@ -196,21 +196,21 @@ def current(
     None where there is none, or where the person came by another `link` since. With `handout_id` return that
     hand-out, with `context_id` the last one of that context, where there is such a hand-out.
     """
-    of = rounds.open_round_of(session, task_id)
-    found = session.get(Handout, handout_id) if handout_id else None
-    if found is None or (found.person_id, found.round_id) != (person.id, of.id):
-        found = session.scalar(queries.handout(person.id, of.id, context_id)) if context_id else None
-    found = found or _before(session, person, of)
-    config = rounds.config_of(session, of.version_id)
-    if found is None or _arrived(config, link, found) != found.link:
+    round_ = rounds.open_round_of(session, task_id)
+    handout = session.get(Handout, handout_id) if handout_id else None
+    if handout is None or (handout.person_id, handout.round_id) != (person.id, round_.id):
+        handout = session.scalar(queries.handout(person.id, round_.id, context_id)) if context_id else None
+    handout = handout or _before(session, person, round_)
+    config = rounds.config_of(session, round_.version_id)
+    if handout is None or _arrived(config, link, handout) != handout.link:
         return None
-    seed = session.get(Seed, found.seed_id) if found.seed_id else None
-    return _offer(session, of, found, session.get_one(Context, found.context_id), seed)
+    seed = session.get(Seed, handout.seed_id) if handout.seed_id else None
+    return _offer(session, round_, handout, session.get_one(Context, handout.context_id), seed)
 
 
-def _offer(session: Session, of: Round, handout: Handout, context: Context, seed: Seed | None) -> Offer:
-    config = rounds.config_of(session, of.version_id)
-    given = HandoutOut(
+def _offer(session: Session, round_: Round, handout: Handout, context: Context, seed: Seed | None) -> Offer:
+    config = rounds.config_of(session, round_.version_id)
+    handout_view = HandoutOut(
         id=context.id,
         handout=handout.id,
         values=config.shown_context(context.values),
@@ -221,42 +221,44 @@ def _offer(session: Session, of: Round, handout: Handout, context: Context, seed
         made_from=handout.made_from,
         seed=None,
         assistant=bool(handout.id)
-        and plan.offers_assistant(of.arms, handout.arm)
+        and plan.offers_assistant(round_.arms, handout.arm)
         and assisted_field(config) is not None,
     )
     if seed is not None:
-        targets = plan.targets_in(of.arms, handout.arm, rounds.targets_of(session, of.id))
-        return _of_seed(session, config, given, context, seed, targets)
+        targets = plan.targets_in(round_.arms, handout.arm, rounds.targets_of(session, round_.id))
+        return _of_seed(session, config, handout_view, context, seed, targets)
     if handout.start == "perturb" and handout.made_from:
         origin = session.scalars(queries.example(handout.made_from)).one()
-        return Offer(given.model_copy(update={"seed": _origin(origin)}))
-    return Offer(given)
+        return Offer(handout_view.model_copy(update={"seed": _origin(origin)}))
+    return Offer(handout_view)
 
 
 def _of_seed(
     session: Session,
     config: TaskConfig,
-    given: HandoutOut,
+    handout_view: HandoutOut,
     context: Context,
     seed: Seed,
     targets: Sequence[plan.Target],
 ) -> Offer:
-    known = {(row.model, row.version): row for row in session.scalars(seeds.seed_predictions(seed.id))}
-    said = [
+    predictions_by_target = {(row.model, row.version): row for row in session.scalars(seeds.seed_predictions(seed.id))}
+    predictions = [
         StartAnswerOut(model=row.model, answer=row.answer, probabilities=row.probabilities)
-        for row in (known[target] for target in targets if target in known)
+        for row in (predictions_by_target[target] for target in targets if target in predictions_by_target)
     ]
-    shown = given.model_copy(update={"seed": SeedOut(input=seed.input, answer=seed.answer, predictions=said)})
-    missing = tuple(target for target in targets if target not in known)
-    return Offer(shown, seed.id, config.model_inputs(context.values, seed.input), missing)
+    view_with_seed = handout_view.model_copy(
+        update={"seed": SeedOut(input=seed.input, answer=seed.answer, predictions=predictions)}
+    )
+    missing = tuple(target for target in targets if target not in predictions_by_target)
+    return Offer(view_with_seed, seed.id, config.model_inputs(context.values, seed.input), missing)
 
 
 def _origin(origin: Example) -> SeedOut:
-    said = [
+    predictions = [
         StartAnswerOut(model=row.model, answer=row.answer, probabilities=row.probabilities)
         for row in origin.predictions
     ]
-    return SeedOut(input=origin.input, answer=origin.answer, predictions=said)
+    return SeedOut(input=origin.input, answer=origin.answer, predictions=predictions)
 
 
 def keep(session: Session, seed_id: int, answers: Sequence[Answer]) -> None:
@@ -274,13 +276,16 @@ def keep(session: Session, seed_id: int, answers: Sequence[Answer]) -> None:
             )
 
 
-def told(offer: Offer, answers: Sequence[Answer]) -> HandoutOut:
-    """The handout with what the models that had yet to be asked said of its seed."""
-    if offer.given.seed is None or not answers:
-        return offer.given
-    said = [StartAnswerOut(model=each.model, answer=each.answer, probabilities=each.probabilities) for each in answers]
-    seed = offer.given.seed.model_copy(update={"predictions": [*offer.given.seed.predictions, *said]})
-    return offer.given.model_copy(update={"seed": seed})
+def add_seed_predictions(offer: Offer, answers: Sequence[Answer]) -> HandoutOut:
+    """Return the hand-out with the answers of the models that had yet to be asked about its seed."""
+    if offer.handout.seed is None or not answers:
+        return offer.handout
+    predictions = [
+        StartAnswerOut(model=answer.model, answer=answer.answer, probabilities=answer.probabilities)
+        for answer in answers
+    ]
+    seed = offer.handout.seed.model_copy(update={"predictions": [*offer.handout.seed.predictions, *predictions]})
+    return offer.handout.model_copy(update={"seed": seed})
 
 
 def list_links(
@@ -291,8 +296,8 @@ def list_links(
     Examples that nothing came with are left out, so that a page may be shorter than `limit`.
     """
     rounds.require(session, person, Action.READ_LINKS, task_id)
-    of = rounds.round_of(session, task_id, number)
-    rows = session.execute(_select_links(of.id, after, limit + 1)).all()
+    round_ = rounds.round_of(session, task_id, number)
+    rows = session.execute(_select_links(round_.id, after, limit + 1)).all()
     items = [ExampleLinkOut(id=id, uid=uid, at=at, link=link) for id, uid, at, link in rows[:limit] if link]
     return LinkPage(items=items, next=str(rows[limit - 1][0]) if len(rows) > limit else None)
 
@@ -300,5 +305,5 @@ def list_links(
 def _select_links(round_id: int, after: int, limit: int) -> Select[int, str, object, object]:
     """A range of the index of rounds, and a probe of handouts for each."""
     columns = (Example.id, Example.uid, Example.at, Handout.link)
-    found = select(*columns).join(Handout, Handout.id == Example.handout_id)
-    return found.where(Example.round_id == round_id, Example.id > after).order_by(Example.id).limit(limit)
+    query = select(*columns).join(Handout, Handout.id == Example.handout_id)
+    return query.where(Example.round_id == round_id, Example.id > after).order_by(Example.id).limit(limit)

@@ -56,20 +56,20 @@ def field_of(config: TaskConfig, place: str) -> MediaField:
     """
     group, *names = place.split(".")
     try:
-        found = _within(config.fields(group), names)
+        field = _within(config.fields(group), names)
     except KeyError:
-        found = None
-    if not isinstance(found, MediaField) or not found.upload:
+        field = None
+    if not isinstance(field, MediaField) or not field.upload:
         raise errors.Invalid({"field": _("The task has no upload field of this name.")})
-    return found
+    return field
 
 
 def _within(fields: Sequence[Field], names: Sequence[str]) -> Field | None:
-    found = next((field for field in fields if names and field.name == names[0]), None)
-    if not isinstance(found, Group):
-        return found if len(names) == 1 else None
-    row = found.repeat and len(names) > 1 and (names[1].isdecimal() or names[1] == "__row__")
-    return _within(found.fields, names[2:] if row else names[1:])
+    match = next((field for field in fields if names and field.name == names[0]), None)
+    if not isinstance(match, Group):
+        return match if len(names) == 1 else None
+    row = match.repeat and len(names) > 1 and (names[1].isdecimal() or names[1] == "__row__")
+    return _within(match.fields, names[2:] if row else names[1:])
 
 
 def allowed(session: Session, settings: Settings, person: Person, task: str, place: str) -> MediaField:
@@ -106,8 +106,8 @@ async def send_media(
     security.throttle(request, "media", 120, 60)
     state = request.app.state
     db: Database = state.db
-    found = await db.aread(allowed, state.settings, person, task, field)
-    return await keep(request, person, task, found, await _body(request, found, state.settings), name)
+    upload_field = await db.aread(allowed, state.settings, person, task, field)
+    return await keep(request, person, task, upload_field, await _body(request, upload_field, state.settings), name)
 
 
 async def _body(request: Request, field: MediaField, settings: Settings) -> bytes:
@@ -129,21 +129,21 @@ async def pairs(request: Request, viewer: Person | None, task: str, groups: Iter
     Raises `Invalid` under the fields' names for files that are not taken.
     """
     form = await request.form()
-    found: list[tuple[str, Any]] = [(name, value) for name, value in form.multi_items() if isinstance(value, str)]
+    form_pairs: list[tuple[str, Any]] = [(name, value) for name, value in form.multi_items() if isinstance(value, str)]
     sent = [(name, value) for name, value in form.multi_items() if isinstance(value, UploadFile)]
     wrong: dict[str, str] = {}
     for name, value in sent:
         place = name.removesuffix(FILE)
         if value.filename and place != name and place.partition(".")[0] in groups:
             try:
-                found.append((place, await _stored(request, viewer, task, place, value)))
+                form_pairs.append((place, await _stored(request, viewer, task, place, value)))
             except (errors.Invalid, errors.TooMany) as problem:
-                told = problem.fields.values() if isinstance(problem, errors.Invalid) else (problem.detail,)
-                wrong[place] = "; ".join(told)
+                messages = problem.fields.values() if isinstance(problem, errors.Invalid) else (problem.detail,)
+                wrong[place] = "; ".join(messages)
         await value.close()
     if wrong:
-        raise Unstored(wrong, found)
-    return found
+        raise Unstored(wrong, form_pairs)
+    return form_pairs
 
 
 class Unstored(errors.Invalid):
@@ -161,10 +161,12 @@ async def _stored(request: Request, viewer: Person | None, task: str, place: str
     state = request.app.state
     field = await state.db.aread(allowed, state.settings, viewer, task, place)
     content = await sent.read()
-    made = await keep(request, viewer, task, field, content, sent.filename or "")
+    stored_media = await keep(request, viewer, task, field, content, sent.filename or "")
     if field.kind != "file":
-        return made.media
-    return json.dumps({"media": made.media, "name": "".join(filter(str.isprintable, sent.filename or ""))[-120:]})
+        return stored_media.media
+    return json.dumps(
+        {"media": stored_media.media, "name": "".join(filter(str.isprintable, sent.filename or ""))[-120:]}
+    )
 
 
 def before_record(

@@ -48,13 +48,13 @@ def _likely(*, withheld: bool) -> Executable:
     band = NearBand.__table__.c
     some = select(band.example_id).where(band.task_id == _TASK, band.band.in_(_KEYS)).limit(SEEN).subquery()
     likely = select(some.c.example_id).group_by(some.c.example_id).order_by(func.count().desc(), some.c.example_id)
-    found = likely.limit(COMPARED).subquery()
+    candidates = likely.limit(COMPARED).subquery()
     example, standing = Example.__table__.c, Standing.__table__.c
     return (
         select(example.id, example.input, example.author_id, example.context_id)
-        .select_from(found)
-        .join(Example.__table__, example.id == found.c.example_id)
-        .join(Standing.__table__, standing.example_id == found.c.example_id)
+        .select_from(candidates)
+        .join(Example.__table__, example.id == candidates.c.example_id)
+        .join(Standing.__table__, standing.example_id == candidates.c.example_id)
         .where(and_(~standing.retracted, ~standing.hidden) if withheld else disclosure.shown_examples(standing))
     )
 
@@ -76,7 +76,7 @@ def text_of(values: Mapping[str, Any], config: TaskConfig) -> str:
     A file is represented by its digest, since equal files are equal.
     """
     parts = [values.get(field.name) for field in config.input]
-    return "\n".join(each if isinstance(each, str) else orjson.dumps(each).decode() for each in parts if each)
+    return "\n".join(part if isinstance(part, str) else orjson.dumps(part).decode() for part in parts if part)
 
 
 def recorded(session: Session, draft: Draft, verdict: object, example_id: int) -> dict[str, float]:
@@ -88,9 +88,9 @@ def recorded(session: Session, draft: Draft, verdict: object, example_id: int) -
     rule = draft.config.near_duplicates
     mine = shingle_hashes(text_of(draft.input, draft.config))
     keys = band_keys(mine).tolist()
-    known = {"task": draft.task_id} | {key.key: value for key, value in zip(_KEYS, keys, strict=True)}
-    nearest = _nearest(session, draft, mine, known)
-    session.connection().execute(ENTRIES, known | {"example": example_id})
+    parameters = {"task": draft.task_id} | {key.key: value for key, value in zip(_KEYS, keys, strict=True)}
+    nearest = _nearest(session, draft, mine, parameters)
+    session.connection().execute(ENTRIES, parameters | {"example": example_id})
     if nearest < rule.similarity:
         return {}
     if rule.do == "tell":
@@ -100,11 +100,13 @@ def recorded(session: Session, draft: Draft, verdict: object, example_id: int) -
     return {}
 
 
-def _nearest(session: Session, draft: Draft, mine: Hashes, known: dict[str, Any]) -> float:
-    rows = session.connection().execute(LIKELY[draft.config.near_duplicates.do], known)
+def _nearest(session: Session, draft: Draft, mine: Hashes, parameters: dict[str, Any]) -> float:
+    rows = session.connection().execute(LIKELY[draft.config.near_duplicates.do], parameters)
     others = (
         row.input
         for row in rows
         if row.id != draft.made_from and (row.author_id, row.context_id) != (draft.author_id, draft.context_id)
     )
-    return max((similarity(mine, shingle_hashes(text_of(each, draft.config))) for each in others), default=0.0)
+    return max(
+        (similarity(mine, shingle_hashes(text_of(input_values, draft.config))) for input_values in others), default=0.0
+    )

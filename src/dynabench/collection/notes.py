@@ -43,32 +43,32 @@ def clean_label(name: str) -> str:
 def task_of(session: Session, person: Person | None, example_id: int) -> str:
     """The example's task, for its owners and moderators; others are not told whether there is such an example."""
     statement = select(Round.task_id).join(Example, Example.round_id == Round.id).where(Example.id == example_id)
-    found = session.scalar(statement)
-    if found is None or not may.actor_may(session, person, Action.LEARN_OF_EXAMPLE, found):
+    task_id = session.scalar(statement)
+    if task_id is None or not may.actor_may(session, person, Action.LEARN_OF_EXAMPLE, task_id):
         raise errors.NotFound(_("There is no example %(example_id)s that you can see.", example_id=example_id))
-    rounds.require(session, person, Action.MODERATE, found)
-    return found
+    rounds.require(session, person, Action.MODERATE, task_id)
+    return task_id
 
 
 def add(session: Session, person: Person | None, example_id: int, text: str, at: datetime | None = None) -> Note:
     """Write a note (owners and moderators)."""
     text, task = clean_note(text), task_of(session, person, example_id)
-    made = Note(example_id=example_id, text=text, by=person.id if person else None, at=at or now())
-    session.add(made)
+    note = Note(example_id=example_id, text=text, by=person.id if person else None, at=at or now())
+    session.add(note)
     session.flush()
     search.change(session, example_id, noted=True)
-    rounds.record_act(session, person, "note.added", task=task, example=example_id, note=made.id)
-    return made
+    rounds.record_act(session, person, "note.added", task=task, example=example_id, note=note.id)
+    return note
 
 
 def remove(session: Session, person: Person | None, example_id: int, note_id: int) -> None:
     """Take a note away (owners and moderators); twice changes nothing."""
     task = task_of(session, person, example_id)
-    found = session.get(Note, note_id, with_for_update=True)
-    if found is None or found.example_id != example_id:
+    note = session.get(Note, note_id, with_for_update=True)
+    if note is None or note.example_id != example_id:
         raise errors.NotFound(_("There is no such note."))
-    if found.removed_at is None:
-        found.removed_at = now()
+    if note.removed_at is None:
+        note.removed_at = now()
         session.flush()
         search.change(session, example_id, noted=session.scalar(_standing([example_id]).limit(1)) is not None)
         rounds.record_act(session, person, "note.removed", task=task, example=example_id, note=note_id)
@@ -78,11 +78,11 @@ def label(session: Session, person: Person | None, example_id: int, name: str, o
     """Put a label on an example, or take it off (owners and moderators); whether that changed anything."""
     name, task = clean_label(name), task_of(session, person, example_id)
     session.get(Example, example_id, with_for_update=True)  # labels are counted one at a time
-    found = session.get(Label, (example_id, name))
-    if (found is not None) == on:
+    label_row = session.get(Label, (example_id, name))
+    if (label_row is not None) == on:
         return False
-    if found is not None:
-        session.delete(found)
+    if label_row is not None:
+        session.delete(label_row)
     else:
         if len(session.scalars(select(Label.name).where(Label.example_id == example_id)).all()) >= MOST:
             raise errors.Conflict(
@@ -100,8 +100,8 @@ def _standing(ids: Sequence[int]) -> Select[Note]:
 
 
 @dataclass(frozen=True)
-class Said:
-    """A note as it is shown; `by` is empty for the operator and for who left."""
+class NoteView:
+    """A note as pages show it; `by` is empty for the operator and for a person who left."""
 
     id: int
     text: str
@@ -109,34 +109,36 @@ class Said:
     at: datetime
 
 
-def of(session: Session, ids: Sequence[int]) -> tuple[dict[int, list[Said]], dict[int, list[str]]]:
-    """The notes and the labels of some examples: two index ranges for each."""
-    said: dict[int, list[Said]] = defaultdict(list)
+def read_notes_and_labels(
+    session: Session, ids: Sequence[int]
+) -> tuple[dict[int, list[NoteView]], dict[int, list[str]]]:
+    """Return the notes and the labels of some examples, by example: two index ranges for each example."""
+    notes: dict[int, list[NoteView]] = defaultdict(list)
     for note, by in session.execute(_standing(ids).add_columns(Person).outerjoin(Person, Person.id == Note.by)):
-        said[note.example_id].append(Said(note.id, note.text, by.public_name if by else "", note.at))
+        notes[note.example_id].append(NoteView(note.id, note.text, by.public_name if by else "", note.at))
     labels: dict[int, list[str]] = defaultdict(list)
     for row in session.execute(
         select(Label.example_id, Label.name).where(Label.example_id.in_(ids)).order_by(Label.name)
     ):
         labels[row.example_id].append(row.name)
-    return said, labels
+    return notes, labels
 
 
 @dataclass(frozen=True)
 class Marks:
     """The notes and labels that the index knows."""
 
-    noted: set[int]
+    noted_ids: set[int]
     labels: dict[int, list[str]]
 
 
 def marks(session: Session, some: Some) -> Marks:
     """Read the marks of some examples."""
-    noted = session.scalars(select(Note.example_id).where(Note.removed_at.is_(None), some(Note.example_id)))
+    noted_ids = session.scalars(select(Note.example_id).where(Note.removed_at.is_(None), some(Note.example_id)))
     labels = defaultdict(list)
     for row in session.execute(select(Label.example_id, Label.name).where(some(Label.example_id))):
         labels[row.example_id].append(terms.facet(search.LABELLED, row.name))
-    return Marks(set(noted), labels)
+    return Marks(set(noted_ids), labels)
 
 
 def forget(person_id: int) -> Iterator[Executable]:

@@ -37,7 +37,7 @@ LATELY = 24  # newest verified examples that the first page chooses from
 def started(session: Session, task_id: str) -> list[Round]:
     """A task's rounds that were opened, newest first."""
     rounds.get_task(session, task_id)
-    return [each for each in session.scalars(round_queries.rounds(task_id)) if each.state != RoundState.DRAFT]
+    return [round_ for round_ in session.scalars(round_queries.rounds(task_id)) if round_.state != RoundState.DRAFT]
 
 
 def page_head(session: Session, task_id: str) -> dict[str, Any]:
@@ -50,34 +50,43 @@ def page_head(session: Session, task_id: str) -> dict[str, Any]:
 
 def chosen_round(session: Session, task_id: str, number: int | None) -> Round:
     """Round `number`; without a number the one that is open, else the newest."""
-    found = started(session, task_id)
+    opened_rounds = started(session, task_id)
     if number is not None:
-        found = [each for each in found if each.number == number]
-    if not found:
+        opened_rounds = [round_ for round_ in opened_rounds if round_.number == number]
+    if not opened_rounds:
         raise errors.NotFound(_("There is no such round of this task."))
-    return next((each for each in found if each.state == RoundState.OPEN), found[0])
+    return next((round_ for round_ in opened_rounds if round_.state == RoundState.OPEN), opened_rounds[0])
 
 
-def history(session: Session, of: Sequence[Round]) -> list[tuple[int, Rate]]:
+def history(session: Session, task_rounds: Sequence[Round]) -> list[tuple[int, Rate]]:
     """The vMER of rounds, oldest first."""
-    rows = {row.round_id: row for row in session.execute(boards.sums([each.id for each in of], boards.controls(of)))}
-    counts = {id: ErrorCounts(*(int(getattr(r, each.name)) for each in fields(ErrorCounts))) for id, r in rows.items()}
-    return [(each.number, error_rates(counts.get(each.id, ErrorCounts())).vmer) for each in reversed(of)]
+    rows = {
+        row.round_id: row
+        for row in session.execute(boards.sums([round_.id for round_ in task_rounds], boards.controls(task_rounds)))
+    }
+    counts = {
+        id: ErrorCounts(*(int(getattr(r, field.name)) for field in fields(ErrorCounts))) for id, r in rows.items()
+    }
+    return [(round_.number, error_rates(counts.get(round_.id, ErrorCounts())).vmer) for round_ in reversed(task_rounds)]
 
 
 def home(session: Session) -> dict[str, Any]:
     """Cards of the tasks, totals of all rounds and of the open ones, verified examples, and the box to try."""
     tasks = session.scalars(round_queries.tasks("", TASKS)).all()
-    found = {task.id: started(session, task.id) for task in tasks}
+    rounds_by_task = {task.id: started(session, task.id) for task in tasks}
     ever = session.scalars(round_queries.all_started()).all()
-    ids = [each.id for each in ever]
+    ids = [round_.id for round_ in ever]
     sums = {row.round_id: row for row in session.execute(boards.sums(ids, boards.controls(ever)))}
     totals: dict[str, Any] = _totals(sums.values())
     totals["people"] = session.scalar(boards.people(ids)) or 0
     totals["votes"] = session.scalar(boards.votes(ids)) or 0
-    totals["open"] = _totals(sums[each.id] for each in ever if each.state == RoundState.OPEN and each.id in sums)
+    totals["open"] = _totals(
+        sums[round_.id] for round_ in ever if round_.state == RoundState.OPEN and round_.id in sums
+    )
     return {
-        "cards": sorted((_card(session, task_id, some, sums) for task_id, some in found.items()), key=_where_to_start),
+        "cards": sorted(
+            (_card(session, task_id, some, sums) for task_id, some in rounds_by_task.items()), key=_where_to_start
+        ),
         "totals": totals,
         "specimens": specimens(session, None, SPECIMENS),
     }
@@ -85,19 +94,19 @@ def home(session: Session) -> dict[str, Any]:
 
 def _totals(rows: Iterable[Any]) -> dict[str, int]:
     names = {"examples": "examples", "fooled": "fooled", "unknown": "unknown", "verified": "validated"}
-    found = list(rows)
-    return {name: sum(int(getattr(row, column)) for row in found) for name, column in names.items()}
+    all_rows = list(rows)
+    return {name: sum(int(getattr(row, column)) for row in all_rows) for name, column in names.items()}
 
 
 def _where_to_start(card: dict[str, Any]) -> tuple[bool, bool]:
     return card["round"] is None, card["warning"]
 
 
-def _card(session: Session, task_id: str, of: list[Round], sums: dict[int, Any]) -> dict[str, Any]:
+def _card(session: Session, task_id: str, task_rounds: list[Round], sums: dict[int, Any]) -> dict[str, Any]:
     config = rounds.task_config(session, task_id)
-    current = next((each for each in of if each.state == RoundState.OPEN), None)
+    current = next((round_ for round_ in task_rounds if round_.state == RoundState.OPEN), None)
     row = sums.get(current.id) if current else None
-    past = history(session, of)
+    past = history(session, task_rounds)
     vmer = error_rates(ErrorCounts()).vmer
     if current:
         vmer = dict(past)[current.number]
@@ -107,7 +116,9 @@ def _card(session: Session, task_id: str, of: list[Round], sums: dict[int, Any])
         "description": config.description,
         "warning": bool(config.content_warning),
         "training": config.training.rows if config.training else 0,
-        "round": {"number": current.number, "targets": [each.model for each in current.targets]} if current else None,
+        "round": {"number": current.number, "targets": [target.model for target in current.targets]}
+        if current
+        else None,
         "vmer": vmer,
         "history": [rate for _, rate in past],
         "examples": int(row.examples) if row else 0,
@@ -124,7 +135,7 @@ def box(session: Session, task_id: str = "") -> dict[str, Any] | None:
     A task fits if it has an open round, one input, one answer to choose, and no context that models read:
     the box shows none.
     """
-    for task in [task_id] if task_id else [each.id for each in session.scalars(round_queries.tasks("", TASKS))]:
+    for task in [task_id] if task_id else [task_row.id for task_row in session.scalars(round_queries.tasks("", TASKS))]:
         current = session.scalar(round_queries.open_round(task))
         config = rounds.config_of(session, current.version_id) if current else None
         if (
@@ -144,9 +155,9 @@ def box(session: Session, task_id: str = "") -> dict[str, Any] | None:
             round_queries.any_context(task)
         ) is None:
             continue
-        given = handouts.hand_out(session, None, task, random.Random()).given
+        handout = handouts.hand_out(session, None, task, random.Random()).handout
         placeholder = config.public()["input"][0].get("placeholder", "")
-        return {"task": task, "config": config, "context_id": given.id, "placeholder": placeholder}
+        return {"task": task, "config": config, "context_id": handout.id, "placeholder": placeholder}
     return None
 
 
@@ -159,7 +170,7 @@ class Excerpt:
     beside: Mapping[str, Any]
 
 
-def _said(config: TaskConfig, answer: dict[str, Any]) -> str:
+def _answer_in_words(config: TaskConfig, answer: dict[str, Any]) -> str:
     return ", ".join(field.in_words(answer[field.name]) for field in config.answer if field.name in answer)
 
 
@@ -168,32 +179,36 @@ def specimens(session: Session, task_id: str | None, limit: int) -> list[dict[st
 
     None of tasks whose contents need a warning: public pages show nothing of them.
     """
-    shown = [task_id] if task_id else [task.id for task in session.scalars(round_queries.tasks("", TASKS))]
-    shown = [each for each in shown if not rounds.task_config(session, each).content_warning]
-    rows = list(session.execute(boards.verified(shown, limit if task_id else LATELY)))
+    task_ids = [task_id] if task_id else [task.id for task in session.scalars(round_queries.tasks("", TASKS))]
+    task_ids = [id_ for id_ in task_ids if not rounds.task_config(session, id_).content_warning]
+    rows = list(session.execute(boards.verified(task_ids, limit if task_id else LATELY)))
     if task_id is None:
         turns = Counter[str]()
         order = {}
-        for example, _, of in rows:
-            order[example.id] = turns[of.task_id]
-            turns[of.task_id] += 1
+        for example, _, round_ in rows:
+            order[example.id] = turns[round_.task_id]
+            turns[round_.task_id] += 1
         rows = sorted(rows, key=lambda row: order[row[0].id])[:limit]
-    return [_specimen(session, example, standing, of) for example, standing, of in rows]
+    return [_specimen(session, example, standing, round_) for example, standing, round_ in rows]
 
 
-def _specimen(session: Session, example: Example, standing: Standing, of: Round) -> dict[str, Any]:
+def _specimen(session: Session, example: Example, standing: Standing, round_: Round) -> dict[str, Any]:
     config = rounds.config_of(session, example.version_id)
     context = config.shown_context(session.get_one(Context, example.context_id).values)
     return {
-        "task": of.task_id,
+        "task": round_.task_id,
         "task_name": config.name,
-        "round": of.number,
+        "round": round_.number,
         "context": _excerpts(config, context, example.answer),
         "input": [
             Excerpt(field, example.input[field.name], context) for field in config.input if field.name in example.input
         ],
-        "answer": _said(config, example.answer),
-        "said": [(each.model, _said(config, each.answer)) for each in example.predictions if each.errs],
+        "answer": _answer_in_words(config, example.answer),
+        "said": [
+            (prediction.model, _answer_in_words(config, prediction.answer))
+            for prediction in example.predictions
+            if prediction.errs
+        ],
         "votes": standing.votes,
     }
 
@@ -226,19 +241,22 @@ def excerpt(text: str, at: int = 0, longest: int = LONGEST) -> str:
 
 def task_page(session: Session, task_id: str) -> dict[str, Any]:
     """A task's first page."""
-    found = started(session, task_id)
-    current = next((each for each in found if each.state == RoundState.OPEN), found[0] if found else None)
+    opened_rounds = started(session, task_id)
+    current = next(
+        (round_ for round_ in opened_rounds if round_.state == RoundState.OPEN),
+        opened_rounds[0] if opened_rounds else None,
+    )
     figures = statistics(session, current, by=()) if current else None
     return {
         "task": task_id,
         "config": rounds.task_config(session, task_id),
         "round": views.round_out(session, current) if current else None,
-        "numbers": [each.number for each in found],
+        "numbers": [round_.number for round_ in opened_rounds],
         "owners": [person.public_name for person in session.scalars(round_queries.owners(task_id))],
         "statistics": figures,
         "targets": _targets(session, current, figures) if current and figures else [],
         "lower_bound": target_figures.is_lower_bound(session, current) if current else False,
-        "chart": charts.rate_over_rounds(history(session, found)),
+        "chart": charts.rate_over_rounds(history(session, opened_rounds)),
         "examples": specimens(session, task_id, SPECIMENS),
     }
 
@@ -252,7 +270,7 @@ def round_page(session: Session, task_id: str, number: int) -> dict[str, Any]:
         "task": task_id,
         "config": rounds.config_of(session, current.version_id),
         "round": out,
-        "numbers": [each.number for each in started(session, task_id)],
+        "numbers": [round_.number for round_ in started(session, task_id)],
         "statistics": figures,
         "targets": _targets(session, current, figures),
         "lower_bound": target_figures.is_lower_bound(session, current),
@@ -263,24 +281,28 @@ def round_page(session: Session, task_id: str, number: int) -> dict[str, Any]:
     }
 
 
-def _targets(session: Session, of: Round, figures: RoundStatistics) -> list[tuple[str, Figures]]:
+def _targets(session: Session, round_: Round, figures: RoundStatistics) -> list[tuple[str, Figures]]:
     """Each model's label and own figures; none where there is one, whose figures the round's are."""
-    found = target_figures.by_target(session, of, figures.total)
-    return [(target_figures.label(target, list(found)), each) for target, each in found.items() if len(found) > 1]
+    figures_by_target = target_figures.by_target(session, round_, figures.total)
+    return [
+        (target_figures.label(target, list(figures_by_target)), own_figures)
+        for target, own_figures in figures_by_target.items()
+        if len(figures_by_target) > 1
+    ]
 
 
 def _charts(figures: RoundStatistics) -> list[Chart]:
     by = figures.by
     daily, cumulative = (
-        [(day, each.clustered.mer, each.clustered.vmer) for day, each in days.items()]
+        [(day, day_figures.clustered.mer, day_figures.clustered.vmer) for day, day_figures in days.items()]
         for days in (by["day"], figures.cumulative)
     )
-    made = [
+    possible_charts = [
         charts.rates_per_day(daily, cumulative),
         _by(by["start"], _("Start"), folding.STARTS),
         _by(by["source"], _("Written by"), WRITERS),
     ]
-    return [chart for chart in made if chart]
+    return [chart for chart in possible_charts if chart]
 
 
 def _by(figures: Mapping[str, Figures], about: str, names: Mapping[str, str]) -> Chart | None:
@@ -288,5 +310,5 @@ def _by(figures: Mapping[str, Figures], about: str, names: Mapping[str, str]) ->
     if len(figures) < 2:
         return None
     return charts.rates_by_condition(
-        [(names.get(name, name), each.rates.vmer) for name, each in figures.items()], about
+        [(names.get(name, name), condition_figures.rates.vmer) for name, condition_figures in figures.items()], about
     )

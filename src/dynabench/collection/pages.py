@@ -65,17 +65,17 @@ def told_in_place(handler: Handler) -> Handler:
     """A model without an answer is no failure of the page: it stands, with status 200 and the message in its place."""
 
     @wraps(handler)
-    async def told(*args: Any, **given: Any) -> Response:
+    async def wrapper(*args: Any, **arguments: Any) -> Response:
         try:
-            return await handler(*args, **given)
+            return await handler(*args, **arguments)
         except errors.Unavailable as problem:
-            request: Request = given["request"]
+            request: Request = arguments["request"]
             response = render(request, "web/error.html", fragment="web/_error.html", problem=problem)
             response.headers["Retry-After"] = str(problem.extra["retry_after"])
             response.headers.update(refresh(request, problem))
             return response
 
-    return told
+    return wrapper
 
 
 @router.get("/tasks/{task}/create", name="create")
@@ -85,7 +85,7 @@ async def create(request: Request, task: str, viewer: Viewer, sandbox: bool = Fa
     if warning := await content_warning.warn(request, task):
         return warning
     sandbox = sandbox or viewer is None
-    return render(request, "collection/create.html", **await create_page.shown(request, viewer, task, sandbox))
+    return render(request, "collection/create.html", **await create_page.prepare_page(request, viewer, task, sandbox))
 
 
 @router.post("/tasks/{task}/context", name="another_context")
@@ -98,7 +98,7 @@ async def another(request: Request, task: str, viewer: Viewer) -> Response:
     config = await db.aread(rounds.task_config, task)
     but = str(form.get("but", ""))
     posted = forms.posted(config, form, but) if sandbox and but else None
-    values = await create_page.shown(request, viewer, task, sandbox, posted, fresh=True)
+    values = await create_page.prepare_page(request, viewer, task, sandbox, posted, fresh=True)
     if not wants_fragment(request):
         address = str(request.app.url_path_for("create", task=task))
         return RedirectResponse(f"{address}?sandbox=1" if sandbox else address, status_code=303)
@@ -126,19 +126,21 @@ async def send(request: Request, task: str, viewer: Viewer) -> Response:
     try:
         if unstored is not None:
             raise unstored
-        told = await service.play(state.db, state.host, viewer, task, posted.draft(sandbox), key)
+        draft_outcome = await service.play(state.db, state.host, viewer, task, posted.draft(sandbox), key)
     except errors.Invalid as problem:
         return await _refused(request, viewer, task, posted, problem)
     except errors.Problem as problem:
         if wants_fragment(request):
             raise  # the error's fragment takes the place of the result, and the form stays as it is
         return await _refused(request, viewer, task, posted, problem)
-    values = await create_page.shown(request, viewer, task, sandbox, posted)
+    values = await create_page.prepare_page(request, viewer, task, sandbox, posted)
     if values["round"] is None:
         raise errors.Conflict(
             _("Your example was recorded. The round has closed since; reload the page to see what is open.")
         )
-    values |= create_page.told(told.draft.config, values["handout"], posted.context_id, told)
+    values |= create_page.outcome_values(
+        draft_outcome.draft.config, values["handout"], posted.context_id, draft_outcome
+    )
     return render(request, "collection/create.html", fragment="collection/_answer.html", **values)
 
 
@@ -159,7 +161,7 @@ async def _refused(
     request: Request, viewer: Person | None, task: str, posted: Posted, problem: errors.Problem
 ) -> Response:
     sandbox = viewer is None or posted.sandbox
-    values = await create_page.shown(request, viewer, task, sandbox, posted)
+    values = await create_page.prepare_page(request, viewer, task, sandbox, posted)
     fields = problem.fields if isinstance(problem, errors.Invalid) else {}
     beside = {name for name in fields if name.startswith(("input.", "answer."))}
     rest = "" if fields and beside == set(fields) else problem.detail
@@ -174,11 +176,11 @@ async def _refused(
 def _config_of(
     session: Session, person: Person, example_id: int
 ) -> tuple[Example, dict[str, Any], TaskConfig, str, bool | None]:
-    found = eligibility.own_example(session, person, example_id)
-    config = rounds.config_of(session, found.version_id)
-    context = config.shown_context(session.get_one(Context, found.context_id).values)
-    task = session.get_one(Round, found.round_id).task_id
-    return found, context, config, task, service.fooled(session, found.id)
+    example = eligibility.own_example(session, person, example_id)
+    config = rounds.config_of(session, example.version_id)
+    context = config.shown_context(session.get_one(Context, example.context_id).values)
+    task = session.get_one(Round, example.round_id).task_id
+    return example, context, config, task, service.fooled(session, example.id)
 
 
 @router.post("/examples/{id}/explanation", name="send_explanation")
@@ -191,14 +193,14 @@ async def explain(request: Request, id: RowId, person: Member) -> Response:
         pairs = await media_uploads.pairs(request, person, task, ("ask",))
     except media_uploads.Unstored as problem:
         pairs, unstored = problem.pairs, problem
-    said = config.form("ask", pairs)
-    explanation: dict[str, Any] = {"values": said, "errors": {}, "saved": False}
+    written = config.form("ask", pairs)
+    explanation: dict[str, Any] = {"values": written, "errors": {}, "saved": False}
     status = 200
     try:
         if unstored is not None:
             raise unstored
-        made = await db.awrite(service.explain, person, id, said)
-        explanation |= {"values": made.values, "saved": True}
+        stored_explanation = await db.awrite(service.explain, person, id, written)
+        explanation |= {"values": stored_explanation.values, "saved": True}
     except errors.Invalid as problem:
         explanation["errors"], status = problem.fields, 422
     return _explained(request, example, context, config, task, fooled, explanation, False, status)
@@ -215,14 +217,14 @@ async def judge(request: Request, id: RowId, person: Member) -> Response:
     form = await request.form()
     wrong = [form.get(f"wrong.{place}") == "yes" for place in range(len(form)) if f"wrong.{place}" in form]
     example = await db.awrite(service.judge, person, id, wrong)
-    _found, _round, config, task, fooled = await db.aread(_config_of, person, id)
-    given = {"context_id": example.context_id, "handout_id": example.handout_id}
-    handout = await service.current(db, host, person, task, **given)
+    _example, _round, config, task, fooled = await db.aread(_config_of, person, id)
+    handout_ids = {"context_id": example.context_id, "handout_id": example.handout_id}
+    handout = await service.current(db, host, person, task, **handout_ids)
     if handout is None:
         raise errors.Conflict(_("Your answer was recorded. Reload the page to continue."))
     values = await db.aread(create_page.values, person, task, False, None, handout)
     values["values"] = {"input": example.input, "answer": example.answer}
-    values |= create_page.told_again(config, handout, example, service.outcome(example, fooled))
+    values |= create_page.stored_outcome_values(config, handout, example, service.outcome(example, fooled))
     return render(request, "collection/create.html", fragment="collection/_answer.html", **values)
 
 
@@ -291,23 +293,23 @@ EMPTY: dict[str, Any] = {"values": {"input": {}, "answer": {}}, "errors": {}, "o
 
 async def _home(request: Request) -> dict[str, Any]:
     state = request.app.state
-    kept: tuple[float, dict[str, Any]] | None = getattr(state, "home_figures", None)
+    cached_figures: tuple[float, dict[str, Any]] | None = getattr(state, "home_figures", None)
     progress = await progress_of_demo(request)
-    if kept is None or time.monotonic() - kept[0] > FRESH or progress:
-        kept = state.home_figures = (time.monotonic(), await state.db.aread(overview.home))
-    return kept[1] | {"progress": progress}
+    if cached_figures is None or time.monotonic() - cached_figures[0] > FRESH or progress:
+        cached_figures = state.home_figures = (time.monotonic(), await state.db.aread(overview.home))
+    return cached_figures[1] | {"progress": progress}
 
 
 @router.get("/", name="home", dependencies=[Depends(seats.load_actions)])
 async def home(request: Request, viewer: Viewer) -> Response:
     """The claim, a box to try it, live totals, the tasks; htmx asks for the tasks alone while the demo is set up."""
     db: Database = request.app.state.db
-    box, shown = await db.aread(overview.box), await _home(request)
+    box, home_values = await db.aread(overview.box), await _home(request)
     new = await db.aread(is_new, viewer) if viewer else False
-    steps = first_steps(shown["cards"], box["task"] if box else "") if new else None
-    values = shown | {"box": {**EMPTY, **box} if box else None, "steps": steps}
+    steps = first_steps(home_values["cards"], box["task"] if box else "") if new else None
+    values = home_values | {"box": {**EMPTY, **box} if box else None, "steps": steps}
     response = render(request, "rounds/home.html", fragment="rounds/_tasks.html", **values)
-    if box is None and shown["progress"] and not wants_fragment(request):
+    if box is None and home_values["progress"] and not wants_fragment(request):
         response.headers["Refresh"] = str(RETRY_SECONDS)  # nothing is written here yet, so nothing is lost
     return response
 
@@ -325,7 +327,7 @@ async def try_it(request: Request, viewer: Viewer) -> Response:
     box = EMPTY | box | {"context_id": posted.context_id, "values": {"input": posted.input, "answer": posted.answer}}
     throttle(request, viewer)
     try:
-        told = await service.play(db, request.app.state.host, None, task, posted.draft(sandbox=True), "")
+        draft_outcome = await service.play(db, request.app.state.host, None, task, posted.draft(sandbox=True), "")
     except errors.Invalid as problem:
         response = render(
             request,
@@ -337,8 +339,8 @@ async def try_it(request: Request, viewer: Viewer) -> Response:
         )
         response.headers.update({"HX-Retarget": "#trybox", "HX-Reswap": "outerHTML"})
         return response
-    tried = {"context_id": posted.context_id, "input": told.draft.input, "answer": told.draft.answer}
-    answer: dict[str, Any] = {"outcome": told.outcome, "tried": tried}
+    tried = {"context_id": posted.context_id, "input": draft_outcome.draft.input, "answer": draft_outcome.draft.answer}
+    answer: dict[str, Any] = {"outcome": draft_outcome.outcome, "tried": tried}
     return render(
         request,
         "rounds/home.html",
@@ -378,7 +380,7 @@ async def people(
         return {
             "config": rounds.config_of(session, current.version_id),
             "round": views.round_out(session, current),
-            "rounds": [each.number for each in overview.started(session, task)],
+            "rounds": [started_round.number for started_round in overview.started(session, task)],
             "board": boards.board(session, current, viewer, boards.place_from(after)),
             "mine": boards.mine(session, viewer, current) if viewer else None,
         }
@@ -398,12 +400,12 @@ async def download(request: Request, task: str, n: Number, viewer: Viewer) -> Re
 
     def read(session: Session) -> list[ProgramRow]:
         views.visible_round(session, viewer, task, n)
-        return programs.told(programs.board(session, rounds.round_of(session, task, n))).items
+        return programs.board_out(programs.board(session, rounds.round_of(session, task, n))).items
 
     rows = [_cells(row) for row in await request.app.state.db.aread(read)]
     return csv_response(f"{task}-round-{n}-programs.csv", HEADER, rows)
 
 
 def _cells(row: ProgramRow) -> list[object]:
-    limits = [each for rate in (row.mer, row.vmer) for each in (rate.value, rate.low, rate.high)]
+    limits = [figure for rate in (row.mer, row.vmer) for figure in (rate.value, rate.low, rate.high)]
     return [*(getattr(row, name) for name in PLAIN), *limits]

@@ -71,35 +71,35 @@ class Board:
     vmer: Compared
 
 
-def board(session: Session, of: Round) -> Board:
+def board(session: Session, round: Round) -> Board:
     """Return the board of a round's programs.
 
     With `LARGE` examples or more the figures are up to `FRESH` seconds old.
     """
-    kept = _kept.setdefault(session.get_bind(), {})
-    if of.id in kept and time.monotonic() - kept[of.id][0] < FRESH:
-        return kept[of.id][1]
-    found = _board(session, of)
-    if sum(line.counts.examples for line in found.lines) >= LARGE:
-        kept[of.id] = (time.monotonic(), found)
-    return found
+    cached_boards = _boards.setdefault(session.get_bind(), {})
+    if round.id in cached_boards and time.monotonic() - cached_boards[round.id][0] < FRESH:
+        return cached_boards[round.id][1]
+    fresh_board = _board(session, round)
+    if sum(line.counts.examples for line in fresh_board.lines) >= LARGE:
+        cached_boards[round.id] = (time.monotonic(), fresh_board)
+    return fresh_board
 
 
-def _board(session: Session, of: Round) -> Board:
+def _board(session: Session, round: Round) -> Board:
     """Reads each of the programs' examples once with its standing, and the tallies.
 
     Arms in which no model is asked are left out. Best is most validated fooling examples, then most fooling ones, then
     fewest examples.
     """
-    controls = plan.arms_without_targets(of.arms)
-    lines = [_line(row) for row in session.execute(_sums(of.id, controls))]
-    people = statistics.statistics(session, of, by=()).total.clustered if lines else _NOBODY
+    controls = plan.arms_without_targets(round.arms)
+    lines = [_line(row) for row in session.execute(_sums(round.id, controls))]
+    people = statistics.statistics(session, round, by=()).total.clustered if lines else _NOBODY
     total = sum((line.counts for line in lines), ErrorCounts())
     programs = error_rates(total)
     return Board(lines, _compared(people.mer, programs.mer), _compared(people.vmer, programs.vmer))
 
 
-_kept: WeakKeyDictionary[Any, dict[int, tuple[float, Board]]] = WeakKeyDictionary()  # by database and round
+_boards: WeakKeyDictionary[Any, dict[int, tuple[float, Board]]] = WeakKeyDictionary()  # by database and round
 _NOBODY = ErrorRates(UNKNOWN, UNKNOWN, UNKNOWN)
 
 
@@ -120,9 +120,9 @@ def _line(row: Any) -> Line:
     )
 
 
-def told(found: Board) -> ProgramsOut:
+def board_out(board: Board) -> ProgramsOut:
     """As JSON."""
-    return ProgramsOut(items=[_row(line) for line in found.lines], mer=_both(found.mer), vmer=_both(found.vmer))
+    return ProgramsOut(items=[_row(line) for line in board.lines], mer=_both(board.mer), vmer=_both(board.vmer))
 
 
 def _row(line: Line) -> ProgramRow:
@@ -140,8 +140,10 @@ def _row(line: Line) -> ProgramRow:
     )
 
 
-def _both(found: Compared) -> ComparedOut:
-    return ComparedOut(people=_rate(found.people), programs=_rate(found.programs), difference=_rate(found.difference))
+def _both(comparison: Compared) -> ComparedOut:
+    return ComparedOut(
+        people=_rate(comparison.people), programs=_rate(comparison.programs), difference=_rate(comparison.difference)
+    )
 
 
 def _rate(rate: Rate) -> FigureRateOut:

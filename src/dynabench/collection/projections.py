@@ -64,8 +64,8 @@ def is_open(
 def tally_key(example: Example) -> dict[str, Any]:
     """The `Tally` row that an example is counted in."""
     day = example.at.astimezone(UTC).date().isoformat()
-    made = {"start": example.start, "arm": example.arm, "source": example.source}
-    return {"round_id": example.round_id, "person_id": example.author_id, "day": day, **made}
+    origin = {"start": example.start, "arm": example.arm, "source": example.source}
+    return {"round_id": example.round_id, "person_id": example.author_id, "day": day, **origin}
 
 
 def tally_counts(*, fooled: bool | None, verdict: str, retracted: bool, hidden: bool) -> dict[str, int]:
@@ -248,7 +248,7 @@ def add_to_tallies(session: Session, rows: Iterable[dict[str, Any]]) -> None:
         total = sums[tuple(row[name] for name in KEY)]
         for name in COUNTS:
             total[name] += row[name]
-    values = [dict(zip(KEY, found, strict=True)) | sums[found] for found in sorted(sums)]
+    values = [dict(zip(KEY, key, strict=True)) | sums[key] for key in sorted(sums)]
     if values:
         connection = session.connection()
         connection.execute(_upsert(connection.dialect.name), values)

@@ -77,10 +77,10 @@ def concealed(example_id: ColumnElement[Any]) -> ColumnElement[bool]:
 
 
 def _on(person_id: int, round_id: int, context_id: int) -> ColumnElement[bool]:
-    given = select(Handout.id).where(
+    handout_ids = select(Handout.id).where(
         Handout.person_id == person_id, Handout.round_id == round_id, Handout.context_id == context_id
     )
-    return and_(Example.handout_id.in_(given), ~_retracted())
+    return and_(Example.handout_id.in_(handout_ids), ~_retracted())
 
 
 def tries(person_id: int, round_id: int, context_id: int) -> Select[Example]:
@@ -190,13 +190,13 @@ def marked(round_id: int, model: str, limit: int) -> Select[Explanation, StoredA
 
 def tried(person_id: int, round_id: int, context_id: int, limit: int) -> Select[Example, Standing]:
     """A person's latest examples on a context with where they stand, newest first: index probes per handout."""
-    given = select(Handout.id).where(
+    handout_ids = select(Handout.id).where(
         Handout.person_id == person_id, Handout.round_id == round_id, Handout.context_id == context_id
     )
     return (
         select(Example, Standing)
         .join(Standing, Standing.example_id == Example.id)
-        .where(Example.handout_id.in_(given))
+        .where(Example.handout_id.in_(handout_ids))
         .order_by(Example.id.desc())
         .limit(limit)
     )
@@ -223,10 +223,10 @@ def explanations(ids: Sequence[int]) -> Select[Explanation]:
 
 def called(name: str, *, usernames: bool) -> Select[int]:
     """Ids of people that boards show under a name, or that log in with it: index probes."""
-    shown = or_(func.lower(Person.pseudonym) == name.lower(), (func.lower(Person.username) == name.lower()))
-    found = select(Person.id).where(shown)
+    has_name = or_(func.lower(Person.pseudonym) == name.lower(), (func.lower(Person.username) == name.lower()))
+    people = select(Person.id).where(has_name)
     return (
-        found if usernames else found.where(or_(Person.pseudonym == "", func.lower(Person.pseudonym) == name.lower()))
+        people if usernames else people.where(or_(Person.pseudonym == "", func.lower(Person.pseudonym) == name.lower()))
     )
 
 
@@ -263,13 +263,13 @@ def _latest() -> Any:
     return latest.correlate(Round).scalar_subquery()
 
 
-def _given() -> Select[Any]:
+def _draft_handout() -> Select[Any]:
     """Return the statement that reads what a draft is checked against: one row for a task that exists.
 
     The row holds the task's open round, the hand-out (`handout`, or the latest of `context` where that is
     0), the context, the person's role in the task and whether they are banned. A handful of index probes.
     """
-    wanted = bindparam("handout", type_=BigInteger)
+    handout_id = bindparam("handout", type_=BigInteger)
     context = bindparam("context", type_=BigInteger)
     role = select(Role.role).where(Role.task_id == Task.id, Role.person_id == _PERSON).scalar_subquery()
     banned = select(Ban.reason).where(Ban.task_id == Task.id, Ban.person_id == _PERSON).scalar_subquery()
@@ -285,7 +285,7 @@ def _given() -> Select[Any]:
     names = ("id", "goal", "start", "initial", "arm", "seed_id", "made_from", "at")
     columns += [getattr(Handout, name).label(f"handout_{name}") for name in names]
     columns += [Context.id.label("context_id"), Context.values.label("context"), Context.tag]
-    chosen = case((wanted == 0, _latest()), else_=wanted)
+    chosen = case((handout_id == 0, _latest()), else_=handout_id)
     mine = (Handout.person_id == _PERSON) & (Handout.round_id == Round.id) & (Handout.context_id == context)
     return (
         select(*columns, role.label("role"), banned.label("banned"))
@@ -304,17 +304,17 @@ def _tries() -> CompoundSelect[Any]:
     ones. Index probes per hand-out, and one for the key.
     """
     round_id, context = bindparam("round", type_=BigInteger), bindparam("context", type_=BigInteger)
-    given = select(Handout.id).where(
+    handout_ids = select(Handout.id).where(
         Handout.person_id == _PERSON, Handout.round_id == round_id, Handout.context_id == context
     )
     gone = select(Retraction.example_id).where(Retraction.example_id == Example.id).exists()
     columns = (Example.id, Example.handout_id, Example.input, Example.answer, Example.request, gone.label("gone"))
     same = (Example.author_id == _PERSON) & (Example.key == bindparam("key"))
-    here = select(*columns, literal(False).label("same_key")).where(Example.handout_id.in_(given))
+    here = select(*columns, literal(False).label("same_key")).where(Example.handout_id.in_(handout_ids))
     return union_all(here, select(*columns, literal(True).label("same_key")).where(same))
 
 
-GIVEN, TRIES = PreparedStatement(_given()), PreparedStatement(_tries())
+DRAFT_HANDOUT, TRIES = PreparedStatement(_draft_handout()), PreparedStatement(_tries())
 
 ROUND_LOCK = PreparedStatement(
     select(Round.state, Round.plan).where(Round.id == bindparam("round")).with_for_update(read=True)
@@ -325,12 +325,12 @@ HANDOUT_LOCK = PreparedStatement(select(Handout.id).where(Handout.id == bindpara
 """A handout, so that tries on it come one at a time: they are numbered."""
 
 
-def _table(of: type[Any]) -> Table:
-    return cast(Table, of.__table__)
+def _table(entity: type[Any]) -> Table:
+    return cast(Table, entity.__table__)
 
 
-def _columns(of: type[Any]) -> list[str]:
-    return [column.name for column in _table(of).c if column.name != "id"]
+def _columns(entity: type[Any]) -> list[str]:
+    return [column.name for column in _table(entity).c if column.name != "id"]
 
 
 def _new_example(dialect: str) -> Executable:
@@ -383,5 +383,5 @@ class Place:
 
 def place_of(session: Session, example: Example) -> Place:
     """The place of a stored example: two probes of primary keys."""
-    of, context = session.get_one(Round, example.round_id), session.get_one(Context, example.context_id)
-    return Place(of.task_id, of.number, of.arms, context.values, context.tag)
+    round, context = session.get_one(Round, example.round_id), session.get_one(Context, example.context_id)
+    return Place(round.task_id, round.number, round.arms, context.values, context.tag)

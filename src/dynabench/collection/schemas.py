@@ -10,7 +10,7 @@ from dynabench.collection.search import Filters
 from dynabench.kit.schemas import Page, StrictModel
 
 Name = Annotated[str, Field(min_length=1, max_length=60, pattern=r"^[^\s\x00-\x1f](?:[^\x00-\x1f]*[^\s\x00-\x1f])?$")]
-Told = Annotated[str, Field(max_length=500)] | bool | int | Annotated[float, Field(allow_inf_nan=False)] | None
+FactValue = Annotated[str, Field(max_length=500)] | bool | int | Annotated[float, Field(allow_inf_nan=False)] | None
 
 
 class Program(StrictModel):
@@ -25,8 +25,8 @@ class Program(StrictModel):
 class ProgramIn(Program):
     """The program that proposes an example; `facts` are what else it tells, such as `similarity` or `strategy`."""
 
-    facts: dict[Annotated[str, Field(max_length=60)], Told | Annotated[list[Told], Field(max_length=50)]] = Field(
-        {}, max_length=20
+    facts: dict[Annotated[str, Field(max_length=60)], FactValue | Annotated[list[FactValue], Field(max_length=50)]] = (
+        Field({}, max_length=20)
     )
 
 
@@ -245,8 +245,8 @@ class ExampleQuery(StrictModel):
 
     def filters(self) -> Filters:
         """As `collection.search` takes them."""
-        asked = self.model_dump(exclude={"mine", "after", "limit", "hidden"})
-        return Filters(**asked, hidden={"no": False, "yes": True, "any": None}[self.hidden])
+        conditions = self.model_dump(exclude={"mine", "after", "limit", "hidden"})
+        return Filters(**conditions, hidden={"no": False, "yes": True, "any": None}[self.hidden])
 
 
 class AttributionIn(StrictModel):

@@ -116,12 +116,14 @@ def find(
     What a release withholds is passed over. Raises `Invalid` where a filter makes no sense.
     """
     rounds.require(session, person, Action.SEARCH_EXAMPLES, task_id)
-    known = may.actor_may(session, person, Action.READ_USERNAMES, task_id)
-    question = _question(session, task_id, filters, usernames=known)
+    usernames = may.actor_may(session, person, Action.READ_USERNAMES, task_id)
+    question = _question(session, task_id, filters, usernames=usernames)
     if question is None:
         return SearchPage([], None)
-    found = list(islice(matching(session, question, before), limit + 1))
-    return SearchPage(public(session, found[:limit]), found[limit - 1] if len(found) > limit else None)
+    example_ids = list(islice(matching(session, question, before), limit + 1))
+    return SearchPage(
+        public(session, example_ids[:limit]), example_ids[limit - 1] if len(example_ids) > limit else None
+    )
 
 
 def ids(
@@ -129,26 +131,26 @@ def ids(
 ) -> list[int]:
     """The newest ids that `find` would go through, up to `most` of them."""
     rounds.require(session, person, Action.SEARCH_EXAMPLES, task_id)
-    known = may.actor_may(session, person, Action.READ_USERNAMES, task_id)
-    question = _question(session, task_id, filters, usernames=known)
+    usernames = may.actor_may(session, person, Action.READ_USERNAMES, task_id)
+    question = _question(session, task_id, filters, usernames=usernames)
     return [] if question is None else list(islice(matching(session, question, before), most))
 
 
 def seen(session: Session, ids: Sequence[int]) -> list[Seen]:
     """Examples in the order of `ids` with all that a list shows: four statements, index probes for each."""
-    said = {each.example_id: each.values for each in session.scalars(queries.explanations(ids))}
-    programs = {each.example_id: each for each in session.scalars(queries.proposed(ids))}
-    found = {}
-    for example, standing, of, context, author in session.execute(queries.seen(ids)):
+    explanations = {row.example_id: row.values for row in session.scalars(queries.explanations(ids))}
+    programs = {row.example_id: row for row in session.scalars(queries.proposed(ids))}
+    examples_by_id = {}
+    for example, standing, round, context, author in session.execute(queries.seen(ids)):
         config = rounds.config_of(session, example.version_id)
-        also = (said.get(example.id), config, programs.get(example.id))
-        found[example.id] = Seen(example, standing, of, context, author, *also)
-    return [found[id] for id in ids if id in found]
+        also = (explanations.get(example.id), config, programs.get(example.id))
+        examples_by_id[example.id] = Seen(example, standing, round, context, author, *also)
+    return [examples_by_id[id] for id in ids if id in examples_by_id]
 
 
 def public(session: Session, ids: Sequence[int]) -> list[Seen]:
     """As `seen`, without those that a release withholds: for everybody but their authors."""
-    return [each for each in seen(session, ids) if not disclosure.is_withheld(each.standing)]
+    return [seen_example for seen_example in seen(session, ids) if not disclosure.is_withheld(seen_example.standing)]
 
 
 def change(session: Session, example_id: int, **facets: object) -> None:
@@ -164,16 +166,16 @@ def label(session: Session, example_id: int, name: str, on: bool) -> None:
 
 def link(session: Session, pairs: Iterable[tuple[int, int]]) -> None:
     """Say that examples were made from others: pairs of their ids."""
-    for made, origin in pairs:
-        change(session, made, made=True)
-        change(session, origin, perturbed=True)
+    for example_id, origin_id in pairs:
+        change(session, example_id, made=True)
+        change(session, origin_id, perturbed=True)
 
 
 def say(session: Session, explanation: Explanation) -> None:
     """Let an example be found by what its author says of it."""
-    said = [term for text in terms.strings(explanation.values) for term in terms.words(text)]
-    if said:
-        projections.note_change(session, explanation.example_id, said)
+    words = [term for text in terms.strings(explanation.values) for term in terms.words(text)]
+    if words:
+        projections.note_change(session, explanation.example_id, words)
 
 
 def _question(session: Session, task_id: str, filters: Filters, *, usernames: bool) -> list[list[str]] | None:
@@ -206,14 +208,14 @@ def _words(text: str) -> list[str]:
         return []
     if len(text) > LONGEST:
         raise errors.Invalid({"q": _("Use at most %(longest)s characters.", longest=LONGEST)})
-    found = terms.wanted(text)
-    if not found:
+    search_terms = terms.query_terms(text)
+    if not search_terms:
         raise errors.Invalid(
             {"q": _("Type at least one word. Search looks for letters and digits, not for punctuation.")}
         )
-    if len(found) > terms.MOST_WORDS:
+    if len(search_terms) > terms.MOST_WORDS:
         raise errors.Invalid({"q": _("Search for at most %(most_words)s words.", most_words=terms.MOST_WORDS)})
-    return found
+    return search_terms
 
 
 def _days(since: date | None, until: date | None) -> list[str]:
@@ -258,15 +260,15 @@ Question = Sequence[Sequence[str]]  # every group must be met by one of its term
 
 def put(session: Session, news: Iterable[News]) -> None:
     """Put news into the sets, later ones over earlier ones."""
-    told: dict[int, dict[str, dict[int, bool]]] = defaultdict(lambda: defaultdict(dict))
+    sets_by_block: dict[int, dict[str, dict[int, bool]]] = defaultdict(lambda: defaultdict(dict))
     for example_id, example_terms in news:
         block, member = divmod(example_id, SIZE)
-        sets = told[block]
+        sets = sets_by_block[block]
         for term in example_terms:
             sets[term][member] = True
             for rival in _rivals(term):
                 sets[rival][member] = False
-    for block, sets in sorted(told.items()):
+    for block, sets in sorted(sets_by_block.items()):
         _put_block(session, block, sets)
 
 
@@ -274,15 +276,15 @@ def _put_block(session: Session, block: int, sets: dict[str, dict[int, bool]]) -
     names = sorted(sets)
     for start in range(0, len(names), MANY):
         some = names[start : start + MANY]
-        known = select(SearchPosting.term, SearchPosting.members).where(
+        statement = select(SearchPosting.term, SearchPosting.members).where(
             SearchPosting.block == block, SearchPosting.term.in_(some)
         )
-        before = {row.term: row.members for row in session.execute(known, execution_options=PACKED)}
+        before = {row.term: row.members for row in session.execute(statement, execution_options=PACKED)}
         rows: dict[tuple[Any, ...], tuple[Any, ...]] = {}
         for term in some:
             members = BitMap.deserialize(before[term]) if term in before else BitMap()
-            members.update(member for member, there in sets[term].items() if there)
-            members.difference_update(BitMap(member for member, there in sets[term].items() if not there))
+            members.update(member for member, present in sets[term].items() if present)
+            members.difference_update(BitMap(member for member, present in sets[term].items() if not present))
             packed = members.serialize()
             if packed != before.get(term) and (members or term in before):
                 rows[term, block] = (packed,)
@@ -345,18 +347,18 @@ def _sets(session: Session, named: Sequence[str], bottom: int, top: int) -> dict
     statement = select(SearchPosting.block, SearchPosting.term, SearchPosting.members).where(
         SearchPosting.term.in_(named), SearchPosting.block.between(bottom, top)
     )
-    found: dict[int, dict[str, BitMap]] = defaultdict(dict)
+    sets_by_block: dict[int, dict[str, BitMap]] = defaultdict(dict)
     for row in session.execute(statement, execution_options=PACKED):
-        found[row.block][row.term] = BitMap.deserialize(row.members)
-    return found
+        sets_by_block[row.block][row.term] = BitMap.deserialize(row.members)
+    return sets_by_block
 
 
 def _members(sets: dict[str, BitMap], question: Question, block: int, fresh: dict[int, dict[str, bool]]) -> BitMap:
     result = reduce(and_, (BitMap.union(BitMap(), *(sets[t] for t in group if t in sets)) for group in question))
-    for example_id, told in fresh.items():
+    for example_id, fresh_terms in fresh.items():
         if example_id // SIZE == block:
             member = example_id % SIZE
-            known = {term for term in sets if member in sets[term]}
-            met = all(any(told.get(term, term in known) for term in group) for group in question)
+            stored_terms = {term for term in sets if member in sets[term]}
+            met = all(any(fresh_terms.get(term, term in stored_terms) for term in group) for group in question)
             (result.add if met else result.discard)(member)
     return result

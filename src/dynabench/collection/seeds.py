@@ -54,12 +54,12 @@ class SeedRow:
     error: str = ""
 
 
-def rows(given: Iterable[SeedIn | dict[str, Any]]) -> list[SeedRow]:
+def rows(seeds: Iterable[SeedIn | dict[str, Any]]) -> list[SeedRow]:
     """Seeds as programs, files and shipped tasks give them."""
-    plain = [each.model_dump() if isinstance(each, SeedIn) else each for each in given]
+    plain = [seed.model_dump() if isinstance(seed, SeedIn) else seed for seed in seeds]
     return [
-        SeedRow(number, each.get("context"), each.get("input"), each.get("answer"), each.get("tag", ""))
-        for number, each in enumerate(plain, start=1)
+        SeedRow(number, seed.get("context"), seed.get("input"), seed.get("answer"), seed.get("tag", ""))
+        for number, seed in enumerate(plain, start=1)
     ]
 
 
@@ -95,15 +95,15 @@ def add(session: Session, task_id: str, config: TaskConfig, rows: Sequence[SeedR
         key = contexts.content_digest({"context": context, "input": seed["input"]})
         result.duplicates += key in good
         good.setdefault(key, (context, seed))
-    made = _contexts(session, task_id, config, [context for context, _ in good.values()])
-    found = [
-        {"digest": key, "context_id": made[contexts.content_digest(context)], "made_from": None, **seed}
+    context_ids = _contexts(session, task_id, config, [context for context, _ in good.values()])
+    seed_rows = [
+        {"digest": key, "context_id": context_ids[contexts.content_digest(context)], "made_from": None, **seed}
         for key, (context, seed) in good.items()
     ]
-    for each in found:  # who may be given the seed sees its files
-        media.bind_media(session, task_id, each["input"], context_id=each["context_id"])
-    result.created = _store(session, task_id, found)
-    result.duplicates += len(found) - result.created
+    for seed_row in seed_rows:  # who may be given the seed sees its files
+        media.bind_media(session, task_id, seed_row["input"], context_id=seed_row["context_id"])
+    result.created = _store(session, task_id, seed_rows)
+    result.duplicates += len(seed_rows) - result.created
     return result
 
 
@@ -114,8 +114,8 @@ def _clean(session: Session, task_id: str, config: TaskConfig, row: SeedRow) -> 
     if not isinstance(tag, str) or len(tag) > 100 or not tag.isprintable():
         raise errors.Invalid({"tag": _("Give up to 100 printable characters.")})
     raw = row.input if isinstance(row.input, dict) else {}
-    given = row.context or {source: raw.get(field) for field, source in config.start.prompt.items()}
-    context = config.clean_context(media.fill_media_values(session, task_id, config.context, "context", given))
+    context_values = row.context or {source: raw.get(field) for field, source in config.start.prompt.items()}
+    context = config.clean_context(media.fill_media_values(session, task_id, config.context, "context", context_values))
     written = config.clean_input(media.fill_media_values(session, task_id, config.input, "input", row.input), context)
     answer = None if not row.answer else config.clean_answer(row.answer, context=context, input=written)
     return context, {"input": written, "answer": answer, "tag": tag}
@@ -123,18 +123,18 @@ def _clean(session: Session, task_id: str, config: TaskConfig, row: SeedRow) -> 
 
 def _contexts(session: Session, task_id: str, config: TaskConfig, values: list[dict[str, Any]]) -> dict[str, int]:
     contexts.add_contexts(
-        session, task_id, config, [ContextRow(number, each) for number, each in enumerate(values, start=1)]
+        session, task_id, config, [ContextRow(number, context) for number, context in enumerate(values, start=1)]
     )
-    digests = list({contexts.content_digest(each) for each in values})
+    digests = list({contexts.content_digest(context) for context in values})
     return {row.digest: row.id for row in session.execute(contexts_by_digest(task_id, digests))}
 
 
-def _store(session: Session, task_id: str, found: list[dict[str, Any]]) -> int:
-    known = set(session.scalars(known_seeds(task_id, [row["digest"] for row in found])))
+def _store(session: Session, task_id: str, seed_rows: list[dict[str, Any]]) -> int:
+    stored_digests = set(session.scalars(known_seeds(task_id, [row["digest"] for row in seed_rows])))
     new = [
         {"task_id": task_id, "draw": random.randint(0, round_queries.KEYS), **row}
-        for row in found
-        if row["digest"] not in known
+        for row in seed_rows
+        if row["digest"] not in stored_digests
     ]
     if new:
         session.execute(insert(Seed), new)
@@ -158,16 +158,16 @@ def from_round(
     rounds.require(session, actor, Action.MANAGE_CONTEXTS, task_id)
     if verdict not in set(Verdict):
         raise errors.Invalid({"verdict": _("Choose one of %(verdict)s.", verdict=", ".join(Verdict))})
-    of = rounds.round_of(session, task_id, number)
+    round = rounds.round_of(session, task_id, number)
     session.get(Task, task_id, with_for_update=True)
-    made, after = 0, 0
-    while page := session.execute(seedlings(of.id, str(verdict), after, PAGE)).all():
+    created, after = 0, 0
+    while page := session.execute(seedlings(round.id, str(verdict), after, PAGE)).all():
         after = page[-1][0].id
         unique = {row["digest"]: row for row in (_row(example, context) for example, context in page)}
-        made += _store(session, task_id, list(unique.values()))
+        created += _store(session, task_id, list(unique.values()))
         session.flush()
-    rounds.record_act(session, actor, "seeds.made", task=task_id, round=number, verdict=str(verdict), created=made)
-    return made
+    rounds.record_act(session, actor, "seeds.made", task=task_id, round=number, verdict=str(verdict), created=created)
+    return created
 
 
 def _row(example: Example, context: Context) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from uuid import uuid4
 from sqlalchemy.orm import Session
 
 from dynabench.collection import drafts, eligibility, handouts, projections, queries, search, targets
-from dynabench.collection.drafts import Draft, Given
+from dynabench.collection.drafts import Draft, DraftHandout
 from dynabench.collection.handouts import Offer
 from dynabench.collection.schemas import ExampleIn, ExampleOut, HandoutOut, OutcomeOut, PredictionOut, ProgramIn
 from dynabench.collection.search import Seen
@@ -33,14 +33,14 @@ def record(session: Session, draft: Draft, verdict: Verdict) -> OutcomeOut:
 
     The round is locked for sharing, so that one that closes is closed for those whose models still thought.
     """
-    given = draft.handout
-    if given is None:
+    handout = draft.handout
+    if handout is None:
         raise ValueError("a draft of the sandbox is not recorded")
     state, plan = queries.ROUND_LOCK.first(session, {"round": draft.round_id})
     if session.get_bind().dialect.name != "sqlite":  # there the whole writing transaction is alone
-        queries.HANDOUT_LOCK.run(session, {"handout": given.id})
-    known = drafts.tries(session, draft.author_id, draft.round_id, draft.context_id, draft.key)
-    if again := drafts.earlier(known, draft.request):
+        queries.HANDOUT_LOCK.run(session, {"handout": handout.id})
+    tries = drafts.tries(session, draft.author_id, draft.round_id, draft.context_id, draft.key)
+    if again := drafts.earlier(tries, draft.request):
         return recorded(session, again)
     if state != RoundState.OPEN or (plan and eligibility.over(plan)):
         raise errors.Conflict(
@@ -49,39 +49,39 @@ def record(session: Session, draft: Draft, verdict: Verdict) -> OutcomeOut:
                 round_number=draft.round_number,
             )
         )
-    drafts.refuse_repetition(known, draft)
+    drafts.refuse_repetition(tries, draft)
     if plan:
         eligibility.take(session, draft.author_id, draft.round_id, plan)
-    row = _row(draft, verdict, given, attempt=1 + sum(old.handout_id == given.id for old in known))
-    made = queries.NEW_EXAMPLE.first(session, row)
-    if made is None:  # PostgreSQL: the key was used a moment ago, on another handout
-        known = drafts.tries(session, draft.author_id, draft.round_id, draft.context_id, draft.key)
-        return recorded(session, drafts.earlier(known, draft.request) or 0)
-    predictions = _said(verdict)
+    row = _row(draft, verdict, handout, attempt=1 + sum(old.handout_id == handout.id for old in tries))
+    inserted_row = queries.NEW_EXAMPLE.first(session, row)
+    if inserted_row is None:  # PostgreSQL: the key was used a moment ago, on another handout
+        tries = drafts.tries(session, draft.author_id, draft.round_id, draft.context_id, draft.key)
+        return recorded(session, drafts.earlier(tries, draft.request) or 0)
+    predictions = _prediction_rows(verdict)
     for prediction in predictions:
-        queries.NEW_PREDICTION.run(session, {"example_id": made.id, **prediction})
-    example: Any = SimpleNamespace(id=made.id, **row)  # not of the session, which need not know it
+        queries.NEW_PREDICTION.run(session, {"example_id": inserted_row.id, **prediction})
+    example: Any = SimpleNamespace(id=inserted_row.id, **row)  # not of the session, which need not know it
     projections.count_example(
         session,
         example,
         targets=len(verdict.flags),
         targets_right=verdict.flags.count(False),
         config=draft.config,
-        place=given.place,
+        place=handout.place,
         doubt=verdict.doubt,
     )
-    outcome = _told(example, verdict.fooled, _shown(predictions))
-    members = drafts.recorded(session, draft, verdict, made.id)
+    outcome = _outcome_out(example, verdict.fooled, _predictions_out(predictions))
+    members = drafts.recorded(session, draft, verdict, inserted_row.id)
     return outcome.model_copy(update=members) if members else outcome
 
 
-def _row(draft: Draft, verdict: Verdict, given: Given, attempt: int) -> dict[str, Any]:
+def _row(draft: Draft, verdict: Verdict, handout: DraftHandout, attempt: int) -> dict[str, Any]:
     at = now()
     return {
         "uid": uuid4().hex,
         "round_id": draft.round_id,
         "context_id": draft.context_id,
-        "handout_id": given.id,
+        "handout_id": handout.id,
         "author_id": draft.author_id,
         "made_from": draft.made_from,
         "version_id": draft.version_id,
@@ -89,11 +89,11 @@ def _row(draft: Draft, verdict: Verdict, given: Given, attempt: int) -> dict[str
         "answer": draft.answer,
         "fooled": verdict.fooled,
         "source": draft.source,
-        "start": given.start,
-        "arm": given.arm,
+        "start": handout.start,
+        "arm": handout.arm,
         "edit_distance": draft.edit_distance,
         "attempt": attempt,
-        "seconds": (at - given.at) / timedelta(seconds=1),
+        "seconds": (at - handout.at) / timedelta(seconds=1),
         "latency_ms": verdict.latency_ms,
         "key": draft.key,
         "request": draft.request,
@@ -101,7 +101,7 @@ def _row(draft: Draft, verdict: Verdict, given: Given, attempt: int) -> dict[str
     }
 
 
-def _said(verdict: Verdict) -> list[dict[str, Any]]:
+def _prediction_rows(verdict: Verdict) -> list[dict[str, Any]]:
     return [
         {
             "position": position,
@@ -119,11 +119,13 @@ def _said(verdict: Verdict) -> list[dict[str, Any]]:
 def outcome(example: Example, fooled: bool | None) -> OutcomeOut:
     """Return the targets' answers to a stored example; `fooled` is what is known of the outcome now."""
     names = ("model", "answer", "probabilities", "latency_ms")
-    said = [{name: getattr(row, name) for name in names} | {"fooled": row.errs} for row in example.predictions]
-    return _told(example, fooled, _shown(said))
+    prediction_rows = [
+        {name: getattr(row, name) for name in names} | {"fooled": row.errs} for row in example.predictions
+    ]
+    return _outcome_out(example, fooled, _predictions_out(prediction_rows))
 
 
-def _told(example: Example, fooled: bool | None, predictions: list[PredictionOut]) -> OutcomeOut:
+def _outcome_out(example: Example, fooled: bool | None, predictions: list[PredictionOut]) -> OutcomeOut:
     return OutcomeOut(
         id=example.id,
         uid=example.uid,
@@ -141,7 +143,7 @@ def sandboxed(verdict: Verdict) -> OutcomeOut:
     """Return the targets' answers to a draft that is not stored."""
     return OutcomeOut(
         id=None,
-        predictions=_shown(_said(verdict)),
+        predictions=_predictions_out(_prediction_rows(verdict)),
         fooled=verdict.fooled,
         latency_ms=round(verdict.latency_ms, 1),
         attempt=None,
@@ -149,7 +151,7 @@ def sandboxed(verdict: Verdict) -> OutcomeOut:
     )
 
 
-def _shown(said: list[dict[str, Any]]) -> list[PredictionOut]:
+def _predictions_out(prediction_rows: list[dict[str, Any]]) -> list[PredictionOut]:
     return [
         PredictionOut(
             model=row["model"],
@@ -158,7 +160,7 @@ def _shown(said: list[dict[str, Any]]) -> list[PredictionOut]:
             fooled=row["fooled"],
             latency_ms=round(row["latency_ms"], 1),
         )
-        for row in said
+        for row in prediction_rows
     ]
 
 
@@ -174,48 +176,48 @@ def fooled(session: Session, example_id: int) -> bool | None:
 
 def explain(session: Session, person: Person, example_id: int, values: dict[str, Any]) -> Explanation:
     """Keep what the author says of their example; a later explanation takes the place of this one."""
-    found = eligibility.own_example(session, person, example_id)
-    current = session.get_one(Round, found.round_id, with_for_update={"read": True})
+    example = eligibility.own_example(session, person, example_id)
+    current = session.get_one(Round, example.round_id, with_for_update={"read": True})
     if current.state == RoundState.RELEASED:
         raise errors.Conflict(
             _("Round %(number)s is released, so its examples can no longer be edited.", number=current.number)
         )
-    config = rounds.config_of(session, found.version_id)
-    context = session.get_one(Context, found.context_id).values
-    known = fooled(session, found.id)
+    config = rounds.config_of(session, example.version_id)
+    context = session.get_one(Context, example.context_id).values
+    model_fooled = fooled(session, example.id)
     task_id = current.task_id
     values = media.fill_media_values(session, task_id, config.ask, "ask", values, person_id=person.id)
-    cleaned = config.clean_ask(values, input=found.input, fooled=known, context=context, answer=found.answer)
-    media.bind_media(session, task_id, cleaned, example_id=found.id)
-    made = Explanation(example_id=found.id, values=cleaned)
-    session.add(made)
+    cleaned = config.clean_ask(values, input=example.input, fooled=model_fooled, context=context, answer=example.answer)
+    media.bind_media(session, task_id, cleaned, example_id=example.id)
+    explanation = Explanation(example_id=example.id, values=cleaned)
+    session.add(explanation)
     session.flush()
-    search.say(session, made)
-    return made
+    search.say(session, explanation)
+    return explanation
 
 
 def retract(session: Session, person: Person, example_id: int) -> None:
     """Take an example back; twice changes nothing. After the release of its round it is in the world."""
-    found = eligibility.own_example(session, person, example_id)
-    current = session.get_one(Round, found.round_id, with_for_update={"read": True})
-    session.get_one(Standing, found.id, with_for_update=True)  # two retractions at once count as one
-    if session.get(Retraction, found.id):
+    example = eligibility.own_example(session, person, example_id)
+    current = session.get_one(Round, example.round_id, with_for_update={"read": True})
+    session.get_one(Standing, example.id, with_for_update=True)  # two retractions at once count as one
+    if session.get(Retraction, example.id):
         return
     if current.state == RoundState.RELEASED:
         raise errors.Conflict(
             _("Round %(number)s is released, so its examples can no longer be withdrawn.", number=current.number)
         )
-    session.add(Retraction(example_id=found.id))
+    session.add(Retraction(example_id=example.id))
     session.flush()
-    projections.count_retraction(session, found)
+    projections.count_retraction(session, example)
 
 
 def full(session: Session, example: Example) -> ExampleOut:
     """An example with all that its author and the owners may know."""
-    return told(search.seen(session, [example.id])[0])
+    return example_out(search.seen(session, [example.id])[0])
 
 
-def told(seen: Seen, *, author: str | None = None) -> ExampleOut:
+def example_out(seen: Seen, *, author: str | None = None) -> ExampleOut:
     """The same of an example that was found; `author` is the name that whoever asks knows them by."""
     example, standing = seen.example, seen.standing
     return ExampleOut(
@@ -240,7 +242,7 @@ def told(seen: Seen, *, author: str | None = None) -> ExampleOut:
 
 
 @dataclass(frozen=True)
-class Told:
+class DraftOutcome:
     """The answer that the annotator reads: the checked draft and its outcome."""
 
     draft: Draft
@@ -293,21 +295,23 @@ async def perturb(db: Database, host: Host, person: Person, example_id: int, tas
 
 async def _complete(db: Database, host: Host, offer: Offer) -> HandoutOut:
     if not offer.missing or offer.inputs is None:
-        return offer.given
+        return offer.handout
     answers = await targets.gather(host, offer.missing, offer.inputs)  # nothing is held while models think
     await db.awrite(handouts.keep, offer.seed_id, answers)
-    return handouts.told(offer, answers)
+    return handouts.add_seed_predictions(offer, answers)
 
 
-async def play(db: Database, host: Host, person: Person | None, task_id: str, body: ExampleIn, key: str) -> Told:
+async def play(
+    db: Database, host: Host, person: Person | None, task_id: str, body: ExampleIn, key: str
+) -> DraftOutcome:
     """Ask the open round's targets about a draft and record what they said (the sandbox records nothing)."""
     draft = await db.aread(drafts.draft, person, task_id, body, key)  # field errors end here
     if draft.earlier is not None:
-        return Told(draft, await db.aread(recorded, draft.earlier))
+        return DraftOutcome(draft, await db.aread(recorded, draft.earlier))
     verdict = await targets.ask(host, draft)  # nothing is held while models think
     if draft.sandbox:
-        return Told(draft, sandboxed(verdict))
-    return Told(draft, await db.awrite(record, draft, verdict))  # one short transaction
+        return DraftOutcome(draft, sandboxed(verdict))
+    return DraftOutcome(draft, await db.awrite(record, draft, verdict))  # one short transaction
 
 
 def judge(session: Session, person: Person, example_id: int, wrong: Sequence[bool]) -> Example:
@@ -315,11 +319,11 @@ def judge(session: Session, person: Person, example_id: int, wrong: Sequence[boo
 
     They may say otherwise until somebody has voted on it. `Conflict` where nobody asked them, or it is too late.
     """
-    found = eligibility.own_example(session, person, example_id)
-    config = rounds.config_of(session, found.version_id)
+    example = eligibility.own_example(session, person, example_id)
+    config = rounds.config_of(session, example.version_id)
     if config.fooled.judged_by != "annotator":
         raise errors.Conflict(_("In this task authors do not judge the models' answers."))
-    current = session.get_one(Round, found.round_id, with_for_update={"read": True})
+    current = session.get_one(Round, example.round_id, with_for_update={"read": True})
     if current.state == RoundState.RELEASED:
         raise errors.Conflict(
             _("Round %(number)s is released, so its examples can no longer be judged.", number=current.number)
@@ -327,12 +331,12 @@ def judge(session: Session, person: Person, example_id: int, wrong: Sequence[boo
     standing = projections.locked(session, example_id)
     if standing is None or standing.retracted or standing.hidden:
         raise errors.Conflict(_("This example was withdrawn or hidden."))
-    _check(standing, found, wrong)
-    if [each.errs for each in found.predictions] == list(wrong):
-        return found  # sent again
+    _check(standing, example, wrong)
+    if [prediction.errs for prediction in example.predictions] == list(wrong):
+        return example  # sent again
     session.add_all(
-        Judgement(example_id=found.id, prediction_id=each.id, by="annotator", person_id=person.id, fooled=flag)
-        for each, flag in zip(found.predictions, wrong, strict=True)
+        Judgement(example_id=example.id, prediction_id=prediction.id, by="annotator", person_id=person.id, fooled=flag)
+        for prediction, flag in zip(example.predictions, wrong, strict=True)
     )
     session.flush()
     fooled = ensemble_fooled(cast(EnsembleRule, current.fooled_when), wrong)
@@ -342,14 +346,14 @@ def judge(session: Session, person: Person, example_id: int, wrong: Sequence[boo
     return session.scalars(queries.example(example_id)).one()
 
 
-def _check(standing: Standing, found: Example, wrong: Sequence[bool]) -> None:
-    if not found.predictions:
+def _check(standing: Standing, example: Example, wrong: Sequence[bool]) -> None:
+    if not example.predictions:
         raise errors.Conflict(_("No model was asked about this example, so there is no answer to judge."))
     if standing.votes:
         raise errors.Conflict(
             _("Validators have already checked this example, so your judgement can no longer change.")
         )
-    if len(wrong) != len(found.predictions):
+    if len(wrong) != len(example.predictions):
         raise errors.Invalid(
-            {"wrong": _("Say for each of the %(n)s answers whether it is wrong.", n=len(found.predictions))}
+            {"wrong": _("Say for each of the %(n)s answers whether it is wrong.", n=len(example.predictions))}
         )

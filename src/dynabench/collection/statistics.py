@@ -80,9 +80,9 @@ def statistics(
     sources = PEOPLE if sources is None else tuple(sources)
     rows = session.execute(_tallies(round.id)).all()
     controls = plan.arms_without_targets(round.arms)
-    asked = [row for row in rows if row.arm not in controls]
-    chosen = [row for row in asked if row.source in sources]
-    wider = {"source": asked, "arm": [row for row in rows if row.source in sources]}
+    rows_with_targets = [row for row in rows if row.arm not in controls]
+    chosen = [row for row in rows_with_targets if row.source in sources]
+    wider = {"source": rows_with_targets, "arm": [row for row in rows if row.source in sources]}
     breakdowns = {name: _grouped(wider.get(name, chosen), name) for name in (BREAKDOWNS if by is None else by)}
     accuracy, difference = _people_beside_models(session, round.id, sources, controls)
     cumulative = _cumulative(chosen) if "day" in breakdowns else {}
@@ -171,19 +171,21 @@ Target = tuple[str, str]
 """A model's name and version."""
 
 
-def by_target(session: Session, of: Round, whole: Figures, sources: Sequence[str] = PEOPLE) -> dict[Target, Figures]:
+def by_target(session: Session, round: Round, whole: Figures, sources: Sequence[str] = PEOPLE) -> dict[Target, Figures]:
     """The figures of each model that was asked in a round: its targets in their order, then those of its arms.
 
     `whole` are the figures of the round over examples of the same `sources`; they are those of its target where it has
     but one and no arm names others. Else this reads the round's predictions, summed up in the database.
     """
-    targets = [(each.model, each.version) for each in of.targets]
-    if len(targets) == 1 and all(isinstance(arm["targets"], str) for arm in of.arms):
+    targets = [(round_target.model, round_target.version) for round_target in round.targets]
+    if len(targets) == 1 and all(isinstance(arm["targets"], str) for arm in round.arms):
         return {targets[0]: whole}
     people: dict[Target, dict[int, ErrorCounts]] = defaultdict(lambda: defaultdict(ErrorCounts))
-    for row in session.execute(_sums(of.id, sources)):
-        one = projections.tally_counts(fooled=row.errs, verdict=row.verdict, retracted=False, hidden=False)
-        counts = {name: row.n * one[name] for name in ("examples", "fooled", "validated", "resolved", "unknown")}
+    for row in session.execute(_sums(round.id, sources)):
+        example_counts = projections.tally_counts(fooled=row.errs, verdict=row.verdict, retracted=False, hidden=False)
+        counts = {
+            name: row.n * example_counts[name] for name in ("examples", "fooled", "validated", "resolved", "unknown")
+        }
         people[row.model, row.version][row.author_id] += ErrorCounts(**counts)
     others = sorted(set(people) - set(targets))
     return {target: summed(people[target]) for target in (*targets, *others)}
@@ -192,15 +194,15 @@ def by_target(session: Session, of: Round, whole: Figures, sources: Sequence[str
 def label(target: Target, among: Sequence[Target]) -> str:
     """The model's name, with its version where another version of it was asked, too."""
     name, version = target
-    return name if [each for each, _ in among].count(name) == 1 else f"{name} {version[:12]}"
+    return name if [model for model, _ in among].count(name) == 1 else f"{name} {version[:12]}"
 
 
-def is_lower_bound(session: Session, of: Round) -> bool:
+def is_lower_bound(session: Session, round: Round) -> bool:
     """Tell whether a round leaves examples unchecked that fooled a target, but not all targets together."""
-    several = len(of.targets) > 1 or any(not isinstance(arm["targets"], str) for arm in of.arms)
-    if of.fooled_when == "any" or not several:
+    several = len(round.targets) > 1 or any(not isinstance(arm["targets"], str) for arm in round.arms)
+    if round.fooled_when == "any" or not several:
         return False
-    return not projections.wants_votes(rounds.config_of(session, of.version_id), False, len(of.targets))
+    return not projections.wants_votes(rounds.config_of(session, round.version_id), False, len(round.targets))
 
 
 def _sums(round_id: int, sources: Sequence[str]) -> Select[Any]:
@@ -239,28 +241,28 @@ class Calibration:
     recall: Rate
 
 
-def calibration(session: Session, of: Round) -> Calibration | None:
+def calibration(session: Session, round: Round) -> Calibration | None:
     """The judgements of a round beside its verdicts; None where the task's rule has no judge but the validators."""
-    config = rounds.config_of(session, of.version_id)
+    config = rounds.config_of(session, round.version_id)
     judge = config.fooled.judged_by
     if judge in (None, "validators"):
         return None
-    rows = session.execute(_counted(of.id)).all()
-    both, judged, found, neither = (
+    rows = session.execute(_counted(round.id)).all()
+    both, judged, validated, neither = (
         np.array([int(getattr(row, name)) for row in rows]) for name in ("both", "judged", "found", "neither")
     )
     checked = config.validation.also_not_fooled
-    whole = both + judged + found + neither
+    whole = both + judged + validated + neither
     return Calibration(
         judge=str(judge),
-        model=str(of.judge["model"]) if of.judge else "",
+        model=str(round.judge["model"]) if round.judge else "",
         both=int(both.sum()),
         judged_only=int(judged.sum()),
-        found_only=int(found.sum()),
+        found_only=int(validated.sum()),
         neither=int(neither.sum()),
         agreement=clustered_rate(both + neither, whole) if checked else UNKNOWN,
         precision=clustered_rate(both, both + judged),
-        recall=clustered_rate(both, both + found) if checked else UNKNOWN,
+        recall=clustered_rate(both, both + validated) if checked else UNKNOWN,
     )
 
 

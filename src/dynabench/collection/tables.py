@@ -104,7 +104,7 @@ class Handout(Base):
     )
 
 
-_MADE = text("made_from IS NOT NULL")
+_HAS_ORIGIN = text("made_from IS NOT NULL")
 
 
 class Example(Base):
@@ -146,7 +146,7 @@ class Example(Base):
         UniqueConstraint("author_id", "key"),
         Index("ix_examples_round", "round_id", "id"),
         Index("ix_examples_author", "author_id", "round_id", "id"),
-        Index("ix_examples_made_from", "made_from", postgresql_where=_MADE, sqlite_where=_MADE),
+        Index("ix_examples_made_from", "made_from", postgresql_where=_HAS_ORIGIN, sqlite_where=_HAS_ORIGIN),
     )
 
 

@@ -37,48 +37,48 @@ async def ask_judge(host: Host, draft: Draft, answers: Sequence[Answer]) -> tupl
     rule = draft.config.fooled
     if not isinstance(rule, JudgedByModel) or draft.judge is None:
         return ()
-    known = {"context": draft.inputs, "input": draft.input, "claim": draft.answer}
-    asked = [rule.given_to_judge(draft.config, known | {"answer": each.answer}) for each in answers]
-    said = await asyncio.gather(*(host.answer(*draft.judge, each) for each in asked))
-    return tuple(JudgeAnswer(each, rule.verdict(each.answer)) for each in said)
+    example_values = {"context": draft.inputs, "input": draft.input, "claim": draft.answer}
+    judge_inputs = [rule.given_to_judge(draft.config, example_values | {"answer": answer.answer}) for answer in answers]
+    judge_outputs = await asyncio.gather(*(host.answer(*draft.judge, judge_input) for judge_input in judge_inputs))
+    return tuple(JudgeAnswer(output, rule.verdict(output.answer)) for output in judge_outputs)
 
 
-def keep(session: Session, example_id: int, said: Sequence[JudgeAnswer]) -> None:
+def keep(session: Session, example_id: int, judge_answers: Sequence[JudgeAnswer]) -> None:
     """Record what the judge model said of an example's answers."""
-    wanted = select(Prediction.id).where(Prediction.example_id == example_id).order_by(Prediction.position)
+    prediction_ids = select(Prediction.id).where(Prediction.example_id == example_id).order_by(Prediction.position)
     session.add_all(
         Judgement(
             example_id=example_id,
             prediction_id=prediction,
             by="model",
-            model=each.answer.model,
-            version=each.answer.version,
-            fooled=each.fooled,
-            said=each.answer.answer,
+            model=judge_answer.answer.model,
+            version=judge_answer.answer.version,
+            fooled=judge_answer.fooled,
+            said=judge_answer.answer.answer,
         )
-        for prediction, each in zip(session.scalars(wanted).all(), said, strict=True)
+        for prediction, judge_answer in zip(session.scalars(prediction_ids).all(), judge_answers, strict=True)
     )
 
 
 def recorded(session: Session, draft: Draft, verdict: "Verdict", example_id: int) -> None:
     """Record what the judge model said of an example's answers."""
-    if verdict.said:
-        keep(session, example_id, verdict.said)
+    if verdict.judge_answers:
+        keep(session, example_id, verdict.judge_answers)
 
 
 @dataclass(frozen=True)
 class Verdict:
     """The targets' answers: one flag per answer, the ensemble's, and the whole wait in milliseconds.
 
-    A flag is None where people say later whether that answer is wrong. `said` is what a judge model said of
-    each.
+    A flag is None where people say later whether that answer is wrong. `judge_answers` are a judge
+    model's answers about each.
     """
 
     answers: tuple[Answer, ...]
     flags: tuple[bool | None, ...]
     fooled: bool | None
     latency_ms: float
-    said: tuple[JudgeAnswer, ...] = ()
+    judge_answers: tuple[JudgeAnswer, ...] = ()
 
     @property
     def doubt(self) -> int | None:
@@ -86,8 +86,8 @@ class Verdict:
 
         None where the targets give no probabilities.
         """
-        told = [list(each.probabilities.values()) for each in self.answers if each.probabilities]
-        unsure = [(1 - max(some)) / (1 - 1 / len(some)) for some in told if len(some) > 1]
+        distributions = [list(answer.probabilities.values()) for answer in self.answers if answer.probabilities]
+        unsure = [(1 - max(some)) / (1 - 1 / len(some)) for some in distributions if len(some) > 1]
         return round(1000 * min(max(sum(unsure) / len(unsure), 0.0), 1.0)) if unsure else None
 
 
@@ -108,11 +108,11 @@ async def ask(host: Host, draft: Draft) -> Verdict:
     answers = await gather(host, draft.targets, draft.inputs)
     latency = (time.perf_counter() - begun) * 1000
     computed = tuple(_fooled(draft, answer) for answer in answers)  # also says whether these are answers at all
-    said = await ask_judge(host, draft, answers) if draft.judge else ()
-    judged = tuple(each.fooled for each in said) or _unjudged(draft, computed)
+    judge_answers = await ask_judge(host, draft, answers) if draft.judge else ()
+    judged = tuple(judge_answer.fooled for judge_answer in judge_answers) or _unjudged(draft, computed)
     flags = computed if draft.config.fooled.judged_by is None else judged
     fooled = flags[0] if len(flags) == 1 else ensemble_fooled(draft.fooled_when, flags)
-    return Verdict(answers, flags, fooled, latency, said)
+    return Verdict(answers, flags, fooled, latency, judge_answers)
 
 
 def _fooled(draft: Draft, answer: Answer) -> bool:
@@ -130,15 +130,15 @@ def _unjudged(draft: Draft, computed: Sequence[bool]) -> tuple[bool | None, ...]
     return tuple(False if own and not differs else None for differs in computed)
 
 
-def _stood(draft: Draft, said: Conversed | Drawn) -> Verdict:
+def _stood(draft: Draft, live_answers: Conversed | Drawn) -> Verdict:
     """A side is fooled where the author claims something else of what it did than models claim by doing it."""
     stands = bool(draft.config.claims)
     flags = tuple(
         stands and picked and draft.config.fooled_by(answer.answer, draft.answer, draft.inputs)
-        for answer, picked in zip(said.answers, said.picked, strict=True)
+        for answer, picked in zip(live_answers.answers, live_answers.picked, strict=True)
     )
-    waited = max(answer.latency_ms for answer in said.answers)
-    return Verdict(said.answers, flags, ensemble_fooled(draft.fooled_when, flags), waited)
+    waited = max(answer.latency_ms for answer in live_answers.answers)
+    return Verdict(live_answers.answers, flags, ensemble_fooled(draft.fooled_when, flags), waited)
 
 
 async def gather(host: Host, targets: Sequence[tuple[str, str]], inputs: dict[str, Any]) -> tuple[Answer, ...]:

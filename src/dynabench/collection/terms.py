@@ -78,7 +78,7 @@ def words(text: str) -> list[str]:
     return list(dict.fromkeys(map(_term, _pieces(text, query=False))))
 
 
-def wanted(text: str) -> list[str]:
+def query_terms(text: str) -> list[str]:
     """The terms that a query asks for, each once, in order."""
     return list(dict.fromkeys(map(_term, _pieces(text, query=True))))
 
@@ -95,11 +95,11 @@ def strings(values: Any) -> Iterator[str]:
     if isinstance(values, str):
         yield values
     elif isinstance(values, dict):
-        for each in values.values():
-            yield from strings(each)
+        for value in values.values():
+            yield from strings(value)
     elif isinstance(values, list | tuple):
-        for each in values:
-            yield from strings(each)
+        for value in values:
+            yield from strings(value)
     elif isinstance(values, int | float) and not isinstance(values, bool):
         yield str(values)
 
@@ -112,22 +112,22 @@ def day_facets(day: date) -> tuple[str, str, str]:
 
 def days_between(first: date, last: date) -> list[str]:
     """The fewest facets that cover the days `first` to `last`: whole years, else whole months, else days."""
-    found = []
+    facets = []
     day = first
     while day <= last:
         year_end, month_end = date(day.year, 12, 31), _month_end(day)
         if (day.month, day.day) == (1, 1) and year_end <= last:
-            found.append(facet("year", f"{day:%Y}"))
+            facets.append(facet("year", f"{day:%Y}"))
             day = year_end
         elif day.day == 1 and month_end <= last:
-            found.append(facet("month", f"{day:%Y-%m}"))
+            facets.append(facet("month", f"{day:%Y-%m}"))
             day = month_end
         else:
-            found.append(facet("day", day.isoformat()))
+            facets.append(facet("day", day.isoformat()))
         if day == date.max:
             break
         day += timedelta(days=1)
-    return found
+    return facets
 
 
 def _month_end(day: date) -> date:

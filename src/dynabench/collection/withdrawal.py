@@ -68,13 +68,13 @@ def withdraw(session: Session, person: Person, task_id: str | None = None, numbe
     of their ids: a vote comes either before or not at all. Returns how many were taken back.
     """
     mine = select(Example.round_id).where(Example.author_id == person.id)
-    wanted = select(Round).where(Round.id.in_(mine)).order_by(Round.id).options(lazyload(Round.targets))
+    statement = select(Round).where(Round.id.in_(mine)).order_by(Round.id).options(lazyload(Round.targets))
     if task_id is not None:
-        wanted = wanted.where(Round.task_id == task_id)
+        statement = statement.where(Round.task_id == task_id)
     if number is not None:
-        wanted = wanted.where(Round.number == number)
-    held = session.scalars(wanted.with_for_update(read=True), execution_options={"populate_existing": True}).all()
-    free = [each.id for each in held if each.state != RoundState.RELEASED]
+        statement = statement.where(Round.number == number)
+    held = session.scalars(statement.with_for_update(read=True), execution_options={"populate_existing": True}).all()
+    free = [held_round.id for held_round in held if held_round.state != RoundState.RELEASED]
     theirs = (Example.author_id == person.id, Example.round_id.in_(free), ~_retracted().exists())
     ids = session.scalars(select(Example.id).where(*theirs).order_by(Example.id)).all()
     for example_id in ids:  # all of them before any count changes, as voters do: nobody waits in a circle
@@ -83,11 +83,11 @@ def withdraw(session: Session, person: Person, task_id: str | None = None, numbe
 
 
 def _take_back(session: Session, ids: Sequence[int], theirs: Sequence[ColumnElement[bool]]) -> int:
-    found = session.scalars(select(Example).where(*theirs, Example.id.in_(ids)).order_by(Example.id)).all()
-    session.add_all(Retraction(example_id=each.id) for each in found)
+    examples = session.scalars(select(Example).where(*theirs, Example.id.in_(ids)).order_by(Example.id)).all()
+    session.add_all(Retraction(example_id=example.id) for example in examples)
     session.flush()
-    projections.count_retraction(session, *found)
-    return len(found)
+    projections.count_retraction(session, *examples)
+    return len(examples)
 
 
 def hide(session: Session, actor: Person | None, example_id: int, reason: str = "") -> None:
@@ -104,18 +104,18 @@ def restore(session: Session, actor: Person | None, example_id: int, reason: str
 
 
 def _set(session: Session, actor: Person | None, example_id: int, reason: str, *, hidden: bool) -> None:
-    found = session.get(Example, example_id)
-    of = session.get_one(Round, found.round_id) if found else None
+    example = session.get(Example, example_id)
+    round = session.get_one(Round, example.round_id) if example else None
     # Whoever has nothing to do with the task is not told whether there is such an example.
-    if found is None or of is None or not may.actor_may(session, actor, Action.LEARN_OF_EXAMPLE, of.task_id):
+    if example is None or round is None or not may.actor_may(session, actor, Action.LEARN_OF_EXAMPLE, round.task_id):
         raise errors.NotFound(_("There is no example %(example_id)s that you can see.", example_id=example_id))
-    may.require(session, actor, Action.HIDE_EXAMPLE, of.task_id)
+    may.require(session, actor, Action.HIDE_EXAMPLE, round.task_id)
     if len(reason) > 500:
         raise errors.Invalid({"reason": _("Shorten this to 500 characters.")})
     standing = projections.locked(session, example_id)
     if standing is None or standing.hidden == hidden:
         return
     session.add(Hiding(example_id=example_id, hidden=hidden, reason=reason, by=actor.id if actor else None))
-    projections.count_hiding(session, standing, hidden, rounds.config_of(session, of.version_id))
+    projections.count_hiding(session, standing, hidden, rounds.config_of(session, round.version_id))
     kind = "example.hidden" if hidden else "example.restored"
-    rounds.record_act(session, actor, kind, task=of.task_id, example=example_id, reason=reason)
+    rounds.record_act(session, actor, kind, task=round.task_id, example=example_id, reason=reason)

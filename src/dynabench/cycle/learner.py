@@ -14,7 +14,7 @@ from dynabench.cycle import training
 from dynabench.cycle.training import RoundRelease
 from dynabench.kit.child_process import ParentChannel
 from dynabench.kit.errors import Problem
-from dynabench.kit.language import _, kept
+from dynabench.kit.language import _, phrase_document
 from dynabench.kit.settings import get_settings
 from dynabench.models import model_check
 from dynabench.models.check_report import StepState, in_words
@@ -46,13 +46,18 @@ def train_and_check(request: dict[str, Any], report_step: Any) -> dict[str, Any]
             progress=lambda stage, share, remark: report_step(f"{stage} {share:.0%} {remark}".strip()),
         )
     except Problem as problem:
-        return {"passed": False, "reason": kept(problem.detail) or problem.detail}
+        return {"passed": False, "reason": phrase_document(problem.detail) or problem.detail}
     rows, seconds = sum(len(part.rows) for part in mix.parts), time.monotonic() - begun
     report_step("checking")
     check_result = model_check.check(folder / "model", config, lambda name: report_step(f"checking: {name}"), 0.2)
     first = next((step for step in check_result.steps if step.state == StepState.FAILED), None)
     reason = _("%(step)s: %(told)s", step=in_words(first.name), told=in_words(first.told)) if first else ""
-    return {"passed": first is None, "reason": kept(reason) or reason, "rows": rows, "seconds": round(seconds, 2)}
+    return {
+        "passed": first is None,
+        "reason": phrase_document(reason) or reason,
+        "rows": rows,
+        "seconds": round(seconds, 2),
+    }
 
 
 def main() -> None:

@@ -121,7 +121,7 @@ def shorten_reason(reason: str) -> str:
 
 
 def restore_reason(reason: str | dict[str, Any]) -> str:
-    """Return a reason that another process sent, as plain text or in the form that `language.kept` makes."""
+    """Return a reason that another process sent, as plain text or in the form that `language.phrase_document` makes."""
     return restored(reason) if isinstance(reason, dict) else reason
 
 

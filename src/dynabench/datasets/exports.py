@@ -181,7 +181,7 @@ class _TextCache:
     def __init__(self, look: Callable[[list[int]], Iterable[tuple[int, str]]]) -> None:
         self.look, self.texts, self.size = look, dict[int, str](), 0
 
-    def of(self, ids: set[int]) -> dict[int, str]:
+    def look_up(self, ids: set[int]) -> dict[int, str]:
         """The texts of these ids, and maybe others. What was forgotten stays with those who were given it."""
         if self.size > MOST_KNOWN:
             self.texts, self.size = {}, 0
@@ -239,8 +239,8 @@ class _Reader:
         return _PageParts(
             following,
             rows,
-            self.people.of({row[1] for row in rows} | {vote[1] for vote in votes}),
-            self.contexts.of({row[4] for row in rows}),
+            self.people.look_up({row[1] for row in rows} | {vote[1] for vote in votes}),
+            self.contexts.look_up({row[4] for row in rows}),
             dict(predictions),
             votes,
             dict(explanations),

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from dynabench.evaluate.columns import Floats, Numbers
 from dynabench.kit.distributions import LIBRARY, install_command
-from dynabench.kit.language import Amount, _, said
+from dynabench.kit.language import Amount, _, translate
 from dynabench.stats.rates import wilson
 
 DEFAULTS: dict[str, Any] = {
@@ -182,11 +182,11 @@ def confusion_heat_map(matrix: ArrayLike, labels: Sequence[Any] | None = None, t
     encoding: Spec = {
         "x": {
             "field": "prediction",
-            "title": said(_("Prediction")),
+            "title": translate(_("Prediction")),
             "axis": {**quiet, "orient": "top", "labelAngle": 0},
             **place,
         },
-        "y": {"field": "reference", "title": said(_("Reference")), "axis": quiet, **place},
+        "y": {"field": "reference", "title": translate(_("Reference")), "axis": quiet, **place},
         **TIP,
     }
     shade = {
@@ -205,7 +205,7 @@ def confusion_heat_map(matrix: ArrayLike, labels: Sequence[Any] | None = None, t
     }
     layers = [tiles, texts] if len(names) <= MAX_NUMBERED_CLASSES else [tiles]
     side = min(44 * len(names), 640)
-    return _spec(cells, layers, title, said(_("Confusion matrix of %(n)s classes", n=len(names))), height=side)
+    return _spec(cells, layers, title, translate(_("Confusion matrix of %(n)s classes", n=len(names))), height=side)
 
 
 def reliability_diagram(confidences: ArrayLike, right: ArrayLike, bins: int = 10, title: str = "") -> Spec:
@@ -220,7 +220,7 @@ def reliability_diagram(confidences: ArrayLike, right: ArrayLike, bins: int = 10
     place = np.minimum((sure * bins).astype(int), bins - 1)
     points = [_bin(sure[place == bin_number], hit[place == bin_number]) for bin_number in np.unique(place)]
     share: Spec = {"type": "quantitative", "scale": {"domain": [0, 1]}, "axis": {"format": ".0%"}}
-    across: Spec = {"x": {"field": "sure", "title": said(_("Confidence")), **share}}
+    across: Spec = {"x": {"field": "sure", "title": translate(_("Confidence")), **share}}
     line: Spec = {
         "data": {"values": [{"sure": 0, "value": 0}, {"sure": 1, "value": 1}]},
         "mark": {"type": "line", "color": INK_2, "strokeDash": [4, 4], "strokeWidth": 1},
@@ -228,11 +228,13 @@ def reliability_diagram(confidences: ArrayLike, right: ArrayLike, bins: int = 10
     }
     level: Spec = {
         **across,
-        "y": {"field": "low", "title": said(_("Right predictions")), **share},
+        "y": {"field": "low", "title": translate(_("Right predictions")), **share},
         "y2": {"field": "high"},
     }
     layers = [line, *_dots(level, {**across, "y": {"field": "value", "type": "quantitative"}})]
-    return _spec(points, layers, title, said(_("Reliability of %(n)s predictions", n=Amount(len(sure)))), height=320)
+    return _spec(
+        points, layers, title, translate(_("Reliability of %(n)s predictions", n=Amount(len(sure)))), height=320
+    )
 
 
 def scores_histogram(scores: ArrayLike, name: str = "score", bins: int = 20, title: str = "") -> Spec:
@@ -256,12 +258,12 @@ def scores_histogram(scores: ArrayLike, name: str = "score", bins: int = 20, tit
         "encoding": {
             "x": {"field": "low", **across},
             "x2": {"field": "high"},
-            "y": {"field": "n", "type": "quantitative", "title": said(_("Examples"))},
+            "y": {"field": "n", "type": "quantitative", "title": translate(_("Examples"))},
             "y2": {"datum": 0},
             **TIP,
         },
     }
-    tip = said(_("mean %(value)s", value=f"{mean:.4g}"))
+    tip = translate(_("mean %(value)s", value=f"{mean:.4g}"))
     at: Spec = {"data": {"values": [{"mean": mean, "tip": tip}]}, "encoding": {"x": {"field": "mean", **across}, **TIP}}
     rule: Spec = {**at, "mark": {"type": "rule", "color": INK, "strokeWidth": 2}}
     text: Spec = {**at, "mark": {"type": "text", "text": tip, "color": INK, "align": "left", "dx": 6, "y": -8}}
@@ -334,7 +336,7 @@ def _cell(counts: Floats, names: list[str], row: int, column: int) -> dict[str, 
         "count": count,
         "share": share,
         "label": f"{count:,.4g}" if count != int(count) else f"{int(count):,}",
-        "tip": said(tip),
+        "tip": translate(tip),
     }
 
 
@@ -342,7 +344,7 @@ def _bin(sure: Floats, hit: Floats) -> dict[str, Any]:
     rate = wilson(int(hit.sum()), len(hit))
     shares = {"sure": sure.mean(), "right": rate.value, "low": rate.low, "high": rate.high}
     amounts = {name: Amount(share, ".1%") for name, share in shares.items()}
-    tip = said(_("%(sure)s sure, %(right)s right (%(low)s to %(high)s), n %(n)s", **amounts, n=Amount(rate.n)))
+    tip = translate(_("%(sure)s sure, %(right)s right (%(low)s to %(high)s), n %(n)s", **amounts, n=Amount(rate.n)))
     return {
         "sure": float(sure.mean()),
         "value": rate.value,
@@ -384,7 +386,7 @@ def _span(low: float, high: float) -> str:
 
 
 def _bar(span: str, n: int, total: int) -> str:
-    return said(_("%(span)s: %(n)s of %(total)s", span=span, n=Amount(n), total=Amount(total)))
+    return translate(_("%(span)s: %(n)s of %(total)s", span=span, n=Amount(n), total=Amount(total)))
 
 
 def _column(values: ArrayLike, name: str) -> Floats:

@@ -24,10 +24,10 @@ class Turns:
         self._waiting = 0
 
     @contextmanager
-    def shared(self, wanted: Callable[[], None] = lambda: None) -> Iterator[None]:
-        """Beside others. `wanted` is called while waiting; what it raises ends the wait."""
+    def shared(self, still_wanted: Callable[[], None] = lambda: None) -> Iterator[None]:
+        """Beside others. `still_wanted` is called while waiting; what it raises ends the wait."""
         with self._changed:
-            self._wait(lambda: not self._alone and not self._waiting, wanted)
+            self._wait(lambda: not self._alone and not self._waiting, still_wanted)
             self._sharing += 1
         try:
             yield
@@ -37,10 +37,10 @@ class Turns:
                 self._changed.notify_all()
 
     @contextmanager
-    def alone(self, wanted: Callable[[], None] = lambda: None) -> Iterator[None]:
+    def alone(self, still_wanted: Callable[[], None] = lambda: None) -> Iterator[None]:
         """With nobody beside."""
         with self._changed:
-            while not self._alone_soon(wanted):
+            while not self._alone_soon(still_wanted):
                 self._changed.wait(EVERY)
         try:
             yield

@@ -40,7 +40,7 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.orm import DeclarativeBase, Session, sessionmaker
 
 from dynabench.kit.errors import Unavailable
-from dynabench.kit.language import _, kept, restored
+from dynabench.kit.language import _, phrase_document, restored
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -77,7 +77,7 @@ class Words(TypeDecorator[str]):
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
         """Store a phrase as JSON."""
-        record = kept(value) if value is not None else None
+        record = phrase_document(value) if value is not None else None
         return _PHRASE + json.dumps(record, ensure_ascii=False, default=str) if record else value
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> str | None:
@@ -224,10 +224,10 @@ class _Compiled:
             bound[name] = binder(bound[name])
         return bound if self._order is None else [bound[name] for name in self._order]
 
-    def rows(self, found: list[Any]) -> list[Any]:
+    def rows(self, driver_rows: list[Any]) -> list[Any]:
         """Return rows of the driver as named tuples."""
         rows = []
-        for values in found:
+        for values in driver_rows:
             cells = list(values)
             for index, reader in self._readers:
                 cells[index] = reader(cells[index])

@@ -26,7 +26,7 @@ current: ContextVar[str] = ContextVar("language", default="en")
 
 
 class Phrase(str):
-    """An English text that knows its translation: `said` gives it, and so does a template that shows it."""
+    """An English text that knows its translation: `translate` gives it, and so does a template that shows it."""
 
     __slots__ = ("message", "number", "plural", "values")
     message: str
@@ -59,7 +59,7 @@ class Phrase(str):
         """Return the text that a template shows, escaped."""
         from markupsafe import escape
 
-        return escape(said(self))
+        return escape(translate(self))
 
 
 class Amount(Phrase):
@@ -81,7 +81,7 @@ class Amount(Phrase):
         return Amount, (self.value, self.spec)
 
     @property
-    def told(self) -> str:
+    def localised(self) -> str:
         """The number as the current language writes it."""
         if current.get() == "en":
             return self.message
@@ -120,34 +120,37 @@ def joined(separator: str, parts: Iterable[str]) -> str:
     return Phrase(separator.join(f"%({name})s" for name in named), "", None, named) if named else ""
 
 
-def said(text: str) -> str:
+def translate(text: str) -> str:
     """A text in the current language, where it knows its translation."""
     if not isinstance(text, Phrase):
         return text
     if isinstance(text, Amount):
-        return text.told
+        return text.localised
     words = catalogue(current.get())
     message = text.message
     template = words.gettext(message) if text.number is None else words.ngettext(message, text.plural, text.number)
     if not text.values:
         return template
-    return template % {name: said(value) if isinstance(value, str) else value for name, value in text.values.items()}
+    return template % {
+        name: translate(value) if isinstance(value, str) else value for name, value in text.values.items()
+    }
 
 
-def kept(text: str) -> dict[str, Any] | None:
+def phrase_document(text: str) -> dict[str, Any] | None:
     """A phrase as JSON, for `restored` to make it again; None for a text that has no translation."""
     if not isinstance(text, Phrase):
         return None
     if isinstance(text, Amount):
         return {"amount": text.value, "spec": text.spec}
     values = {
-        name: kept(value) or str(value) if isinstance(value, str) else value for name, value in text.values.items()
+        name: phrase_document(value) or str(value) if isinstance(value, str) else value
+        for name, value in text.values.items()
     }
     return {"message": text.message, "plural": text.plural, "number": text.number, "values": values}
 
 
 def restored(record: Mapping[str, Any] | None) -> str:
-    """The phrase that `kept` wrote down, or nothing."""
+    """The phrase that `phrase_document` wrote down, or nothing."""
     if not record:
         return ""
     if "amount" in record:
@@ -216,7 +219,7 @@ def direction(language: str) -> str:
     return "rtl" if language.partition("-")[0] in FROM_RIGHT else "ltr"
 
 
-def wanted(cookie: str | None, accepted: str) -> str:
+def choose_language(cookie: str | None, accepted: str) -> str:
     """The language for somebody with this cookie and `Accept-Language` header; English where nothing fits."""
     if cookie and cookie in LANGUAGES:
         return cookie

@@ -135,8 +135,8 @@ def gather(hook: str, named: Named[T]) -> Mapping[str, T]:
 def classes(base: type[T], name: str) -> Named[type[T]]:
     """Reads lists of subclasses of `base` whose default of the setting `name` is their name."""
 
-    def pairs(given: Any) -> Iterable[tuple[str, type[T]]]:
-        for cls in given:
+    def pairs(subclasses: Any) -> Iterable[tuple[str, type[T]]]:
+        for cls in subclasses:
             if not (isinstance(cls, type) and issubclass(cls, base)):
                 raise TypeError(f"{cls!r} is no subclass of {base.__name__}")
             called = cls.model_fields[name].default  # type: ignore[attr-defined]

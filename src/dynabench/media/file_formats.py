@@ -95,7 +95,6 @@ class UploadRefused(Invalid):
 
     def __init__(self, message: str, field: str = "file") -> None:
         super().__init__({field: message}, message)
-        self.told = message
 
 
 def size_text(size: int) -> str:

@@ -63,8 +63,8 @@ def find_pickles(folder: Path, files: Iterable[Path]) -> dict[str, str]:
     wrong = {}
     for path in files:
         with path.open("rb") as file:
-            if told := _pickle_fault(path.name, file):
-                wrong[path.relative_to(folder).as_posix()] = f"{told} {REMEDY}"
+            if fault := _pickle_fault(path.name, file):
+                wrong[path.relative_to(folder).as_posix()] = f"{fault} {REMEDY}"
     return wrong
 
 
@@ -95,8 +95,8 @@ def _archive_fault(file: IO[bytes]) -> str:
                 if entry.flag_bits & 1:
                     return "This archive is encrypted, so that nobody can look into it."
                 with opened.open(entry) as inner:
-                    if told := _pickle_fault(entry.filename, inner, inside=True):
-                        return f"In it lies {entry.filename[:80]!r}: {told}"
+                    if fault := _pickle_fault(entry.filename, inner, inside=True):
+                        return f"In it lies {entry.filename[:80]!r}: {fault}"
     except (zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError, ValueError, OSError) as error:
         return f"This archive cannot be looked into: {error}."
     return ""
@@ -111,12 +111,12 @@ def _head(file: IO[bytes]) -> bytes:
 
 def _inflated(opener: Callable[[BytesIO], Any], head: bytes) -> bytes:
     """As much as the beginning of a compressed file tells of its content, up to `HEAD` bytes."""
-    parts, left = [], HEAD
+    parts, remaining = [], HEAD
     try:
         with opener(BytesIO(head)) as file:
-            while left > 0 and (part := file.read(min(left, 512))):
+            while remaining > 0 and (part := file.read(min(remaining, 512))):
                 parts.append(part)
-                left -= len(part)
+                remaining -= len(part)
     except (OSError, EOFError, zlib.error, lzma.LZMAError):
         pass
     return b"".join(parts)
@@ -207,11 +207,11 @@ def pack(folder: Path, archive: Path) -> Path:
     check(folder)
     fresh = archive.with_name(f".{archive.name}.part")
     try:
-        with zipfile.ZipFile(fresh, "w", zipfile.ZIP_STORED) as made:
+        with zipfile.ZipFile(fresh, "w", zipfile.ZIP_STORED) as packed:
             for path in model_files(folder):
                 entry = zipfile.ZipInfo(checked_name(path.relative_to(folder).as_posix()), UNTOUCHED)
                 entry.create_system, entry.external_attr = 3, (stat.S_IFREG | 0o644) << 16
-                with path.open("rb") as source, made.open(entry, "w") as target:
+                with path.open("rb") as source, packed.open(entry, "w") as target:
                     shutil.copyfileobj(source, target, CHUNK)
         fresh.replace(archive)
     finally:
@@ -223,8 +223,8 @@ def check(folder: Path) -> None:
     """Raises `Invalid` for a folder that is no model: by `model.yaml`, for pickles, and for a handler without code."""
     if not (folder / spec.FILE).is_file():
         inner = [path.parent.name for path in folder.glob(f"*/{spec.FILE}")]
-        told = f"It lies in the folder {inner[0]!r}; pack what is in that folder." if inner else "There is none."
-        raise Invalid({spec.FILE: f"An archive has {spec.FILE} at its top. {told}"})
+        hint = f"It lies in the folder {inner[0]!r}; pack what is in that folder." if inner else "There is none."
+        raise Invalid({spec.FILE: f"An archive has {spec.FILE} at its top. {hint}"})
     files = model_files(folder)
     if len(files) > FILES or sum(path.stat().st_size for path in files) > LARGEST:
         raise Invalid({"archive": TOO_MUCH})
@@ -247,23 +247,23 @@ def checked_name(name: str) -> str:
         or ":" in name
         or any(part in ("", "..", ".") for part in parts)
     ):
-        told = "is no path within the archive's folder"
+        fault = "is no path within the archive's folder"
     elif any(part.startswith(".") or part.endswith((".", " ")) or part in JUNK for part in parts):
-        told = "is hidden, or has a name that some systems change; leave it out (`dynabench model pack` does)"
+        fault = "is hidden, or has a name that some systems change; leave it out (`dynabench model pack` does)"
     elif len(name.encode(errors="surrogatepass")) > NAME or any(
         unicodedata.category(letter)[0] == "C" for letter in name
     ):
-        told = f"is longer than {NAME} bytes or has characters that cannot be shown"
+        fault = f"is longer than {NAME} bytes or has characters that cannot be shown"
     else:
         return name
-    raise Invalid({"archive": f"{name[:NAME]!r} {told}."})
+    raise Invalid({"archive": f"{name[:NAME]!r} {fault}."})
 
 
 def _write(opened: zipfile.ZipFile, folder: Path, packed: int) -> None:
     """All entries into the folder; raises `Invalid`."""
     entries = opened.infolist()
     seen: dict[str, str] = {}
-    left = min(LARGEST, max(SLACK, RATIO * packed))
+    remaining = min(LARGEST, max(SLACK, RATIO * packed))
     for entry in entries:
         name = checked_name(entry.orig_filename)
         _refuse_twins(seen, name)
@@ -275,10 +275,12 @@ def _write(opened: zipfile.ZipFile, folder: Path, packed: int) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         with opened.open(entry) as source, target.open("xb") as written:
             while chunk := source.read(CHUNK):
-                left -= len(chunk)
-                if left < 0:
-                    told = f"Its files are more than {LARGEST // 2**30} GiB, or {RATIO} times as large as the archive."
-                    raise Invalid({"archive": told})
+                remaining -= len(chunk)
+                if remaining < 0:
+                    message = (
+                        f"Its files are more than {LARGEST // 2**30} GiB, or {RATIO} times as large as the archive."
+                    )
+                    raise Invalid({"archive": message})
                 written.write(chunk)
         target.chmod(0o644)
     for inner in folder.rglob("*"):
@@ -318,7 +320,7 @@ def refuse_others(entry: zipfile.ZipInfo) -> None:
 
 def model_files(folder: Path) -> list[Path]:
     """The files of a folder by name, without hidden ones and caches; raises `Invalid` for links and devices."""
-    found = []
+    paths = []
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder)
         if spec.hidden(name):
@@ -326,5 +328,5 @@ def model_files(folder: Path) -> list[Path]:
         if path.is_symlink() or not (path.is_file() or path.is_dir()):
             raise Invalid({name.as_posix(): "A link or a device cannot be packed; put the file itself here."})
         if path.is_file():
-            found.append(path)
-    return found
+            paths.append(path)
+    return paths

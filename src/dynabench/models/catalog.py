@@ -51,19 +51,21 @@ def find(places: Iterable[Path] | None = None) -> list[Entry]:
 
     Of several versions of one name all are listed, the one found first is the first.
     """
-    found: dict[tuple[str, str], Entry] = {}
+    entries_by_key: dict[tuple[str, str], Entry] = {}
     for place in folders() if places is None else places:
         for folder in subfolders(place):
             entry = read_entry(folder)
-            found.setdefault((entry.name, entry.version), entry)
-    entries = _with_members(list(found.values()), places is not None)
+            entries_by_key.setdefault((entry.name, entry.version), entry)
+    entries = _with_members(list(entries_by_key.values()), places is not None)
     return sorted(entries, key=lambda entry: entry.name)
 
 
 def subfolders(place: Path) -> list[Path]:
     """The model folders in `place` by name; hidden ones are still being written, and what cannot be listed is none."""
     try:
-        found = sorted(each for each in place.iterdir() if not each.name.startswith(".") and _holds_model(each))
+        model_folders = sorted(
+            folder for folder in place.iterdir() if not folder.name.startswith(".") and _holds_model(folder)
+        )
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as error:
@@ -72,7 +74,7 @@ def subfolders(place: Path) -> list[Path]:
             _unlisted.add(place)
         return []
     _unlisted.discard(place)
-    return found
+    return model_folders
 
 
 def _holds_model(folder: Path) -> bool:
@@ -95,18 +97,18 @@ def _name(folder: Path) -> str:
         text = (folder / spec.FILE).read_text(encoding="utf-8", errors="replace")
     except OSError:
         return folder.name
-    said = re.search(r"^name:\s*['\"]?([\w.-]+)", text, re.M)
-    return said[1] if said else folder.name
+    match = re.search(r"^name:\s*['\"]?([\w.-]+)", text, re.M)
+    return match[1] if match else folder.name
 
 
 def entry(name: str, version: str | None = None, places: Iterable[Path] | None = None) -> Entry:
     """The model of this name and version (default: the one found first); raises `NotFound` with what exists."""
     entries = find(places)
-    for found in entries:
-        if found.name == name and version in (None, found.version):
-            return found
-    known = ", ".join(f"{found.name} ({found.version or found.reason})" for found in entries) or "none"
-    raise NotFound(f"There is no model {name!r}{f' of version {version}' if version else ''}; there are: {known}.")
+    for model in entries:
+        if model.name == name and version in (None, model.version):
+            return model
+    listing = ", ".join(f"{model.name} ({model.version or model.reason})" for model in entries) or "none"
+    raise NotFound(f"There is no model {name!r}{f' of version {version}' if version else ''}; there are: {listing}.")
 
 
 def open_model(folder: Path, bulk: bool = False) -> Attributable:
@@ -126,10 +128,10 @@ def _with_members(entries: list[Entry], elsewhere: bool) -> list[Entry]:
     asking = {index: asks for index, entry in enumerate(entries) if entry.card and (asks := _asks(entry))}
     if not asking:
         return entries
-    known = {f"{entry.name}@{entry.version}": entry.card for entry in (find() if elsewhere else entries)}
+    cards = {f"{entry.name}@{entry.version}": entry.card for entry in (find() if elsewhere else entries)}
     for index, asks in asking.items():
         entry = entries[index]
-        if entry.card and not all((card := known.get(name)) and card.inside for name in asks):
+        if entry.card and not all((card := cards.get(name)) and card.inside for name in asks):
             entries[index] = replace(entry, card=replace(entry.card, inside=False))
     return entries
 

@@ -183,7 +183,7 @@ class Report:
         """The step of this name; raises KeyError."""
         return {step.name: step for step in self.steps}[name]
 
-    def told(self) -> str:
+    def summary_line(self) -> str:
         """The outcome in a line."""
         name = f"{self.model} {self.version}" if self.model else self.reference
         if self.failures:
@@ -193,7 +193,7 @@ class Report:
 
     def document(self) -> dict[str, Any]:
         """The report as JSON."""
-        return {**asdict(self), "passed": self.passed, "told": self.told()}
+        return {**asdict(self), "passed": self.passed, "told": self.summary_line()}
 
 
 def last_lines(log: Any) -> tuple[str, ...]:

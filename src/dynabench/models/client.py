@@ -124,9 +124,9 @@ class Host:
     @classmethod
     def of(cls, settings: Settings) -> Self:
         """The hosts that the settings name."""
-        made = cls(settings.host_address, settings.answer_seconds, settings.host_token)
-        made.media = MediaStore.of(settings)
-        return made
+        host = cls(settings.host_address, settings.answer_seconds, settings.host_token)
+        host.media = MediaStore.of(settings)
+        return host
 
     async def answer(self, model: str, version: str | None, inputs: Mapping[str, Any]) -> Answer:
         """Return the answer of `model`; without a version, of the host's default one.
@@ -148,8 +148,8 @@ class Host:
             except (KeyError, TypeError, ValueError, IndexError, StopIteration, RecursionError) as error:
                 raise Unavailable(f"{model} answered something that is no prediction.") from error
             if version is not None and served != version:
-                told = f"{model} answered as version {served or 'unknown'}; version {version} was asked for."
-                raise Unavailable(told)
+                message = f"{model} answered as version {served or 'unknown'}; version {version} was asked for."
+                raise Unavailable(message)
             self._check(served, model, inputs, output)
         latency = round((time.perf_counter() - started) * 1000, 3)
         self._records.answered(model, served, latency)
@@ -181,7 +181,7 @@ class Host:
         """
         own = await self._own_limit(model, version, asyncio.get_running_loop().time() + self.timeout / 2)
         path = f"{_path(model, version)}/converse"
-        body = {"messages": [dict(each) for each in messages], "max_tokens": max_tokens}
+        body = {"messages": [dict(message) for message in messages], "max_tokens": max_tokens}
         failure: Elsewhere | None = None
         with self._records.failures(model, version):
             for connection in self._best(model, version):
@@ -199,15 +199,15 @@ class Host:
 
         Raises `Unavailable` when no host says anything.
         """
-        found = await asyncio.gather(
+        outcomes = await asyncio.gather(
             *(connection.learn(self.timeout) for connection in self._connections), return_exceptions=True
         )
-        told = [states for states in found if not isinstance(states, BaseException)]
-        for failure in found:
-            if isinstance(failure, BaseException) and (not told or not isinstance(failure, Unavailable)):
+        state_lists = [states for states in outcomes if not isinstance(states, BaseException)]
+        for failure in outcomes:
+            if isinstance(failure, BaseException) and (not state_lists or not isinstance(failure, Unavailable)):
                 raise failure
         self._learnt_at = time.monotonic()
-        merged = _merged([state for states in told for state in states])
+        merged = _merged([state for states in state_lists for state in states])
         self._cards = {(state.name, state.version): state.card for state in merged if state.card}
         return merged
 
@@ -257,11 +257,11 @@ class Host:
             await connection.close()
 
     async def _call(
-        self, model: str, version: str | None, what: str, body: Mapping[str, Any], seconds: float
+        self, model: str, version: str | None, operation: str, body: Mapping[str, Any], seconds: float
     ) -> dict[str, Any]:
         begun = asyncio.get_running_loop().time()
         seconds = max(seconds, await self._own_limit(model, version, begun + self.timeout / 2))
-        path = f"{_path(model, version)}/{what}"
+        path = f"{_path(model, version)}/{operation}"
         failure: Elsewhere | None = None
         best = self._best(model, version)
         for connection, other in zip_longest(best, best[1:]):

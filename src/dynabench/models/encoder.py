@@ -44,8 +44,8 @@ def digest(configured: str | None = None) -> str:
 
 
 def _states(folder: Path) -> tuple[tuple[int, int], ...]:
-    found = [(folder / name).stat() for name in FILES]
-    return tuple((each.st_size, each.st_mtime_ns) for each in found)
+    stats = [(folder / name).stat() for name in FILES]
+    return tuple((state.st_size, state.st_mtime_ns) for state in stats)
 
 
 @lru_cache(maxsize=8)
@@ -68,10 +68,10 @@ def _installed(configured: str | None) -> Path | None:
     return None
 
 
-def _complete(folder: Path, who: str) -> Path:
+def _complete(folder: Path, subject: str) -> Path:
     missing = [name for name in FILES if not (folder / name).is_file()]
     if missing:
-        raise Unavailable(f"{who} the folder {folder}, which lacks {', '.join(missing)}.")
+        raise Unavailable(f"{subject} the folder {folder}, which lacks {', '.join(missing)}.")
     return folder
 
 

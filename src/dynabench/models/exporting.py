@@ -55,15 +55,20 @@ def compare_answers(first: Model, second: Model, rows: Sequence[Inputs]) -> Agre
     """Ask both models about all rows; raises `Invalid` without any row."""
     if not rows:
         raise Invalid({"data": "There is no row to compare answers on."})
-    (said, quick), (again, other) = _asked(first, rows), _asked(second, rows)
+    first_outputs, first_speed = _predict_timed(first, rows)
+    second_outputs, second_speed = _predict_timed(second, rows)
     name = first.card.answer
-    pairs = list(zip(said, again, strict=True))
-    differing = tuple(row for row, (one, two) in enumerate(pairs) if one.answer[name] != two.answer[name])
-    largest = max(_apart(one, two) for one, two in pairs)
-    return Agreement(len(rows), 1 - len(differing) / len(rows), largest, quick, other, differing)
+    pairs = list(zip(first_outputs, second_outputs, strict=True))
+    differing = tuple(
+        row
+        for row, (first_output, second_output) in enumerate(pairs)
+        if first_output.answer[name] != second_output.answer[name]
+    )
+    largest = max(_probability_gap(first_output, second_output) for first_output, second_output in pairs)
+    return Agreement(len(rows), 1 - len(differing) / len(rows), largest, first_speed, second_speed, differing)
 
 
-def _asked(model: Model, rows: Sequence[Inputs]) -> tuple[list[Output], Speed]:
+def _predict_timed(model: Model, rows: Sequence[Inputs]) -> tuple[list[Output], Speed]:
     model.predict(rows[:1])  # the first call pays for what later ones find ready
     alone = rows[:ALONE]
     start = time.perf_counter()
@@ -75,9 +80,9 @@ def _asked(model: Model, rows: Sequence[Inputs]) -> tuple[list[Output], Speed]:
     return outputs, Speed(len(alone) / (middle - start), len(rows) / (end - middle))
 
 
-def _apart(one: Output, two: Output) -> float:
+def _probability_gap(first_output: Output, second_output: Output) -> float:
     """The largest difference of a label's probability, or that of the text which the first answer gives."""
-    first, second = one.probabilities or {}, two.probabilities or {}
+    first, second = first_output.probabilities or {}, second_output.probabilities or {}
     both = set(first) & set(second)
     return max((abs(first[label] - second[label]) for label in both), default=0.0)
 
@@ -86,14 +91,14 @@ def task_samples(card: Card, count: int, seed: int = 0) -> list[dict[str, str]]:
     """Inputs made of what comes with the card's task: its contexts and seeds, and their sentences for what else is
     asked for; fewer where the task has fewer. Raises `Invalid` for a task that is not one of ours.
     """
-    found = next((task for task in shipped.shipped_tasks() if task.config.id == card.task), None)
-    if found is None:
+    shipped_task = next((task for task in shipped.shipped_tasks() if task.config.id == card.task), None)
+    if shipped_task is None:
         raise Invalid({"data": f"Nothing is known to try a model of {card.task!r} on; name a file of inputs."})
-    known: list[dict[str, Any]] = [row["values"] for row in found.contexts()]
-    known += [row["context"] | row["input"] for row in found.seeds()]
-    sentences = sorted({part for row in known for text in row.values() for part in _sentences(str(text))})
+    value_sets: list[dict[str, Any]] = [row["values"] for row in shipped_task.contexts()]
+    value_sets += [row["context"] | row["input"] for row in shipped_task.seeds()]
+    sentences = sorted({part for row in value_sets for text in row.values() for part in _sentences(str(text))})
     rng = random.Random(seed)
-    drawn = itertools.islice(itertools.cycle(known), max(count, len(known))) if sentences else ()
+    drawn = itertools.islice(itertools.cycle(value_sets), max(count, len(value_sets))) if sentences else ()
     rows = [{name: str(row.get(name) or rng.choice(sentences)) for name in card.inputs} for row in drawn]
     return rng.sample(rows, min(count, len(rows)))
 
@@ -108,11 +113,11 @@ def read_inputs(path: Path, card: Card, columns: dict[str, str], count: int) -> 
     Raises `Invalid` for a file that is none, or lacks a column.
     """
     try:
-        found = itertools.islice(read_objects(path), count)
-        return [{name: str(raw[columns.get(name, name)]) for name in card.inputs} for _number, raw in found]
+        objects = itertools.islice(read_objects(path), count)
+        return [{name: str(raw[columns.get(name, name)]) for name in card.inputs} for _number, raw in objects]
     except KeyError as error:
-        told = f"{path.name} has no column {error}; --column says which column holds {', '.join(card.inputs)}."
-        raise Invalid({"data": told}) from error
+        message = f"{path.name} has no column {error}; --column says which column holds {', '.join(card.inputs)}."
+        raise Invalid({"data": message}) from error
     except (Invalid, OSError) as error:
         raise Invalid({"data": f"{path.name} is no file of JSON lines: {error}"}) from error
 
@@ -142,27 +147,27 @@ def write(source: Path, target: Path, name: str, int8: bool = False) -> None:
     `target` exists and is empty; labels, licence and limits are those of the source, scores are left to be measured.
     """
     details = spec.read(source)
-    told = _described(source, details, name, int8)
+    content = _described(source, details, name, int8)
     with _quietly():
         if details.kind == "onnx":
-            told["options"] = _quantised(source, target, details, int8)
+            content["options"] = _quantised(source, target, details, int8)
         else:
-            told["options"] = _traced(_source(source, details), target, int8)
-    spec.write(target, told)
+            content["options"] = _traced(_source(source, details), target, int8)
+    spec.write(target, content)
 
 
 def _described(source: Path, details: Spec, name: str, int8: bool) -> dict[str, Any]:
     """Return the content of `model.yaml` without the options; raises `Invalid` for a name that is not valid."""
-    kept = details.model_dump(exclude={"scores", "options", "kind", "name", "summary"}, exclude_defaults=True)
-    made = f"{details.name} {spec.version(source)} as ONNX{', int8' if int8 else ''}."
-    told = {"name": name, "kind": "onnx", **kept, "returns": details.returns, "max_length": details.max_length}
+    copied = details.model_dump(exclude={"scores", "options", "kind", "name", "summary"}, exclude_defaults=True)
+    summary = f"{details.name} {spec.version(source)} as ONNX{', int8' if int8 else ''}."
+    content = {"name": name, "kind": "onnx", **copied, "returns": details.returns, "max_length": details.max_length}
     try:
-        Spec.model_validate(told)
+        Spec.model_validate(content)
     except ValidationError as error:
         raise Invalid(
             {"out": f"Its last part is the model's name, in lower case: {error.errors()[0]['msg']}."}
         ) from error
-    return told | {"summary": made}
+    return content | {"summary": summary}
 
 
 def _quantised(source: Path, target: Path, details: Spec, int8: bool) -> dict[str, Any]:
@@ -209,8 +214,10 @@ def draft(target: Path) -> Iterator[Path]:
 def _source(folder: Path, details: Spec) -> Source:
     makers = {"adapter": _ours, "extractor": _ours, "transformers": _theirs}
     if details.kind not in makers:
-        told = f"Models of kind {details.kind!r} have no network to export; these have: {', '.join([*makers, 'onnx'])}."
-        raise Invalid({"name": told})
+        message = (
+            f"Models of kind {details.kind!r} have no network to export; these have: {', '.join([*makers, 'onnx'])}."
+        )
+        raise Invalid({"name": message})
     return makers[details.kind](folder, details)
 
 
@@ -240,8 +247,8 @@ def _ours(folder: Path, details: Spec) -> Source:
 
         def forward(self, ids: torch.Tensor, mask: torch.Tensor, types: torch.Tensor) -> torch.Tensor:
             states = self.body(input_ids=ids, attention_mask=mask, token_type_ids=types).last_hidden_state
-            said: torch.Tensor = self.head(states, mask)
-            return said
+            logits: torch.Tensor = self.head(states, mask)
+            return logits
 
     return Source(Network().eval(), INPUTS, ("logits",), {"reader": "words"}, lambda path: _copy_tokenizer(path))
 
@@ -267,7 +274,7 @@ def _theirs(folder: Path, details: Spec) -> Source:
     if not hasattr(tokenizer, "backend_tokenizer"):
         raise Invalid({"name": "Its tokenizer is not a fast one, of which there would be a tokenizer.json."})
     model.to("cpu").set_attn_implementation("eager")
-    inputs = [each for each in INPUTS if each in tokenizer.model_input_names]
+    inputs = [name for name in INPUTS if name in tokenizer.model_input_names]
     classifies = details.returns == "label"
     own = [str(model.config.id2label[column]) for column in range(model.config.num_labels)] if classifies else []
     meant = readers.matched(own, details.labels, options.labels) if classifies else []
@@ -277,15 +284,17 @@ def _theirs(folder: Path, details: Spec) -> Source:
             super().__init__()
             self.model = model
 
-        def forward(self, *given: Tensor) -> Any:
-            said = self.model(**dict(zip(inputs, given, strict=True)))
+        def forward(self, *tensors: Tensor) -> Any:
+            prediction = self.model(**dict(zip(inputs, tensors, strict=True)))
             if classifies:
-                return readers.gathered(said.logits, meant, len(details.labels))
-            return said.start_logits, said.end_logits
+                return readers.gathered(prediction.logits, meant, len(details.labels))
+            return prediction.start_logits, prediction.end_logits
 
     outputs = ("logits",) if classifies else ("start_logits", "end_logits")
-    found = {"pad": tokenizer.pad_token_id or 0}
-    return Source(Network().eval(), inputs, outputs, found, lambda path: tokenizer.backend_tokenizer.save(str(path)))
+    graph_options = {"pad": tokenizer.pad_token_id or 0}
+    return Source(
+        Network().eval(), inputs, outputs, graph_options, lambda path: tokenizer.backend_tokenizer.save(str(path))
+    )
 
 
 def _write_graph(source: Source, path: Path) -> None:
@@ -293,12 +302,12 @@ def _write_graph(source: Source, path: Path) -> None:
     import torch
 
     axes = {0: torch.export.Dim("texts", min=1, max=4096), 1: torch.export.Dim("pieces", min=2, max=LONGEST)}
-    given = tuple(
+    sample_inputs = tuple(
         torch.full((2, 9), int(name != "token_type_ids")) for name in source.inputs
     )  # one each: none is another
     program = torch.onnx.export(
         source.network,
-        given,
+        sample_inputs,
         dynamo=True,
         dynamic_shapes=_shapes(source, axes),
         input_names=list(source.inputs),
@@ -313,22 +322,22 @@ def _write_graph(source: Source, path: Path) -> None:
 
 
 def _shapes(source: Source, axes: dict[int, Any]) -> Any:
-    """A module that takes `*given` has its inputs' shapes in a tuple within the tuple."""
+    """A module that takes `*tensors` has its inputs' shapes in a tuple within the tuple."""
     import inspect
 
-    each = tuple(axes for _ in source.inputs)
-    kinds = [found.kind for found in inspect.signature(source.network.forward).parameters.values()]
-    return (each,) if inspect.Parameter.VAR_POSITIONAL in kinds else each
+    input_shapes = tuple(axes for _ in source.inputs)
+    kinds = [parameter.kind for parameter in inspect.signature(source.network.forward).parameters.values()]
+    return (input_shapes,) if inspect.Parameter.VAR_POSITIONAL in kinds else input_shapes
 
 
 @contextmanager
 def _quietly() -> Iterator[None]:
     """Without what the exporters say about their own internals."""
-    known = logging.root.manager.disable
+    level = logging.root.manager.disable
     logging.disable(logging.WARNING)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield
     finally:
-        logging.disable(known)
+        logging.disable(level)

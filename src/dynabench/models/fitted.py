@@ -58,27 +58,35 @@ def save(
     arrays, how = _weights(classifier)
     arrays |= {f"idf.{number}": part.idf for number, part in enumerate(parts) if part.idf is not None}
     options = Options(vectorisers=[part.how for part in parts], probabilities=how)
-    names = [_name(each, labels) for each in classifier.classes_.tolist()]
-    told: dict[str, Any] = {"name": folder.name, "task": task, "kind": "linear", "inputs": list(inputs)}
-    told |= {"answer": answer, "labels": names, "licence": licence, **more, "options": options.model_dump(mode="json")}
+    names = [_name(label, labels) for label in classifier.classes_.tolist()]
+    content: dict[str, Any] = {"name": folder.name, "task": task, "kind": "linear", "inputs": list(inputs)}
+    content |= {
+        "answer": answer,
+        "labels": names,
+        "licence": licence,
+        **more,
+        "options": options.model_dump(mode="json"),
+    }
     try:
-        spec.Spec.model_validate(told)
+        spec.Spec.model_validate(content)
     except ValidationError as error:
-        raise Invalid({".".join(map(str, each["loc"])) or spec.FILE: each["msg"] for each in error.errors()}) from error
+        raise Invalid(
+            {".".join(map(str, detail["loc"])) or spec.FILE: detail["msg"] for detail in error.errors()}
+        ) from error
     folder.mkdir(parents=True)
     linear.write(folder, [part.terms for part in parts], arrays)
-    spec.write(folder, told)
+    spec.write(folder, content)
     return folder
 
 
-def _name(each: Any, labels: Mapping[Any, str] | None) -> str:
+def _name(class_label: Any, labels: Mapping[Any, str] | None) -> str:
     if labels is None:
-        return str(each)
-    if each not in labels:
+        return str(class_label)
+    if class_label not in labels:
         raise Invalid(
-            {"labels": f"The classifier's class {each!r} has no name; there are {', '.join(map(str, labels))}."}
+            {"labels": f"The classifier's class {class_label!r} has no name; there are {', '.join(map(str, labels))}."}
         )
-    return labels[each]
+    return labels[class_label]
 
 
 def _parts(steps: Sequence[Any], fields: list[str], separator: str, inputs: list[str]) -> list[_Part]:
@@ -89,36 +97,36 @@ def _parts(steps: Sequence[Any], fields: list[str], separator: str, inputs: list
 
     first, *rest = steps if steps else [None]
     if isinstance(first, Pipeline):
-        found = _parts([step for _, step in first.steps], fields, separator, inputs)
+        parts = _parts([step for _, step in first.steps], fields, separator, inputs)
     elif isinstance(first, FeatureUnion):
         _refuse(first.transformer_weights is not None, "A FeatureUnion with weights is not stored; scale the features.")
-        each = [step for _, step in first.transformer_list]
-        found = [part for step in each for part in _parts([step], fields, separator, inputs)]
+        branches = [step for _, step in first.transformer_list]
+        parts = [part for step in branches for part in _parts([step], fields, separator, inputs)]
     elif isinstance(first, ColumnTransformer):
-        found = _columns(first, separator, inputs)
+        parts = _columns(first, separator, inputs)
     elif type(first) in (CountVectorizer, TfidfVectorizer):
-        found = [_vectoriser(first, fields, separator)]
+        parts = [_vectoriser(first, fields, separator)]
         if isinstance(first, TfidfVectorizer):
-            found = [_weighed(found[0], first)]
+            parts = [_weighed(parts[0], first)]
     else:
         raise Invalid({"pipeline": f"A step {type(first).__name__} is not stored; vectorisers of texts are."})
-    if rest and type(rest[0]) is TfidfTransformer and len(found) == 1 and found[0].idf is None:
-        found, rest = [_weighed(found[0], rest[0])], rest[1:]
+    if rest and type(rest[0]) is TfidfTransformer and len(parts) == 1 and parts[0].idf is None:
+        parts, rest = [_weighed(parts[0], rest[0])], rest[1:]
     _refuse(bool(rest), f"A step {type(rest[0]).__name__ if rest else ''} after the vectorisers is not stored.")
-    return found
+    return parts
 
 
 def _columns(step: Any, separator: str, inputs: list[str]) -> list[_Part]:
     _refuse(step.transformer_weights is not None, "A ColumnTransformer with weights is not stored.")
-    found: list[_Part] = []
+    parts: list[_Part] = []
     for name, inner, column in step.transformers_:
         if isinstance(inner, str) and inner == "drop":
             continue
         _refuse(isinstance(inner, str), f"{name}: columns that pass through are not texts.")
-        one = inputs[column] if isinstance(column, int) and column < len(inputs) else column
-        _refuse(one not in inputs, f"{name}: the column is one input's name or number, not {column!r}.")
-        found += _parts([inner], [one], separator, inputs)
-    return found
+        field = inputs[column] if isinstance(column, int) and column < len(inputs) else column
+        _refuse(field not in inputs, f"{name}: the column is one input's name or number, not {column!r}.")
+        parts += _parts([inner], [field], separator, inputs)
+    return parts
 
 
 def _vectoriser(step: Any, fields: list[str], separator: str) -> _Part:
@@ -139,7 +147,7 @@ def _vectoriser(step: Any, fields: list[str], separator: str) -> _Part:
     try:
         how = Vectoriser.model_validate({"fields": fields, "separator": separator, **settings})
     except ValidationError as error:
-        raise Invalid({f"pipeline.{each['loc'][0]}": each["msg"] for each in error.errors()}) from error
+        raise Invalid({f"pipeline.{detail['loc'][0]}": detail["msg"] for detail in error.errors()}) from error
     return _Part(how, [term for term, _ in sorted(step.vocabulary_.items(), key=lambda item: item[1])])
 
 
@@ -154,10 +162,10 @@ def _weights(classifier: Any) -> tuple[dict[str, Any], str]:
     from sklearn.linear_model import LogisticRegression, SGDClassifier
 
     lacks = [name for name in ("coef_", "intercept_", "classes_") if not hasattr(classifier, name)]
-    told = (
+    complaint = (
         f"The pipeline ends in {type(classifier).__name__}, which lacks {', '.join(lacks)}: it is not a fitted linear"
     )
-    _refuse(bool(lacks), f"{told} classifier.")
+    _refuse(bool(lacks), f"{complaint} classifier.")
     coefficients = classifier.coef_.toarray() if hasattr(classifier.coef_, "toarray") else classifier.coef_
     coefficients = np.atleast_2d(np.asarray(coefficients, float))
     rows = len(coefficients)
@@ -174,9 +182,9 @@ def _weights(classifier: Any) -> tuple[dict[str, Any], str]:
     return {"weights": coefficients.T, "intercept": intercept}, how
 
 
-def _refuse(wrong: bool, told: str) -> None:
+def _refuse(wrong: bool, message: str) -> None:
     if wrong:
-        raise Invalid({"pipeline": told})
+        raise Invalid({"pipeline": message})
 
 
 STEPS = 1000
@@ -197,10 +205,10 @@ def label_balance(rows: Sequence[ChosenRow]) -> dict[str, int]:
     return dict(sorted(Counter(row.label for row in rows).items()))
 
 
-def train_on_choice(folder: Path, config: TaskConfig, rows: Sequence[ChosenRow], told: str) -> Path:
+def train_on_choice(folder: Path, config: TaskConfig, rows: Sequence[ChosenRow], description: str) -> Path:
     """Train the task's learner on `rows`, in whatever order they come, and make the model's `folder`; returns it.
 
-    `told` says in a line what was learnt from. Raises `Invalid` under `rows` for what nothing can be learnt from.
+    `description` says in a line what was learnt from. Raises `Invalid` under `rows` where nothing can be learnt.
     """
     if config.training is None:
         raise ValueError("this task trains no models")
@@ -213,13 +221,13 @@ def train_on_choice(folder: Path, config: TaskConfig, rows: Sequence[ChosenRow],
     except ValueError as error:
         raise Invalid({"rows": f"Nothing can be learnt from these rows: {error}."}) from error
     inputs = list(config.model_inputs({}, {}))
-    languages = sorted({each.language for each in (*config.context, *config.input) if isinstance(each, Text)} - {""})
+    languages = sorted({field.language for field in (*config.context, *config.input) if isinstance(field, Text)} - {""})
     saved = save(
         folder, pipeline, task=config.id, inputs=inputs, answer=config.answer[0].name, licence=config.data.licence,
-        summary=told, data=[config.training.pool], seed=config.training.learner.seed,
+        summary=description, data=[config.training.pool], seed=config.training.learner.seed,
         languages=languages or ["en"],
     )  # fmt: skip
-    (saved / spec.README).write_text(_card(folder.name, config, ordered, told), encoding="utf-8")
+    (saved / spec.README).write_text(_card(folder.name, config, ordered, description), encoding="utf-8")
     return saved
 
 
@@ -236,6 +244,7 @@ def _pipeline(learner: Learner) -> Any:
     return make_pipeline(terms, classifier(C=learner.c, class_weight=weight, max_iter=STEPS, random_state=learner.seed))
 
 
-def _card(name: str, config: TaskConfig, rows: Sequence[ChosenRow], told: str) -> str:
+def _card(name: str, config: TaskConfig, rows: Sequence[ChosenRow], description: str) -> str:
     labels = "\n".join(f"| {label} | {count} |" for label, count in label_balance(rows).items())
-    return f"# {name}\n\n{told} The task's learner for {config.name}.\n\n| label | rows |\n| --- | ---: |\n{labels}\n"
+    table = f"| label | rows |\n| --- | ---: |\n{labels}\n"
+    return f"# {name}\n\n{description} The task's learner for {config.name}.\n\n{table}"

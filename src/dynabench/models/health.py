@@ -75,7 +75,7 @@ class Record:
 
     def health(self) -> Health:
         """The calls summed up; percentiles are those of the nearest rank."""
-        times = sorted(each for each in self.calls if each is not None)
+        times = sorted(call for call in self.calls if call is not None)
         rank = {share: times[min(len(times) - 1, int(share * len(times)))] if times else None for share in (0.5, 0.95)}
         failures = len(self.calls) - len(times)
         return Health(len(times), failures, rank[0.5], rank[0.95], self.last_failure if failures else "")

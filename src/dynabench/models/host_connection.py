@@ -158,8 +158,8 @@ class Target:
     def admit(self, name: str) -> None:
         """Raise `Elsewhere` at once while the model is left alone; lets one call through after each pause."""
         if self.breaker.wait():
-            told = f"{name} has not answered {self.breaker.failures} times in a row. Try again in a moment."
-            raise Elsewhere(told)
+            message = f"{name} has not answered {self.breaker.failures} times in a row. Try again in a moment."
+            raise Elsewhere(message)
 
 
 class HostConnection:
@@ -188,14 +188,14 @@ class HostConnection:
 
     def serves(self, model: str, version: str | None) -> bool:
         """Return whether the host may have the model; True as long as it has not said which models it has."""
-        return not self.states or bool(self._known(model, version))
+        return not self.states or bool(self._states_of(model, version))
 
     def rank(self, model: str, version: str | None) -> tuple[bool, bool, int]:
         """Smaller is better: reachable, has the model loaded, has little to do."""
-        ready = any(state.state == "READY" for state in self._known(model, version))
+        ready = any(state.state == "READY" for state in self._states_of(model, version))
         return self.away, not ready, self.in_flight
 
-    def _known(self, model: str, version: str | None) -> list[State]:
+    def _states_of(self, model: str, version: str | None) -> list[State]:
         return [state for key, state in self.states.items() if key[0] == model and version in (None, key[1])]
 
     async def call(
@@ -216,14 +216,14 @@ class HostConnection:
         target = self._targets.setdefault(model, Target())
         target.admit(model)
         self.in_flight += 1
-        asked = False
+        begun = False
         try:
             async with asyncio.timeout_at(deadline), target.places:
-                asked = True
+                begun = True
                 posting = self._post(path, body, deadline)
                 response = await (posting if other is None else self._unless_silent(posting, model, other))
         except TimeoutError as error:
-            if not asked:  # the host is not to blame for calls that wait here
+            if not begun:  # the host is not to blame for calls that wait here
                 raise Unavailable(f"{model} has {AT_ONCE} calls under way. Try again in a moment.") from error
             target.breaker.failed()
             raise Unavailable(f"{model} has not answered for {seconds:g} s. Try again in a moment.") from error
@@ -262,8 +262,8 @@ class HostConnection:
         """Every model version that the host knows; raises `Unreachable` when it does not say so in time."""
         try:
             async with asyncio.timeout(seconds):
-                found = await self._http.post("/v2/repository/index", json={})
-            states = [self._state(entry) for entry in found.raise_for_status().json()]
+                response = await self._http.post("/v2/repository/index", json={})
+            states = [self._state(entry) for entry in response.raise_for_status().json()]
         except httpx.HTTPStatusError as error:
             raise Elsewhere(f"The model host at {self.url} does not say which models it has.") from error
         except (TimeoutError, httpx.HTTPError, ValueError, KeyError, TypeError, AttributeError) as error:
@@ -292,8 +292,8 @@ class HostConnection:
         """Return the text that the host has at `path` about a model, or an empty text; raises `Unreachable`."""
         try:
             async with asyncio.timeout(seconds):
-                found = await self._http.get(path)
-            text = found.json().get("readme") if found.status_code == 200 else ""
+                response = await self._http.get(path)
+            text = response.json().get("readme") if response.status_code == 200 else ""
         except (TimeoutError, httpx.HTTPError) as error:
             raise Unreachable(f"The model host at {self.url} cannot be reached.") from error
         except (ValueError, AttributeError):
@@ -382,8 +382,8 @@ class HostConnection:
 
 
 def _within(deadline: float) -> dict[str, str]:
-    left = deadline - asyncio.get_running_loop().time()
-    return {"Answer-Within": f"{max(left - MARGIN, left / 2, 0.001):.3f}"}
+    seconds = deadline - asyncio.get_running_loop().time()
+    return {"Answer-Within": f"{max(seconds - MARGIN, seconds / 2, 0.001):.3f}"}
 
 
 def _document(model: str, response: httpx.Response | HostReply) -> dict[str, Any]:
@@ -397,9 +397,9 @@ def _document(model: str, response: httpx.Response | HostReply) -> dict[str, Any
         return document
     busy = {name: document[name] for name in ("position", "seconds") if isinstance(document.get(name), int | float)}
     if response.status_code == 503 and len(busy) == 2:
-        told = (
+        message = (
             f"{model} is busy: position {busy['position']} in its queue, about {busy['seconds']:g} s. Try again then."
         )
-        raise Elsewhere(told, retry_after=max(1, round(busy["seconds"] + 0.5)), **busy)
-    told = f"{model} gave no answer: {document.get('error') or f'status {response.status_code}'}"
-    raise (Elsewhere if response.status_code in (401, 404, 503) else Unavailable)(told)
+        raise Elsewhere(message, retry_after=max(1, round(busy["seconds"] + 0.5)), **busy)
+    message = f"{model} gave no answer: {document.get('error') or f'status {response.status_code}'}"
+    raise (Elsewhere if response.status_code in (401, 404, 503) else Unavailable)(message)

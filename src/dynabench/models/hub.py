@@ -14,7 +14,7 @@ from dynabench.kit.settings import Settings, get_settings
 
 NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,95}(/[A-Za-z0-9][\w.-]{0,95})?")
 REVISION = re.compile(r"[\w.-][\w./-]{0,99}")
-WANTED = ("*.json", "*.txt", "*.model", "*.jinja", "model*.safetensors")
+DOWNLOADED = ("*.json", "*.txt", "*.model", "*.jinja", "model*.safetensors")
 """Files at the top of a repository that a model needs; nothing in folders, no pickles, no code."""
 MOST = 64 * 2**30
 """Bytes of a model at most; loading sets a narrower limit, by the machine's memory."""
@@ -59,7 +59,7 @@ def fetch(name: str, commit: str, gguf: str = "") -> Path:
     settings = _checked(name, commit)
     from huggingface_hub import snapshot_download
 
-    patterns = [*WANTED[:-1], gguf] if gguf else list(WANTED)
+    patterns = [*DOWNLOADED[:-1], gguf] if gguf else list(DOWNLOADED)
     how: dict[str, Any] = {"revision": commit, "cache_dir": settings.folder / "hub", "token": False}
     done = settings.folder / "hub" / "complete" / f"{name.replace('/', '--')}@{commit}{f'--{gguf}' if gguf else ''}"
     try:

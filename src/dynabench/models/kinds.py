@@ -63,10 +63,10 @@ class Kind:
         """
         for module in (*NEEDS.get(self.extra, ()), self.backend.partition(":")[0]):
             try:
-                found = find_spec(module)
+                module_spec = find_spec(module)
             except ModuleNotFoundError:
-                found = None
-            if found is None:
+                module_spec = None
+            if module_spec is None:
                 return self._needs(module)
         return ""
 

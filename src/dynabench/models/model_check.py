@@ -126,7 +126,7 @@ def wrong_strip(card: Card, inputs: dict[str, str], attribution: Attribution) ->
     return check_report.UNWEIGHED % {"names": ", ".join(lacking)} if lacking else ""
 
 
-SHOWN = 3
+SHOWN_SAMPLES = 3
 """Samples named in a message."""
 DRAWN = 2
 """Samples that a model is asked to draw: each is paid for, and drawn otherwise every time."""
@@ -139,7 +139,7 @@ WIDE = 0.02
 async def ask(trial: Trial) -> None:
     """The steps that ask the model; all are tried where single samples fail, none where none is answered."""
     draws = trial.model.card.returns == "pictures"
-    trial.samples = samples.of(trial.config)[: DRAWN if draws else None]
+    trial.samples = samples.sample_inputs(trial.config)[: DRAWN if draws else None]
     probe = Probe(trial.model)
     try:
         for name, work in ASKING_STEPS.items():
@@ -164,13 +164,18 @@ async def _answers(trial: Trial, probe: Probe) -> None:
             trial.outputs[index] = await probe.alone(sample.inputs)
         except Exception as error:
             broken[index] = describe_error(error)
-            if not trial.outputs and len(broken) == SHOWN:  # it answers nothing; every further try may cost a minute
+            # it answers nothing; every further try may cost a minute
+            if not trial.outputs and len(broken) == SHOWN_SAMPLES:
                 break
     if broken:
-        some = "\n".join(f"{trial.samples[index].told()}: {broken[index]}" for index in list(broken)[:SHOWN])
+        some = "\n".join(
+            f"{trial.samples[index].summary_line()}: {broken[index]}" for index in list(broken)[:SHOWN_SAMPLES]
+        )
         counts = {"broken": len(broken), "samples": len(broken) + len(trial.outputs)}
         message = f"{check_report.BROKEN % counts}\n{some}"
-        raise Failed(message, REMEDIES["answers"], broken={trial.samples[i].told(): why for i, why in broken.items()})
+        raise Failed(
+            message, REMEDIES["answers"], broken={trial.samples[i].summary_line(): why for i, why in broken.items()}
+        )
     answers = {str(output.answer[probe.card.answer]) for output in trial.outputs.values()}
     counts = {"samples": len(trial.outputs), "answers": len(answers)}
     if len(answers) == 1:
@@ -198,7 +203,7 @@ async def _batches(trial: Trial, probe: Probe) -> None:
 
 
 async def _repeats(trial: Trial, probe: Probe) -> None:
-    again = [(index, await probe.alone(trial.samples[index].inputs)) for index in sorted(trial.outputs)[:SHOWN]]
+    again = [(index, await probe.alone(trial.samples[index].inputs)) for index in sorted(trial.outputs)[:SHOWN_SAMPLES]]
     differences = [(index, *difference(probe.card, trial.outputs[index], output)) for index, output in again]
     moved = [index for index, same, _ in differences if not same]
     _compared(trial, "repeats", check_report.AGAIN, moved, max(gap for *_, gap in differences))
@@ -206,11 +211,11 @@ async def _repeats(trial: Trial, probe: Probe) -> None:
 
 def _compared(trial: Trial, name: str, when: str, moved: Sequence[int], gap: float) -> None:
     """Another label is a failure between batches and a warning between repetitions; other probabilities a warning."""
-    changed = [trial.samples[index].told() for index in moved]
+    changed = [trial.samples[index].summary_line() for index in moved]
     state = StepState.WARNING if moved or gap > WIDE else StepState.OK
     message, why = check_report.EQUAL % {"when": when, "gap": f"{gap:.1g}"}, name
     if moved:
-        message = "\n".join([check_report.MOVED % {"answers": len(moved), "when": when}, *changed[:SHOWN]])
+        message = "\n".join([check_report.MOVED % {"answers": len(moved), "when": when}, *changed[:SHOWN_SAMPLES]])
     elif gap > WIDE:
         message = check_report.WIDE % {"gap": f"{gap:.3g}", "when": when}
     if name == "batches" and any(step.state != StepState.OK for step in trial.steps if step.name == "repeats"):

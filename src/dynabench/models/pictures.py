@@ -30,10 +30,12 @@ def open_picture(text: str, name: str) -> "Image":
     if not head.startswith("data:image/") or not head.endswith(";base64"):
         raise Invalid({name: "A picture as data:image/png;base64,... is needed."})
     try:
-        found = Image.open(io.BytesIO(base64.b64decode(body, validate=True)), formats=FORMATS)
-        if found.width * found.height > PIXELS:
-            raise Invalid({name: f"The picture has {found.width} x {found.height} pixels; up to {PIXELS:,} are read."})
-        return found.convert("RGB")
+        picture = Image.open(io.BytesIO(base64.b64decode(body, validate=True)), formats=FORMATS)
+        if picture.width * picture.height > PIXELS:
+            raise Invalid(
+                {name: f"The picture has {picture.width} x {picture.height} pixels; up to {PIXELS:,} are read."}
+            )
+        return picture.convert("RGB")
     except Image.DecompressionBombError as error:
         raise Invalid({name: f"The picture unfolds to more than {PIXELS:,} pixels."}) from error
     except (binascii.Error, UnidentifiedImageError, OSError, ValueError, SyntaxError) as error:
@@ -42,8 +44,8 @@ def open_picture(text: str, name: str) -> "Image":
 
 def picture_type(content: bytes) -> str:
     """The media type of a picture by its first bytes, as `image/png`; empty for what is none that is read."""
-    found = media_type_of(content)
-    return found if found.startswith("image/") else ""
+    media_type = media_type_of(content)
+    return media_type if media_type.startswith("image/") else ""
 
 
 def text_of(picture: "Image") -> str:
@@ -60,35 +62,35 @@ BATCH = 16
 FLOOR = 1e-6
 
 
-def weigh_patches(model: Model, found: Attribution, inputs: Inputs) -> Attribution:
+def weigh_patches(model: Model, attribution: Attribution, inputs: Inputs) -> Attribution:
     """The attribution with a map for each picture: what the log-odds of the label lose without each part.
 
     A part is covered with the picture's mean colour. Each map is scaled so that the largest magnitude is 1.
     """
-    maps = {name: _map(model, inputs, name, found.label) for name in model.card.images}
-    return replace(found, maps=maps)
+    maps = {name: _map(model, inputs, name, attribution.label) for name in model.card.images}
+    return replace(attribution, maps=maps)
 
 
 def _map(model: Model, inputs: Inputs, name: str, label: str) -> list[list[float]]:
     picture = open_picture(inputs[name], name)
     rows, columns = (min(GRID, side) for side in (picture.height, picture.width))
     places = [(row, column) for row in range(rows) for column in range(columns)]
-    asked = [inputs] + [{**inputs, name: _covered(picture, place, (rows, columns))} for place in places]
-    outputs = [out for at in range(0, len(asked), BATCH) for out in model.predict(asked[at : at + BATCH])]
+    questions = [inputs] + [{**inputs, name: _covered(picture, place, (rows, columns))} for place in places]
+    outputs = [out for at in range(0, len(questions), BATCH) for out in model.predict(questions[at : at + BATCH])]
     values = np.array([_log_odds(model.card, out, label) for out in outputs])
     lost = values[0] - values[1:]
     scaled = lost / (float(np.abs(lost).max(initial=0.0)) or 1.0)
-    found: list[list[float]] = scaled.reshape(rows, columns).tolist()
-    return found
+    weights: list[list[float]] = scaled.reshape(rows, columns).tolist()
+    return weights
 
 
 def _covered(picture: "Image", place: tuple[int, int], grid: tuple[int, int]) -> str:
     sizes: Sequence[int] = (picture.height, picture.width)
-    top, left = (at * size // count for at, size, count in zip(place, sizes, grid, strict=True))
-    bottom, right = ((at + 1) * size // count for at, size, count in zip(place, sizes, grid, strict=True))
+    top_edge, left_edge = (at * size // count for at, size, count in zip(place, sizes, grid, strict=True))
+    bottom_edge, right_edge = ((at + 1) * size // count for at, size, count in zip(place, sizes, grid, strict=True))
     mean = tuple(int(value) for value in np.asarray(picture).reshape(-1, 3).mean(0))
     changed = picture.copy()
-    changed.paste(mean, (left, top, right, bottom))
+    changed.paste(mean, (left_edge, top_edge, right_edge, bottom_edge))
     return text_of(changed)
 
 

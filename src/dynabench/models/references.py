@@ -73,9 +73,9 @@ def _asking(url: str) -> Iterator[Ask]:
 def _chosen(url: str, kind: str, names: list[str], model_name: str) -> str:
     if model_name in names or (len(names) == 1 and not model_name):
         return model_name or names[0]
-    there = ", ".join(names[:20]) or "not told"
+    served = ", ".join(names[:20]) or "not told"
     message = (
-        f"Say which model you mean: {url}#MODEL. The server speaks the protocol of kind {kind!r}; its models: {there}."
+        f"Say which model you mean: {url}#MODEL. The server speaks the protocol of kind {kind!r}; its models: {served}."
     )
     raise Invalid({"model": message})
 

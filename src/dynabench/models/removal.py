@@ -44,8 +44,8 @@ class Faithfulness:
 
 
 @dataclass(frozen=True)
-class Said:
-    """A model's answer: the `label` to explain, and the words that are never removed (`kept`).
+class ExplainedAnswer:
+    """A model's answer: the `label` to explain, and the words that are never removed (`protected`).
 
     `before` is the probability of `text`: of the label, or of the text of an extracted answer.
     """
@@ -53,7 +53,7 @@ class Said:
     label: str
     text: str
     before: float
-    kept: frozenset[tuple[str, int]] = frozenset()
+    protected: frozenset[tuple[str, int]] = frozenset()
 
 
 def check_faithfulness(
@@ -68,38 +68,44 @@ def check_faithfulness(
     method = method or model.card.methods[0]
     rng = random.Random(seed)
     outputs = model.predict(examples)
-    asked: list[Texts] = []
-    answers: list[Said] = []
+    questions: list[Texts] = []
+    answers: list[ExplainedAnswer] = []
     for inputs, output in zip(examples, outputs, strict=True):
-        said = _said(model.card, output)
-        found = model.attribute(inputs, said.label, method)
-        places = [place for place in top_words(found, None) if (place[0], place[1].start) not in said.kept]
+        explained_answer = _explained_answer(model.card, output)
+        attribution = model.attribute(inputs, explained_answer.label, method)
+        places = [
+            place
+            for place in top_words(attribution, None)
+            if (place[0], place[1].start) not in explained_answer.protected
+        ]
         if len(places) <= REMOVED:
             continue
-        asked.append(without_words(inputs, places[:REMOVED]))
-        asked += [without_words(inputs, rng.sample(places, REMOVED)) for _ in range(DRAWS)]
-        answers.append(said)
-    again = model.predict(asked)
+        questions.append(without_words(inputs, places[:REMOVED]))
+        questions += [without_words(inputs, rng.sample(places, REMOVED)) for _ in range(DRAWS)]
+        answers.append(explained_answer)
+    again = model.predict(questions)
     drops = []
-    for index, said in enumerate(answers):
+    for index, explained_answer in enumerate(answers):
         part = again[index * (1 + DRAWS) : (index + 1) * (1 + DRAWS)]
-        lost = [said.before - (answer.probabilities or {}).get(said.text, 0.0) for answer in part]
+        lost = [
+            explained_answer.before - (answer.probabilities or {}).get(explained_answer.text, 0.0) for answer in part
+        ]
         drops.append((lost[0], sum(lost[1:]) / DRAWS))
     return _summary(method, drops, len(examples) - len(drops))
 
 
-def _said(card: Card, output: Output) -> Said:
+def _explained_answer(card: Card, output: Output) -> ExplainedAnswer:
     answer, probabilities = output.answer[card.answer], output.probabilities or {}
     if card.labels:
-        return Said(str(answer), str(answer), probabilities[str(answer)])
+        return ExplainedAnswer(str(answer), str(answer), probabilities[str(answer)])
     span: Mapping[str, Any] = answer[0] if answer else {"start": 0, "end": 0, "text": ""}
     own = frozenset((card.inputs[1], place) for place in range(span["start"], span["end"]))
-    return Said(explained(card)[0], span["text"], probabilities.get(span["text"], 0.0), own)
+    return ExplainedAnswer(explained(card)[0], span["text"], probabilities.get(span["text"], 0.0), own)
 
 
-def top_words(found: Attribution, count: int | None = REMOVED) -> list[tuple[str, WordWeight]]:
+def top_words(attribution: Attribution, count: int | None = REMOVED) -> list[tuple[str, WordWeight]]:
     """The `count` words of all fields that weigh most towards the label, heaviest first; all without a count."""
-    places = [(field, word) for field, words in found.fields.items() for word in words]
+    places = [(field, word) for field, words in attribution.fields.items() for word in words]
     return sorted(places, key=lambda place: -place[1].weight)[:count]
 
 
@@ -145,27 +151,27 @@ class Presence:
         """Raises whatever the model raises when asked about the inputs."""
         self._model, self._inputs, self._label = model, inputs, label
         self._until = time.monotonic() + seconds
-        self._said = model.predict([inputs])[0]
+        self._first_output = model.predict([inputs])[0]
         self._fields = {
             name: [WordWeight(word.text, word.start, word.end, 0.0) for word in first_words(str(inputs[name]), LONGEST)]
             for name in model.card.inputs
             if name not in model.card.images
         }
-        own = _own(model.card, self._said)
+        own = _own(model.card, self._first_output)
         self.places: list[Place] = [
             (name, word) for name, words in self._fields.items() for word in words if not _within(name, word, own)
         ]
         """The words that can be taken away."""
         whole = np.ones(len(self.places), bool)
-        self._known = {whole.tobytes(): value(model.card, self._said, self._said, label)}
+        self._value_by_row = {whole.tobytes(): value(model.card, self._first_output, self._first_output, label)}
 
     def values(self, rows: NDArray[Any]) -> Floats:
         """The value (B,) of the answer for each row of presences (B, words): a word is there above one half.
 
-        Raises `OutOfTime`; what was answered by then stays known.
+        Raises `OutOfTime`; what was answered by then is remembered.
         """
-        wanted = np.asarray(rows) > 0.5
-        new = {row.tobytes(): row for row in wanted if row.tobytes() not in self._known}
+        presences = np.asarray(rows) > 0.5
+        new = {row.tobytes(): row for row in presences if row.tobytes() not in self._value_by_row}
         waiting = list(new.items())
         for at in range(0, len(waiting), BATCH):
             if time.monotonic() > self._until:
@@ -173,28 +179,28 @@ class Presence:
             part = waiting[at : at + BATCH]
             outputs = self._model.predict([self._texts(row) for _, row in part])
             for (key, _), output in zip(part, outputs, strict=True):
-                self._known[key] = value(self._model.card, output, self._said, self._label)
-        return np.array([self._known[row.tobytes()] for row in wanted])
+                self._value_by_row[key] = value(self._model.card, output, self._first_output, self._label)
+        return np.array([self._value_by_row[row.tobytes()] for row in presences])
 
-    def known(self) -> tuple[Floats, Floats]:
+    def answered_rows(self) -> tuple[Floats, Floats]:
         """Every row of presences (N, words) asked so far, and its value (N,)."""
-        rows = np.array([np.frombuffer(key, bool) for key in self._known], float)
-        return rows.reshape(len(self._known), len(self.places)), np.array(list(self._known.values()))
+        rows = np.array([np.frombuffer(key, bool) for key in self._value_by_row], float)
+        return rows.reshape(len(self._value_by_row), len(self.places)), np.array(list(self._value_by_row.values()))
 
     def attribution(
         self, method: str, weights: Floats, error: float | None = None, cut_short: bool = False
     ) -> Attribution:
         """Weights (words,) as an attribution, scaled so that the largest magnitude is 1."""
         scale = float(np.abs(weights).max(initial=0.0)) or 1.0
-        found = {(name, word.start): float(w) / scale for (name, word), w in zip(self.places, weights, strict=True)}
+        scaled = {(name, word.start): float(w) / scale for (name, word), w in zip(self.places, weights, strict=True)}
         fields = {
-            name: [WordWeight(w.text, w.start, w.end, found.get((name, w.start), 0.0)) for w in words]
+            name: [WordWeight(w.text, w.start, w.end, scaled.get((name, w.start), 0.0)) for w in words]
             for name, words in self._fields.items()
         }
         return Attribution(method, self._label, fields, error, cut_short=cut_short)
 
     def _texts(self, row: NDArray[np.bool_]) -> Mapping[str, Any]:
-        gone = [place for place, there in zip(self.places, row, strict=True) if not there]
+        gone = [place for place, present in zip(self.places, row, strict=True) if not present]
         pictures = {name: self._inputs[name] for name in self._model.card.images}
         return {**without_words({name: self._inputs[name] for name in self._fields}, gone), **pictures}
 
@@ -210,10 +216,10 @@ def value(card: Card, output: Output, first: Output, label: str) -> float:
     if output.probabilities is not None and text in (first.probabilities or {}):
         p = min(max(output.probabilities.get(text, 0.0), FLOOR), 1 - FLOOR)
         return float(np.log(p / (1 - p)))
-    said = output.answer[card.answer]
+    answer = output.answer[card.answer]
     if card.returns == "label":
-        return float(said == label)
-    return word_f1(normalize_answer(_text(said)), normalize_answer(text))
+        return float(answer == label)
+    return word_f1(normalize_answer(_text(answer)), normalize_answer(text))
 
 
 def _text(answer: Any) -> str:
@@ -222,11 +228,11 @@ def _text(answer: Any) -> str:
     return " ".join(" ".join((span["text"], span.get("label", ""))).strip() for span in answer)
 
 
-def _own(card: Card, said: Output) -> Sequence[tuple[str, int, int]]:
+def _own(card: Card, output: Output) -> Sequence[tuple[str, int, int]]:
     """Return the places of the answer itself in the inputs, as (field, start, end)."""
     if card.returns not in ("spans", "tags"):
         return ()
-    return [(card.inputs[-1], span["start"], span["end"]) for span in said.answer[card.answer]]
+    return [(card.inputs[-1], span["start"], span["end"]) for span in output.answer[card.answer]]
 
 
 def _within(name: str, word: WordWeight, own: Sequence[tuple[str, int, int]]) -> bool:
@@ -253,31 +259,31 @@ def explain(model: Model, inputs: Inputs, label: str, method: str, seconds: floa
         raise Invalid({"label": f"One of {', '.join(explained(model.card))}."})
     if method not in METHODS or method not in model.card.methods:
         raise Invalid({"method": f"One of {', '.join(model.card.methods)}."})
-    asked = Presence(model, inputs, label, seconds)
-    if not asked.places:
-        return asked.attribution(method, np.zeros(0))
+    presence = Presence(model, inputs, label, seconds)
+    if not presence.places:
+        return presence.attribution(method, np.zeros(0))
     try:
-        return METHODS[method](asked)
+        return METHODS[method](presence)
     except OutOfTime:
-        return asked.attribution(method, _fitted(asked), cut_short=True)
+        return presence.attribution(method, _fitted(presence), cut_short=True)
 
 
-def _occlusion(asked: Presence) -> Attribution:
-    count = len(asked.places)
-    values = asked.values(np.vstack([np.ones(count), 1 - np.eye(count)]))
-    return asked.attribution("occlusion", values[0] - values[1:])
+def _occlusion(presence: Presence) -> Attribution:
+    count = len(presence.places)
+    values = presence.values(np.vstack([np.ones(count), 1 - np.eye(count)]))
+    return presence.attribution("occlusion", values[0] - values[1:])
 
 
-def _shapley(asked: Presence) -> Attribution:
+def _shapley(presence: Presence) -> Attribution:
     import torch
     from captum.attr import ShapleyValueSampling
 
-    count = len(asked.places)
-    whole, none = asked.values(np.vstack([np.ones(count), np.zeros(count)]))
-    sampler, total, drawn = ShapleyValueSampling(_forward(asked)), np.zeros(count), 0
+    count = len(presence.places)
+    whole, none = presence.values(np.vstack([np.ones(count), np.zeros(count)]))
+    sampler, total, drawn = ShapleyValueSampling(_forward(presence)), np.zeros(count), 0
     try:
         with _captum, torch.random.fork_rng():
-            torch.manual_seed(_seed(asked))
+            torch.manual_seed(_seed(presence))
             for _ in range(PERMUTATIONS):
                 part = sampler.attribute(torch.ones(1, count), n_samples=1, perturbations_per_eval=32)
                 total, drawn = total + part.double().numpy()[0], drawn + 1
@@ -286,44 +292,44 @@ def _shapley(asked: Presence) -> Attribution:
             raise
     shares = total / drawn
     error = abs(float(shares.sum()) - (whole - none)) / max(abs(whole - none), 1e-6)
-    return asked.attribution("shapley", shares, round(error, 6), cut_short=drawn < PERMUTATIONS)
+    return presence.attribution("shapley", shares, round(error, 6), cut_short=drawn < PERMUTATIONS)
 
 
-def _lime(asked: Presence) -> Attribution:
+def _lime(presence: Presence) -> Attribution:
     import torch
     from captum.attr import Lime
     from captum.attr._core.lime import get_exp_kernel_similarity_function
 
-    count = len(asked.places)
+    count = len(presence.places)
     near = get_exp_kernel_similarity_function("cosine", kernel_width=0.25)
     with _captum, torch.random.fork_rng():
-        torch.manual_seed(_seed(asked))
-        found = Lime(_forward(asked), similarity_func=near).attribute(
+        torch.manual_seed(_seed(presence))
+        weights = Lime(_forward(presence), similarity_func=near).attribute(
             torch.ones(1, count), n_samples=SAMPLES + SAMPLES_A_WORD * count, perturbations_per_eval=32
         )
-    return asked.attribution("lime", found.double().numpy()[0])
+    return presence.attribution("lime", weights.double().numpy()[0])
 
 
 METHODS: dict[str, Callable[[Presence], Attribution]] = {"occlusion": _occlusion, "shapley": _shapley, "lime": _lime}
 
 
-def _forward(asked: Presence) -> Callable[..., object]:
+def _forward(presence: Presence) -> Callable[..., object]:
     """The value of each row of presences (B, words) as Captum wants it."""
     import torch
 
-    return lambda rows: torch.from_numpy(asked.values(rows.detach().numpy()))
+    return lambda rows: torch.from_numpy(presence.values(rows.detach().numpy()))
 
 
-def _seed(asked: Presence) -> int:
+def _seed(presence: Presence) -> int:
     """The same question is drawn for in the same way."""
-    return crc32("\0".join(word.text for _, word in asked.places).encode())
+    return crc32("\0".join(word.text for _, word in presence.places).encode())
 
 
-def _fitted(asked: Presence) -> Floats:
+def _fitted(presence: Presence) -> Floats:
     """Return the weights of a ridge regression on the answers that came in time; zeros for fewer than two."""
-    rows, values = asked.known()
+    rows, values = presence.answered_rows()
     if len(values) < 2:
-        return np.zeros(len(asked.places))
+        return np.zeros(len(presence.places))
     centred = rows - rows.mean(0)
     gram = centred.T @ centred + RIDGE * len(values) * np.eye(rows.shape[1])
     return np.asarray(np.linalg.solve(gram, centred.T @ (values - values.mean())))

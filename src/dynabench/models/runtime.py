@@ -30,11 +30,11 @@ def cores() -> int:
     `OMP_NUM_THREADS` lowers it, so that processes can share the cores.
     """
     try:
-        there = len(os.sched_getaffinity(0))
+        available = len(os.sched_getaffinity(0))
     except AttributeError:
-        there = os.cpu_count() or 1
-    wanted = os.environ.get("OMP_NUM_THREADS", "")
-    return min(there, max(1, int(wanted))) if wanted.isdigit() else there
+        available = os.cpu_count() or 1
+    limit = os.environ.get("OMP_NUM_THREADS", "")
+    return min(available, max(1, int(limit))) if limit.isdigit() else available
 
 
 def folder_size(folder: Path) -> int:
@@ -73,6 +73,6 @@ def use_threads(pieces: int) -> None:
     """Compute a pass over so many word pieces with as many threads as pay: one for few, every core for many."""
     import torch
 
-    wanted = 1 if pieces < SMALL else cores()
-    if torch.get_num_threads() != wanted:
-        torch.set_num_threads(wanted)
+    threads = 1 if pieces < SMALL else cores()
+    if torch.get_num_threads() != threads:
+        torch.set_num_threads(threads)

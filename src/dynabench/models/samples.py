@@ -79,35 +79,35 @@ class Sample:
     inputs: dict[str, str]
     awkward: bool
 
-    def told(self, width: int = 60) -> str:
+    def summary_line(self, width: int = 60) -> str:
         """The input in a line, shortened."""
         parts = [f"{name}={value!r}" for name, value in self.inputs.items()]
         return "; ".join(part if len(part) <= width else f"{part[: width - 3]}..." for part in parts)
 
 
-def of(config: TaskConfig, count: int = COUNT) -> list[Sample]:
+def sample_inputs(config: TaskConfig, count: int = COUNT) -> list[Sample]:
     """Samples of the task's model inputs, the same ones each time: `PLAIN` plain ones first, then awkward ones.
 
     Every value is one that the task's fields accept. Raises ValueError for a field type that nothing is known of.
     """
     fields = {"context": config.context, "input": config.input}
-    made = [_row(config, fields, number) for number in range(max(count, PLAIN + 1))]
-    return [Sample(_sent(config, values), number >= PLAIN) for number, values in enumerate(made)]
+    rows = [_row(config, fields, number) for number in range(max(count, PLAIN + 1))]
+    return [Sample(_sent(config, values), number >= PLAIN) for number, values in enumerate(rows)]
 
 
 def _row(config: TaskConfig, fields: Mapping[str, list[Field]], number: int) -> dict[str, dict[str, Any]]:
     """The values of one sample by group; the awkward value wanders from input to input, every fourth time to all."""
     places = list(config.model_inputs({}, {}))
     awkward = number - PLAIN
-    made: dict[str, dict[str, Any]] = {group: {} for group in fields}
+    values: dict[str, dict[str, Any]] = {group: {} for group in fields}
     beside: dict[str, Any] = {}
     for group, field in ((group, field) for group, members in fields.items() for field in members):
         place = places.index(field.name) if field.name in places else 0
         away = place - awkward % len(places)
         hit = awkward >= 0 and (away == 0 or awkward % 4 == 3)
-        found = _value(field, awkward + 5 * away, beside) if hit else _value(field, number + 5 * place, beside, True)
-        made[group][field.name] = beside[field.name] = found
-    return made
+        value = _value(field, awkward + 5 * away, beside) if hit else _value(field, number + 5 * place, beside, True)
+        values[group][field.name] = beside[field.name] = value
+    return values
 
 
 def _value(field: Field, number: int, beside: Mapping[str, Any], plain: bool = False) -> Any:
@@ -136,10 +136,10 @@ def _candidates(field: Field, awkward: bool, beside: Mapping[str, Any]) -> list[
 
 def _texts(field: Text, awkward: bool, beside: Mapping[str, Any]) -> list[str]:
     longest = min(field.max_length, 1000 * DEEP)
-    found = [text[:longest].strip() for text in (AWKWARD if awkward else ORDINARY)]
-    found = found if field.multiline else [" ".join(text.split()) for text in found]
-    short = [text for text in found if len(text) < field.min_length]
-    return [*(text for text in found if text not in short), *((text * field.min_length)[:longest] for text in short)]
+    texts = [text[:longest].strip() for text in (AWKWARD if awkward else ORDINARY)]
+    texts = texts if field.multiline else [" ".join(text.split()) for text in texts]
+    short = [text for text in texts if len(text) < field.min_length]
+    return [*(text for text in texts if text not in short), *((text * field.min_length)[:longest] for text in short)]
 
 
 def _options(field: Choice, awkward: bool, beside: Mapping[str, Any]) -> list[str]:
@@ -149,8 +149,8 @@ def _options(field: Choice, awkward: bool, beside: Mapping[str, Any]) -> list[st
 def _numbers(field: Number, awkward: bool, beside: Mapping[str, Any]) -> list[float | int]:
     ends = [field.min, field.max, 0, 1, -1]
     middle = [field.min + (field.max - field.min) * share for share in (0.5, 0.25, 0.75)]
-    found = ends if awkward else middle
-    return [int(value) if field.integer else value for value in [*found, *ends]]
+    chosen = ends if awkward else middle
+    return [int(value) if field.integer else value for value in [*chosen, *ends]]
 
 
 def _spans(field: Spans, awkward: bool, beside: Mapping[str, Any]) -> list[Any]:
@@ -165,13 +165,13 @@ def _labelled(field: LabelledSpans, awkward: bool, beside: Mapping[str, Any]) ->
 
 
 def _groups(field: Group, awkward: bool, beside: Mapping[str, Any]) -> list[Any]:
-    made = []
+    groups = []
     for number in range(4):
         row = dict[str, Any]()
         for inner in field.fields:
             row[inner.name] = _value(inner, number, {**beside, **row}, not awkward)
-        made.append([row] * field.at_least if field.repeat else row)
-    return made
+        groups.append([row] * field.at_least if field.repeat else row)
+    return groups
 
 
 def _pictures(field: Image, awkward: bool, beside: Mapping[str, Any]) -> list[str]:

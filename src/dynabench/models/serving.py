@@ -35,7 +35,7 @@ class NotServed(errors.Unavailable):
     @classmethod
     def of(cls, awaited: Sequence[AwaitedModel]) -> Self:
         """The refusal, which names each model and what it waits for."""
-        models = joined("; ", (_("%(name)s: %(why)s", name=each.name, why=each.why) for each in awaited))
+        models = joined("; ", (_("%(name)s: %(why)s", name=model.name, why=model.why) for model in awaited))
         return cls(
             _("The round cannot open yet, because not all its models are served. %(models)s. Try "
               "again in a moment.",
@@ -54,21 +54,21 @@ async def awaited(host: Host, targets: Iterable[Key], load: bool = True) -> list
     that does not answer: nobody is sent there, and one that is gone for good must not keep rounds from opening. Raises
     `Unavailable` when no host can be reached.
     """
-    wanted = list(dict.fromkeys(targets))
-    if not wanted:
+    keys = list(dict.fromkeys(targets))
+    if not keys:
         return []
     connections = await host.reachable()
     if load:
-        names = {name for name, _version in wanted}
-        loads = {(connection, key[0]): beside for connection in connections for key in wanted
+        names = {name for name, _version in keys}
+        loads = {(connection, key[0]): beside for connection in connections for key in keys
                  if (beside := _to_load(connection, key, names)) is not None}  # fmt: skip
         if loads:
             await asyncio.gather(
                 *(connection.load(name, host.timeout, beside) for (connection, name), beside in loads.items())
             )
             connections = await host.reachable()
-    found = []
-    for key in wanted:
+    awaited_models = []
+    for key in keys:
         having = [
             connection
             for connection in connections
@@ -77,8 +77,8 @@ async def awaited(host: Host, targets: Iterable[Key], load: bool = True) -> list
         whys = [(connection.url, why) for connection in having if (why := _why(connection, key))]
         if not having:
             whys = [("", _("no model host has it"))]
-        found += [AwaitedModel(*key, where, why) for where, why in whys]
-    return found
+        awaited_models += [AwaitedModel(*key, where, why) for where, why in whys]
+    return awaited_models
 
 
 async def require(host: Host, targets: Iterable[Key]) -> None:

@@ -29,7 +29,7 @@ CHUNK = 2**20
 """Bytes that are read at a time."""
 LARGEST = 256 * 1024
 """Bytes of `model.yaml`, all of which is read before anything is checked."""
-KEPT = 8 * 1024
+REMEMBERED = 8 * 1024
 """Characters of a `model.yaml` whose values are remembered."""
 LONGEST_README = 64 * 1024
 """Bytes of the card that are handed out at most."""
@@ -46,7 +46,7 @@ class Score(BaseModel):
     low: float = Field(description="Lower end of the 95 % Wilson interval of the accuracy.")
     high: float
 
-    def told(self) -> str:
+    def summary_line(self) -> str:
         """In one line."""
         interval = f"{self.low:.4f} to {self.high:.4f}"
         return f"accuracy {self.accuracy:.4f} ({interval}), macro F1 {self.macro_f1:.4f}, n {self.n}"
@@ -66,7 +66,7 @@ class SpanScore(BaseModel):
     low: float = Field(description="Lower end of the 95 % Wilson interval of the exact match.")
     high: float
 
-    def told(self) -> str:
+    def summary_line(self) -> str:
         """In one line."""
         interval = f"{self.low:.4f} to {self.high:.4f}"
         return f"F1 {self.f1:.4f}, exact match {self.exact_match:.4f} ({interval}), n {self.n}"
@@ -126,15 +126,15 @@ def read(folder: Path) -> Spec:
     except RecursionError as error:
         raise Invalid({FILE: "It is nested too deeply."}) from error
     try:
-        found = Spec.model_validate(raw)
+        details = Spec.model_validate(raw)
     except ValidationError as error:
         raise Invalid(validation_errors(error, FILE)) from error
-    allowed = kinds.kind(found.kind).files
+    allowed = kinds.kind(details.kind).files
     strangers = [path.name for path in _files(folder) if allowed is not None and path.suffix not in allowed]
     if strangers:
-        told = f"Of this kind only {', '.join(sorted(allowed or ()))} files may be here, not {', '.join(strangers)}."
-        raise Invalid({FILE: told})
-    return found
+        message = f"Of this kind only {', '.join(sorted(allowed or ()))} files may be here, not {', '.join(strangers)}."
+        raise Invalid({FILE: message})
+    return details
 
 
 def _plain(text: str) -> Any:
@@ -142,15 +142,15 @@ def _plain(text: str) -> Any:
 
     Short texts are read once, since a search for one model reads the files of all.
     """
-    return deepcopy(_known(text)) if len(text) <= KEPT else yaml.safe_load(text)
+    return deepcopy(_load_cached(text)) if len(text) <= REMEMBERED else yaml.safe_load(text)
 
 
-_known = lru_cache(maxsize=128)(yaml.safe_load)
+_load_cached = lru_cache(maxsize=128)(yaml.safe_load)
 
 
-def write(folder: Path, told: Spec | Mapping[str, Any]) -> None:
-    """Write the folder's `model.yaml`, its lines in the order in which they are told."""
-    lines = told.model_dump() if isinstance(told, Spec) else dict(told)
+def write(folder: Path, content: Spec | Mapping[str, Any]) -> None:
+    """Write the folder's `model.yaml`, its lines in the order of `content`."""
+    lines = content.model_dump() if isinstance(content, Spec) else dict(content)
     text = yaml.safe_dump(lines, sort_keys=False, allow_unicode=True, width=120)
     (folder / FILE).write_text(text, encoding="utf-8")
 

@@ -87,22 +87,26 @@ def _wrong_pictures(answer: Any) -> str:
     return ""
 
 
-def _wrong_probabilities(card: Card, known: Any) -> str:
-    if known is None:
+def _wrong_probabilities(card: Card, probabilities: Any) -> str:
+    if probabilities is None:
         return ""
-    if not isinstance(known, Mapping):
-        return f"probabilities are an object from label to number, not {_short(known)}."
-    for label, value in known.items():
+    if not isinstance(probabilities, Mapping):
+        return f"probabilities are an object from label to number, not {_short(probabilities)}."
+    for label, value in probabilities.items():
         if not isinstance(value, float | int) or isinstance(value, bool):
             return f"the probability of {_short(label)} is {_short(value)}, a {type(value).__name__}, not a number."
         if not -SLACK <= value <= 1 + SLACK:
             return f"the probability of {_short(label)} is {_short(value)}; it must lie between 0 and 1."
     if card.returns != "label":
-        fits = len(known) <= MOST and all(isinstance(text, str) and len(text) <= LONGEST for text in known)
+        fits = len(probabilities) <= MOST and all(
+            isinstance(text, str) and len(text) <= LONGEST for text in probabilities
+        )
         return "" if fits else f"probabilities are given for up to {MOST} texts of up to {LONGEST} characters."
-    if set(known) != set(card.labels):
-        return f"probabilities are given for {_short(sorted(map(str, known)))}; needed: {', '.join(card.labels)}."
-    total = sum(known.values())
+    if set(probabilities) != set(card.labels):
+        return (
+            f"probabilities are given for {_short(sorted(map(str, probabilities)))}; needed: {', '.join(card.labels)}."
+        )
+    total = sum(probabilities.values())
     return "" if abs(total - 1) <= SLACK else f"the probabilities sum to {total:.4g}, not 1; apply a softmax."
 
 
@@ -187,9 +191,9 @@ def _form_problems(field: Field, card: Card) -> dict[str, str]:
             labels = ", ".join(strangers) or card.returns
             names = {"name": card.name, "labels": labels, "options": ", ".join(field.values)}
             return {"labels": check_report.OTHER_LABELS % names}
-    wanted = "spans" if isinstance(field, Spans) else "text" if isinstance(field, Text) else ""
-    also = {"spans": "tags", "text": "label"}.get(wanted)  # a label is a text
-    if wanted and card.returns not in (wanted, also):
-        names = {"name": card.name, "returned": card.returns, "answer": repr(field.name), "wanted": wanted}
+    expected = "spans" if isinstance(field, Spans) else "text" if isinstance(field, Text) else ""
+    also = {"spans": "tags", "text": "label"}.get(expected)  # a label is a text
+    if expected and card.returns not in (expected, also):
+        names = {"name": card.name, "returned": card.returns, "answer": repr(field.name), "wanted": expected}
         return {"returns": check_report.OTHER_FORM % names}
     return {}

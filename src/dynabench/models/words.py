@@ -38,16 +38,16 @@ _LETTER = re.compile(
 _REGION = re.compile(r"regional indicator symbol letter (\w)")
 
 
-def said(word: str) -> str:
+def describe_emoji(word: str) -> str:
     """Words for a word with emoji: names, "dark skinned" for skin tones, countries for flags.
 
     `word` is one emoji with what modifies it or joins it, or a run of one emoji.
     """
     run = word[:1] * len(word) == word
-    return _said(word[:REPEATS] if run else word)
+    return _describe_emoji(word[:REPEATS] if run else word)
 
 
-def _said(word: str) -> str:
+def _describe_emoji(word: str) -> str:
     country = _country(word)
     if country:
         return f"flag of {country}"
@@ -65,9 +65,9 @@ def _said(word: str) -> str:
     return " ".join(parts)
 
 
-def _gendered(name: str, who: str) -> str:
+def _gendered(name: str, gender: str) -> str:
     skin, middle, rest = name.rpartition(" skinned ")
-    return f"{skin}{middle}{who} {_PERSON.sub('', rest)}".strip()
+    return f"{skin}{middle}{gender} {_PERSON.sub('', rest)}".strip()
 
 
 @lru_cache(maxsize=8192)
@@ -152,4 +152,4 @@ def spoken(word: str) -> str:
         return sys.intern(word[:LONGEST])
     if not any(unicodedata.category(c) == "So" for c in word):
         return word[:LONGEST]
-    return said(word[:LONGEST])
+    return describe_emoji(word[:LONGEST])

@@ -25,7 +25,7 @@ def check_keys(settings: Settings) -> None:
     database = Database(settings.url)
     try:
         database.read(check_keys_of, settings)
-        if not database.read(_noted):  # a start waits for nobody who writes, once the secret is noted
+        if not database.read(_recorded_fingerprint):  # a start waits for nobody who writes, once the secret is noted
             database.write(note_secret, settings)
     finally:
         database.close()
@@ -55,7 +55,7 @@ def check_secret(session: Session, settings: Settings) -> None:
         return
     registered = select(func.count()).select_from(Person).where(Person.imported_as.is_(None))
     people = session.scalar(registered)
-    if people or _noted(session):
+    if people or _recorded_fingerprint(session):
         rows = f"The database has {people} accounts" if people else "The database was filled with a secret"
         raise Conflict(
             f"{rows}, but there is no {settings.secret_file}. A new secret would change all pseudonyms. Put the file "
@@ -75,7 +75,7 @@ def note_secret(session: Session, settings: Settings) -> None:
     The fingerprint does not give the secret away. It lies in the database, so that a mistyped `DYNABENCH_SECRET`, or
     the home folder of another platform, cannot change all pseudonyms without a word.
     """
-    if not _noted(session):
+    if not _recorded_fingerprint(session):
         write = (postgresql if session.get_bind().dialect.name == "postgresql" else sqlite).insert(SecretFingerprint)
         row = {"id": 1, "fingerprint": fingerprint(settings), "noted_at": now()}
         session.execute(write.values(row).on_conflict_do_nothing(index_elements=["id"]))
@@ -96,12 +96,12 @@ def fingerprint(settings: Settings) -> str:
     return keyed(settings.key, "fingerprint", "secret").hex()
 
 
-def _noted(session: Session) -> str:
+def _recorded_fingerprint(session: Session) -> str:
     return session.scalar(select(SecretFingerprint.fingerprint).where(SecretFingerprint.id == 1)) or ""
 
 
 def _compare(session: Session, settings: Settings) -> None:
-    recorded = _noted(session)
+    recorded = _recorded_fingerprint(session)
     if recorded and not hmac.compare_digest(recorded, fingerprint(settings)):
         source = "DYNABENCH_SECRET" if settings.secret else str(settings.secret_file)
         raise Conflict(

@@ -227,7 +227,7 @@ class _ZipReader:
                 raise UploadRefused(_("The file is too large."))
             stored, facts = file_formats.check_upload(content, _kind(content), _limits(self.settings, content))
         except UploadRefused as problem:
-            self.refused.append(f"{name}: {problem.told}")
+            self.refused.append(f"{name}: {problem.detail}")
             return ""
         digest = MediaStore.of(self.settings).put(stored)
         self.unrecorded.append((digest, facts, PurePosixPath(name).name))

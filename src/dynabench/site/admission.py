@@ -120,21 +120,23 @@ class Admission:
 
 
 class Places:
-    """Places that requests hold: `most` in all and `each` for an address.
+    """Places that requests hold: `most` in all and `per_address` for each address.
 
     Where they are `shared`, an address may hold no more than are free: `n` addresses that take what they can leave one
     part of `n + 1` to others.
     """
 
-    def __init__(self, most: int, item: int, shared: bool = True) -> None:
-        self.most, self.each, self.shared = most, item, shared
+    def __init__(self, most: int, per_address: int, shared: bool = True) -> None:
+        self.most, self.per_address, self.shared = most, per_address, shared
         self.held = 0
         self.of_address: Counter[str] = Counter()
 
     def has_room(self, address: str) -> bool:
         """Tell whether an address may take another place."""
         free = self.most - self.held
-        return free > 0 and self.of_address[address] < (min(self.each, free) if self.shared else self.each)
+        return free > 0 and self.of_address[address] < (
+            min(self.per_address, free) if self.shared else self.per_address
+        )
 
     def take(self, address: str) -> None:
         """Give a place to an address."""

@@ -104,7 +104,7 @@ class Frame:
         """The headers of every response; pages and JSON are never kept by caches unless a route says so."""
         for name, value in security.HEADERS.items():
             headers.setdefault(name, value)
-        if _shown(scope):
+        if _is_page(scope):
             headers.add_vary_header("Accept-Language, Cookie")
             headers.setdefault("Content-Language", language.current.get())
         if self.settings.secure_cookies:
@@ -120,11 +120,11 @@ class Frame:
 
     def language(self, scope: Scope) -> str:
         """The language that the reader's cookie or browser asks for; the JSON API speaks English alone."""
-        if not _shown(scope):
+        if not _is_page(scope):
             return "en"
         headers = Headers(scope=scope)
         cookies = cookie_parser(headers.get("cookie", ""))
-        return language.wanted(cookies.get(language.COOKIE), headers.get("accept-language", ""))
+        return language.choose_language(cookies.get(language.COOKIE), headers.get("accept-language", ""))
 
     def note(self, scope: Scope, status: int, seconds: float) -> None:
         """Count the request, and log it by its route's template: addresses may hold what people wrote."""
@@ -134,7 +134,7 @@ class Frame:
             log.info("request", method=scope["method"], route=route, status=status, ms=round(seconds * 1000, 1))
 
 
-def _shown(scope: Scope) -> bool:
+def _is_page(scope: Scope) -> bool:
     """Return whether people read the page at this address."""
     return not scope["path"].startswith(("/api/", "/static/", "/metrics", "/healthz", "/readyz"))
 

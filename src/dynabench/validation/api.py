@@ -87,10 +87,10 @@ async def read_statistics(
 
 
 def _statistics(session: Session, task: str, number: int, sources: list[Source] | None) -> StatisticsOut:
-    found = rounds.round_of(session, task, number)
-    figures = statistics(session, found, sources=sources)
-    targets = target_figures.by_target(session, found, figures.total, PEOPLE if sources is None else sources)
-    return StatisticsOut.told(task, number, figures, targets, target_figures.is_lower_bound(session, found))
+    round = rounds.round_of(session, task, number)
+    figures = statistics(session, round, sources=sources)
+    targets = target_figures.by_target(session, round, figures.total, PEOPLE if sources is None else sources)
+    return StatisticsOut.from_statistics(task, number, figures, targets, target_figures.is_lower_bound(session, round))
 
 
 router.include_router(media.router)
@@ -133,7 +133,7 @@ class CaseOut(BaseModel):
         """As JSON."""
         return cls.model_validate(
             {
-                "example": examples.told(case.seen, author=case.seen.author.public_name),
+                "example": examples.example_out(case.seen, author=case.seen.author.public_name),
                 "flags": [{"by": flag.by, "values": flag.values, "at": flag.at} for flag in case.flags],
                 "steps": [vars(step) for step in case.steps],
                 "banned": case.banned,
@@ -246,8 +246,8 @@ class BulkOut(BaseModel):
 
 def _beside(session: Session, person: Person, id: int) -> BesideOut:
     notes.task_of(session, person, id)
-    said, labels = notes.of(session, [id])
-    return BesideOut.model_validate({"notes": [vars(each) for each in said[id]], "labels": labels[id]})
+    notes_by_example, labels = notes.read_notes_and_labels(session, [id])
+    return BesideOut.model_validate({"notes": [vars(note) for note in notes_by_example[id]], "labels": labels[id]})
 
 
 async def _changed(request: Request, id: int, person: Person, change: Any, *args: Any) -> BesideOut:
@@ -295,10 +295,10 @@ async def take_label(request: Request, id: RowId, name: LabelName, person: Membe
     return await _changed(request, id, person, notes.label, name, False)
 
 
-def _told(session: Session, person: Person, task: str, id: int) -> BulkOut:
-    found, ids = bulk.one(session, person, task, id)
-    values = {"id": found.id, "kind": found.kind, "value": found.value, "changed": ids}
-    return BulkOut.model_validate(values | {"undone": found.undone_at is not None})
+def _bulk_out(session: Session, person: Person, task: str, id: int) -> BulkOut:
+    bulk_act, ids = bulk.read_bulk_act(session, person, task, id)
+    values = {"id": bulk_act.id, "kind": bulk_act.kind, "value": bulk_act.value, "changed": ids}
+    return BulkOut.model_validate(values | {"undone": bulk_act.undone_at is not None})
 
 
 @router.post("/tasks/{task}/examples/bulk", status_code=201)
@@ -314,8 +314,8 @@ async def act_on_many(request: Request, task: str, body: BulkIn, person: Member)
             ids = search.ids(session, person, task, filters, before=before, most=bulk.MOST + 1)
             if not ids:
                 raise errors.Invalid({"matching": _("No example matches all filters.")})
-        made = bulk.act(session, person, task, body.kind, body.value, ids)
-        return _told(session, person, task, made.id)
+        bulk_act = bulk.act(session, person, task, body.kind, body.value, ids)
+        return _bulk_out(session, person, task, bulk_act.id)
 
     db: Database = request.app.state.db
     return await db.awrite(write)
@@ -328,7 +328,7 @@ async def undo_act(request: Request, task: str, id: RowId, person: Member) -> Bu
 
     def write(session: Session) -> BulkOut:
         bulk.undo(session, person, task, id)
-        return _told(session, person, task, id)
+        return _bulk_out(session, person, task, id)
 
     db: Database = request.app.state.db
     return await db.awrite(write)

@@ -31,29 +31,34 @@ def act(session: Session, person: Person | None, task_id: str, kind: Kind, value
     Hiding stands for taking out what others wrote: it can be undone, which a retraction by its author cannot.
     """
     rounds.require(session, person, Action.MODERATE, task_id)
-    wanted = sorted(set(ids))
-    if not 0 < len(wanted) <= MOST:
+    example_ids = sorted(set(ids))
+    if not 0 < len(example_ids) <= MOST:
         raise errors.Invalid({"ids": _("Choose 1 to %(most)s examples.", most=f"{MOST:,}")})
     value = _clean(kind, value)
-    if len(found := _of_task(session, task_id, wanted)) < len(wanted):
+    if len(existing_ids := _of_task(session, task_id, example_ids)) < len(example_ids):
         raise errors.NotFound(
-            _("Task %(task_id)s has no example %(wanted)s.", task_id=repr(task_id), wanted=min(set(wanted) - found))
+            _(
+                "Task %(task_id)s has no example %(wanted)s.",
+                task_id=repr(task_id),
+                wanted=min(set(example_ids) - existing_ids),
+            )
         )
-    made = BulkAct(task_id=task_id, kind=kind, value=value, by=person.id if person else None, at=now())
-    session.add(made)
+    bulk_act = BulkAct(task_id=task_id, kind=kind, value=value, by=person.id if person else None, at=now())
+    session.add(bulk_act)
     session.flush()
-    for (
-        example_id
-    ) in wanted:  # all of them before anything changes, in the order of their ids: nobody waits in a circle
+    # All of them before anything changes, in the order of their ids: nobody waits in a circle.
+    for example_id in example_ids:
         projections.locked(session, example_id)
-    changed = [each for each in wanted if _one(session, person, kind, value, each, made)]
+    changed = [
+        example_id for example_id in example_ids if _change_example(session, person, kind, value, example_id, bulk_act)
+    ]
     if changed:
-        rows = [{"bulk_id": made.id, "example_id": each} for each in changed]
+        rows = [{"bulk_id": bulk_act.id, "example_id": example_id} for example_id in changed]
         session.execute(insert(BulkMember), rows)
     rounds.record_act(
-        session, person, "examples.bulk", task=task_id, bulk=made.id, act=kind, value=value, changed=len(changed)
+        session, person, "examples.bulk", task=task_id, bulk=bulk_act.id, act=kind, value=value, changed=len(changed)
     )
-    return made
+    return bulk_act
 
 
 def _clean(kind: Kind, value: str) -> str:
@@ -63,14 +68,16 @@ def _clean(kind: Kind, value: str) -> str:
 
 
 def _of_task(session: Session, task_id: str, ids: Sequence[int]) -> set[int]:
-    found: set[int] = set()
+    existing_ids: set[int] = set()
     for start in range(0, len(ids), SOME):
         some = select(Example.id).join(Round, Round.id == Example.round_id).where(Round.task_id == task_id)
-        found.update(session.scalars(some.where(Example.id.in_(ids[start : start + SOME]))))
-    return found
+        existing_ids.update(session.scalars(some.where(Example.id.in_(ids[start : start + SOME]))))
+    return existing_ids
 
 
-def _one(session: Session, person: Person | None, kind: Kind, value: str, id: int, of: BulkAct) -> bool:
+def _change_example(
+    session: Session, person: Person | None, kind: Kind, value: str, id: int, bulk_act: BulkAct
+) -> bool:
     if kind in ("hide", "restore"):
         was = session.get_one(Standing, id).hidden
         (withdrawal.hide if kind == "hide" else withdrawal.restore)(session, person, id, value)
@@ -78,7 +85,7 @@ def _one(session: Session, person: Person | None, kind: Kind, value: str, id: in
     if kind in ("label", "unlabel"):
         return notes.label(session, person, id, value, kind == "label")
     if kind == "note":
-        notes.add(session, person, id, value, of.at)
+        notes.add(session, person, id, value, bulk_act.at)
         return True
     before = _review(session, id)
     moderation.reopen(session, person, id, value)
@@ -89,37 +96,41 @@ def _review(session: Session, id: int) -> str:
     return moderation.review(session, id, session.scalars(queries.votes(id)).all())
 
 
-def one(session: Session, person: Person | None, task_id: str, id: int) -> tuple[BulkAct, list[int]]:
+def read_bulk_act(session: Session, person: Person | None, task_id: str, id: int) -> tuple[BulkAct, list[int]]:
     """A bulk act of the task with the examples that it changed (owners and moderators)."""
     rounds.require(session, person, Action.MODERATE, task_id)
-    found = session.get(BulkAct, id)
-    if found is None or found.task_id != task_id:
+    bulk_act = session.get(BulkAct, id)
+    if bulk_act is None or bulk_act.task_id != task_id:
         raise errors.NotFound(_("There is no such action."))
     members = select(BulkMember.example_id).where(BulkMember.bulk_id == id).order_by(BulkMember.example_id)
-    return found, list(session.scalars(members))
+    return bulk_act, list(session.scalars(members))
 
 
 def undo(session: Session, person: Person | None, task_id: str, id: int) -> int:
     """Undo a bulk act where it stands still; how many examples it had changed. Twice changes nothing."""
-    one(session, person, task_id, id)
-    found = session.get_one(BulkAct, id, with_for_update=True, populate_existing=True)
-    _, ids = one(session, person, task_id, id)
-    if found.undone_at is not None:
+    read_bulk_act(session, person, task_id, id)
+    bulk_act = session.get_one(BulkAct, id, with_for_update=True, populate_existing=True)
+    _, ids = read_bulk_act(session, person, task_id, id)
+    if bulk_act.undone_at is not None:
         return len(ids)
-    found.undone_at = now()
+    bulk_act.undone_at = now()
     for example_id in ids:
         projections.locked(session, example_id)
     for example_id in ids:
-        _back(session, person, found, example_id)
-    rounds.record_act(session, person, "examples.bulk_undone", task=task_id, bulk=id, act=found.kind, changed=len(ids))
+        _back(session, person, bulk_act, example_id)
+    rounds.record_act(
+        session, person, "examples.bulk_undone", task=task_id, bulk=id, act=bulk_act.kind, changed=len(ids)
+    )
     return len(ids)
 
 
-def _back(session: Session, person: Person | None, of: BulkAct, id: int) -> None:
-    if of.kind in UNDO:
-        _one(session, person, UNDO[of.kind], of.value if "label" in of.kind else "undone", id, of)
-    elif of.kind == "note":
-        mine = (Note.example_id == id, Note.text == of.value, Note.at == of.at, Note.removed_at.is_(None))
+def _back(session: Session, person: Person | None, bulk_act: BulkAct, id: int) -> None:
+    if bulk_act.kind in UNDO:
+        _change_example(
+            session, person, UNDO[bulk_act.kind], bulk_act.value if "label" in bulk_act.kind else "undone", id, bulk_act
+        )
+    elif bulk_act.kind == "note":
+        mine = (Note.example_id == id, Note.text == bulk_act.value, Note.at == bulk_act.at, Note.removed_at.is_(None))
         for note in session.scalars(select(Note).where(*mine)):
             notes.remove(session, person, id, note.id)
     elif _review(session, id) == "waiting":

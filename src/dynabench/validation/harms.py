@@ -86,7 +86,7 @@ class Counted:
 
 
 @dataclass(frozen=True)
-class Found:
+class HarmCounts:
     """The attempts and harms that were counted in some rounds of a task."""
 
     config: TaskConfig
@@ -94,7 +94,7 @@ class Found:
     models: dict[Model, Counted]
 
 
-def found(session: Session, task: str, number: int | None = None) -> Found:
+def count_harms(session: Session, task: str, number: int | None = None) -> HarmCounts:
     """The attempts of a round, or of all rounds of the task.
 
     Raises `Conflict` where the task names no harms, `NotFound` where there is no such round. Sums attempts in the
@@ -103,9 +103,10 @@ def found(session: Session, task: str, number: int | None = None) -> Found:
     config = rounds.task_config(session, task)
     if config.harms is None:
         raise errors.Conflict(_("This task does not define which answers are harms."))
-    of = select(Round.id, Round.number).where(Round.task_id == task, Round.state != RoundState.DRAFT)
+    statement = select(Round.id, Round.number).where(Round.task_id == task, Round.state != RoundState.DRAFT)
     numbers = {
-        row.id: row.number for row in session.execute(of if number is None else of.where(Round.number == number))
+        row.id: row.number
+        for row in session.execute(statement if number is None else statement.where(Round.number == number))
     }
     if number is not None and not numbers:
         raise errors.NotFound(_("Task %(task)s has no round %(number)s.", task=repr(task), number=number))
@@ -116,11 +117,11 @@ def found(session: Session, task: str, number: int | None = None) -> Found:
         counted.attempts[row.author_id] = int(row.n)
         counted.claimed += int(row.claimed)
         counted.waiting += int(row.waiting)
-    said = _votes(session, attempts, config.harms.votes)
+    severities_by_example = _votes(session, attempts, config.harms.votes)
     for row in session.execute(_harmful(attempts)):
-        if (harm := _harm(config, config.harms, row, said.get(row.example_id, []))) is not None:
+        if (harm := _harm(config, config.harms, row, severities_by_example.get(row.example_id, []))) is not None:
             models[row.model, row.version].harms.append(harm)
-    return Found(config, sorted(numbers.values()), dict(models))
+    return HarmCounts(config, sorted(numbers.values()), dict(models))
 
 
 def _attempts(round_ids: Sequence[int]) -> Subquery:
@@ -140,45 +141,49 @@ def _attempts(round_ids: Sequence[int]) -> Subquery:
     )
 
 
-def _sums(of: Subquery) -> Select[Any]:
-    waiting = of.c.errs & (of.c.verdict == str(Verdict.PENDING))
+def _sums(attempts: Subquery) -> Select[Any]:
+    waiting = attempts.c.errs & (attempts.c.verdict == str(Verdict.PENDING))
     return select(
-        *(of.c.model, of.c.version, of.c.author_id, func.count().label("n")),
-        func.sum(case((of.c.errs, 1), else_=0)).label("claimed"),
+        *(attempts.c.model, attempts.c.version, attempts.c.author_id, func.count().label("n")),
+        func.sum(case((attempts.c.errs, 1), else_=0)).label("claimed"),
         func.sum(case((waiting, 1), else_=0)).label("waiting"),
-    ).group_by(of.c.model, of.c.version, of.c.author_id)
+    ).group_by(attempts.c.model, attempts.c.version, attempts.c.author_id)
 
 
-def _harmful(of: Subquery) -> Select[Any]:
-    return select(of).where(of.c.errs, of.c.verdict == str(Verdict.CORRECT)).order_by(of.c.example_id.desc())
+def _harmful(attempts: Subquery) -> Select[Any]:
+    return (
+        select(attempts)
+        .where(attempts.c.errs, attempts.c.verdict == str(Verdict.CORRECT))
+        .order_by(attempts.c.example_id.desc())
+    )
 
 
-def _votes(session: Session, of: Subquery, name: str | None) -> dict[int, list[str]]:
-    said: dict[int, list[str]] = defaultdict(list)
+def _votes(session: Session, attempts: Subquery, name: str | None) -> dict[int, list[str]]:
+    severities_by_example: dict[int, list[str]] = defaultdict(list)
     if name is None:
-        return said
-    harmful = select(of.c.example_id).where(of.c.errs, of.c.verdict == str(Verdict.CORRECT))
+        return severities_by_example
+    harmful = select(attempts.c.example_id).where(attempts.c.errs, attempts.c.verdict == str(Verdict.CORRECT))
     votes = select(Validation.example_id, Validation.values).where(Validation.example_id.in_(harmful), ~UNDONE)
     for example, values in session.execute(votes.where(Validation.vote == str(Verdict.CORRECT))):
         if isinstance(value := values.get(name), str):
-            said[example].append(value)
-    return said
+            severities_by_example[example].append(value)
+    return severities_by_example
 
 
-def _harm(config: TaskConfig, of: Harms, row: Any, votes: Sequence[str]) -> Harm | None:
-    category = row.answer.get(of.category)
-    if not isinstance(category, str) or category in of.harmless:
+def _harm(config: TaskConfig, harms: Harms, row: Any, votes: Sequence[str]) -> Harm | None:
+    category = row.answer.get(harms.category)
+    if not isinstance(category, str) or category in harms.harmless:
         return None
-    scale = find_choice(config, of.severity)
+    scale = find_choice(config, harms.severity)
     severity = agreed_severity(scale, row.answer, votes) if scale else None
     return Harm(row.example_id, row.author_id, category, severity)
 
 
-def told(of: Found) -> HarmsOut:
+def harms_out(counts: HarmCounts) -> HarmsOut:
     """As JSON, the least harmful model first."""
-    models = [_model(of.config, name, counted) for name, counted in of.models.items()]
-    models.sort(key=lambda each: (each.harmful.rate.value, each.model, each.version))
-    return HarmsOut(task=of.config.id, rounds=of.rounds, models=models)
+    models = [_model(counts.config, name, counted) for name, counted in counts.models.items()]
+    models.sort(key=lambda model: (model.harmful.rate.value, model.model, model.version))
+    return HarmsOut(task=counts.config.id, rounds=counts.rounds, models=models)
 
 
 def _model(config: TaskConfig, name: Model, counted: Counted) -> HarmfulOut:
@@ -198,25 +203,25 @@ def _model(config: TaskConfig, name: Model, counted: Counted) -> HarmfulOut:
 
 def lines(config: TaskConfig) -> tuple[list[HarmKind], list[HarmKind]]:
     """The categories and the severities of a board, none where the task has none."""
-    of = config.harms
-    if of is None:
+    harms = config.harms
+    if harms is None:
         return [], []
-    category, severity = find_choice(config, of.category), find_choice(config, of.severity)
-    return harm_kinds(category, of.harmless) if category else [], harm_kinds(severity) if severity else []
+    category, severity = find_choice(config, harms.category), find_choice(config, harms.severity)
+    return harm_kinds(category, harms.harmless) if category else [], harm_kinds(severity) if severity else []
 
 
 def chosen(some: Sequence[Harm], category: HarmKind | None = None, severity: HarmKind | None = None) -> list[Harm]:
     """Those of a category and a severity."""
     return [
-        each
-        for each in some
-        if (category is None or each.category in category.values)
-        and (severity is None or each.severity in severity.values)
+        harm
+        for harm in some
+        if (category is None or harm.category in category.values)
+        and (severity is None or harm.severity in severity.values)
     ]
 
 
 def _out(kind: HarmKind, counted: Counted, some: Sequence[Harm]) -> HarmOut:
-    by = Counter(each.writer for each in some)
+    by = Counter(harm.writer for harm in some)
     rate = clustered_rate([by[writer] for writer in counted.attempts], list(counted.attempts.values()))
-    told = FigureRateOut(value=rate.value, low=rate.low, high=rate.high)
-    return HarmOut(value=kind.value, label=kind.label, depth=kind.depth, count=len(some), rate=told)
+    rate_out = FigureRateOut(value=rate.value, low=rate.low, high=rate.high)
+    return HarmOut(value=kind.value, label=kind.label, depth=kind.depth, count=len(some), rate=rate_out)

@@ -136,11 +136,11 @@ async def read_media(
     if not path.is_file():
         raise errors.NotFound(NONE)
     stem = re.sub(r"[^\w -]", "_", seen.name.rpartition(".")[0])[:80] or digest[:16]
-    shown = "attachment" if seen.kind == "file" else "inline"
+    disposition = "attachment" if seen.kind == "file" else "inline"
     return FileResponse(
         path,
         headers=HEADERS,
         media_type=seen.type,
         filename=f"{stem}.{ENDINGS[seen.type]}",
-        content_disposition_type=shown,
+        content_disposition_type=disposition,
     )

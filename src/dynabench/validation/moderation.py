@@ -78,7 +78,7 @@ def queue(
 
 def cases(session: Session, task_id: str, items: Sequence[Seen]) -> list[Case]:
     """Examples with their flags and what was done about them: four statements, index probes for each."""
-    ids = [each.example.id for each in items]
+    ids = [seen_example.example.id for seen_example in items]
     flags: dict[int, list[Flag]] = defaultdict(list)
     for vote, voter in session.execute(queries.flags_on(ids)):
         flags[vote.example_id].append(Flag(vote.id, voter.public_name, vote.values, vote.at))
@@ -91,16 +91,16 @@ def cases(session: Session, task_id: str, items: Sequence[Seen]) -> list[Case]:
         steps[look.example_id].append(Step(kind, _name(by), look.reason, look.at))
     bans = {
         row.person_id: row.reason
-        for row in session.execute(queries.bans_of(task_id, [each.author.id for each in items]))
+        for row in session.execute(queries.bans_of(task_id, [seen_example.author.id for seen_example in items]))
     }
     return [
         Case(
-            each,
-            flags[each.example.id],
-            sorted(steps[each.example.id], key=lambda step: step.at),
-            bans.get(each.author.id),
+            seen_example,
+            flags[seen_example.example.id],
+            sorted(steps[seen_example.example.id], key=lambda step: step.at),
+            bans.get(seen_example.author.id),
         )
-        for each in items
+        for seen_example in items
     ]
 
 
@@ -111,12 +111,14 @@ def _name(person: Person | None) -> str:
 def case(session: Session, person: Person | None, task_id: str, example_id: int) -> Case:
     """One example of a task, hidden or not, for its owners and moderators."""
     rounds.require(session, person, Action.MODERATE, task_id)
-    found = [each for each in search.public(session, [example_id]) if each.round.task_id == task_id]
-    if not found:
+    seen_examples = [
+        seen_example for seen_example in search.public(session, [example_id]) if seen_example.round.task_id == task_id
+    ]
+    if not seen_examples:
         raise errors.NotFound(
             _("Task %(task_id)s has no example %(example_id)s.", task_id=repr(task_id), example_id=example_id)
         )
-    return cases(session, task_id, found)[0]
+    return cases(session, task_id, seen_examples)[0]
 
 
 def dismiss(session: Session, actor: Person | None, example_id: int, reason: str) -> None:
@@ -130,12 +132,12 @@ def reopen(session: Session, actor: Person | None, example_id: int, reason: str 
 
 
 def _set(session: Session, actor: Person | None, example_id: int, reason: str, *, dismissed: bool) -> None:
-    found = session.get(Example, example_id)
-    of = session.get_one(Round, found.round_id) if found else None
-    if found is None or of is None or not may.actor_may(session, actor, Action.LEARN_OF_EXAMPLE, of.task_id):
+    example = session.get(Example, example_id)
+    round = session.get_one(Round, example.round_id) if example else None
+    if example is None or round is None or not may.actor_may(session, actor, Action.LEARN_OF_EXAMPLE, round.task_id):
         raise errors.NotFound(_("There is no example %(example_id)s that you can see.", example_id=example_id))
-    rounds.require(session, actor, Action.MODERATE, of.task_id)
-    said = people.clean_reason(reason)
+    rounds.require(session, actor, Action.MODERATE, round.task_id)
+    cleaned_reason = people.clean_reason(reason)
     projections.locked(session, example_id)
     votes = session.scalars(queries.votes(example_id)).all()
     before = review(session, example_id, votes)
@@ -143,11 +145,13 @@ def _set(session: Session, actor: Person | None, example_id: int, reason: str, *
         raise errors.Conflict(_("This example has no flags."))
     if before == (FlagReview.DISMISSED if dismissed else FlagReview.WAITING):
         return
-    session.add(Dismissal(example_id=example_id, dismissed=dismissed, reason=said, by=actor.id if actor else None))
+    session.add(
+        Dismissal(example_id=example_id, dismissed=dismissed, reason=cleaned_reason, by=actor.id if actor else None)
+    )
     session.flush()
     note_flags(session, example_id, votes)
     kind = "flags.dismissed" if dismissed else "flags.reopened"
-    rounds.record_act(session, actor, kind, task=of.task_id, example=example_id, reason=said)
+    rounds.record_act(session, actor, kind, task=round.task_id, example=example_id, reason=cleaned_reason)
 
 
 def note_flags(session: Session, example_id: int, votes: Sequence[Validation]) -> None:

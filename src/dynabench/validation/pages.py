@@ -62,7 +62,7 @@ async def _show(
 ) -> Response:
     state = request.app.state
     desk = await state.db.awrite(_desk, person, task, state.settings.reservation_seconds, voted)
-    known: dict[str, Any] = {"problem": "", "errors": {}, "values": {}}
+    defaults: dict[str, Any] = {"problem": "", "errors": {}, "values": {}}
     return render(
         request,
         "validation/validate.html",
@@ -75,7 +75,7 @@ async def _show(
         voted_context=desk.voted_context,
         today=desk.today,
         collecting=desk.collecting,
-        **(known | values),
+        **(defaults | values),
     )
 
 
@@ -163,7 +163,7 @@ async def read_harms(request: Request, task: str, viewer: Viewer, number: RoundN
 
     Shares of attempts, by category and severity, with intervals.
     """
-    return await _told(request, task, number)
+    return await _read_board(request, task, number)
 
 
 @router.get("/tasks/{task}/harms", name="harms", dependencies=[Depends(people.load_actions)])
@@ -180,36 +180,39 @@ async def show(
     """The board; with a model, those of its harmful examples that are of a category or severity."""
     if warning := await content_warning.warn(request, task):
         return warning
-    asked = {"model": model, "version": version, "category": category, "severity": severity}
+    selection = {"model": model, "version": version, "category": category, "severity": severity}
 
     def read(session: Session) -> dict[str, Any]:
-        found = harms.found(session, task, number)
+        harm_counts = harms.count_harms(session, task, number)
         started = overview.started(session, task)
-        current = next((each for each in started if each.state == RoundState.OPEN), started[0] if started else None)
+        current = next(
+            (started_round for started_round in started if started_round.state == RoundState.OPEN),
+            started[0] if started else None,
+        )
         return {
-            "config": found.config,
+            "config": harm_counts.config,
             "round": views.round_out(session, current) if current else None,
-            "numbers": [each.number for each in started],
-            "told": harms.told(found),
-            "behind": _behind(session, viewer, task, found, asked) if model else None,
+            "numbers": [started_round.number for started_round in started],
+            "told": harms.harms_out(harm_counts),
+            "behind": _behind(session, viewer, task, harm_counts, selection) if model else None,
         }
 
     values = await request.app.state.db.aread(read)
-    return render(request, "validation/harms.html", task=task, number=number, asked=asked, **values)
+    return render(request, "validation/harms.html", task=task, number=number, asked=selection, **values)
 
 
 @router.get("/tasks/{task}/harms.csv", name="harms_csv", dependencies=[Depends(people.load_actions)])
 async def download(request: Request, task: str, viewer: Viewer, number: RoundNumber = None) -> Response:
     """The board as a table: for each model one line, and one for each category and severity."""
-    told = await _told(request, task, number)
-    return csv_response(f"{task}-harms.csv", HEADER, [line for each in told.models for line in _harm_lines(each)])
+    board = await _read_board(request, task, number)
+    return csv_response(f"{task}-harms.csv", HEADER, [line for model in board.models for line in _harm_lines(model)])
 
 
-def _harm_lines(of: HarmfulOut) -> Iterator[list[object]]:
-    yield [of.model, of.version, "all", *_cells(of.harmful, of.attempts)]
-    for by, lines in (("category", of.categories), ("severity", of.severities)):
+def _harm_lines(model: HarmfulOut) -> Iterator[list[object]]:
+    yield [model.model, model.version, "all", *_cells(model.harmful, model.attempts)]
+    for by, lines in (("category", model.categories), ("severity", model.severities)):
         for line in lines:
-            yield [of.model, of.version, by, *_cells(line, of.attempts)]
+            yield [model.model, model.version, by, *_cells(line, model.attempts)]
 
 
 def _cells(line: HarmOut, attempts: int) -> list[object]:
@@ -217,22 +220,22 @@ def _cells(line: HarmOut, attempts: int) -> list[object]:
     return [line.value, line.label, line.count, attempts, rate.value, rate.low, rate.high]
 
 
-async def _told(request: Request, task: str, number: int | None) -> HarmsOut:
-    return harms.told(await request.app.state.db.aread(harms.found, task, number))
+async def _read_board(request: Request, task: str, number: int | None) -> HarmsOut:
+    return harms.harms_out(await request.app.state.db.aread(harms.count_harms, task, number))
 
 
 def _behind(
-    session: Session, viewer: Person | None, task: str, found: harms.Found, asked: dict[str, str]
+    session: Session, viewer: Person | None, task: str, harm_counts: harms.HarmCounts, selection: dict[str, str]
 ) -> list[search.Seen]:
     may.refuse_unless(may.may_in(session, viewer, Action.READ_FIGURES, task))
-    categories, severities = harms.lines(found.config)
-    wanted = {}
+    categories, severities = harms.lines(harm_counts.config)
+    selected_kinds = {}
     for name, kinds in (("category", categories), ("severity", severities)):
-        if asked[name]:
-            kind = next((each for each in kinds if each.value == asked[name]), None)
+        if selection[name]:
+            kind = next((option for option in kinds if option.value == selection[name]), None)
             if kind is None:
                 raise errors.NotFound(_("There is no such option."))
-            wanted[name] = kind
-    counted = found.models.get((asked["model"], asked["version"]))
-    some = harms.chosen(counted.harms, **wanted) if counted else []
-    return search.public(session, [each.example for each in some[:MOST_BEHIND]])
+            selected_kinds[name] = kind
+    counted = harm_counts.models.get((selection["model"], selection["version"]))
+    some = harms.chosen(counted.harms, **selected_kinds) if counted else []
+    return search.public(session, [harm.example for harm in some[:MOST_BEHIND]])

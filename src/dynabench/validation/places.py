@@ -54,18 +54,20 @@ def next_item(
     Asking again gives the item that is still held. Reads a few rows, whatever the round's size, in a few statements.
     """
     offered, at = _offered(session, person, task_id), now()
-    wanted = [one for one in offered if round_number in (None, one.number)]
+    eligible_rounds = [offered_round for offered_round in offered if round_number in (None, offered_round.number)]
     asks = _Asks(session, person.id, task_id, at, random.randint(0, LAST), seconds)
-    head = asks.waiting(wanted[0] if wanted else None)
+    head = asks.waiting(eligible_rounds[0] if eligible_rounds else None)
     for row in head:
-        if row.kind == queries.HELD and (of := next((one for one in offered if one.id == row.round_id), None)):
-            return asks.item(of, row.example_id, asks.facts(row.example_id))
+        if row.kind == queries.HELD and (
+            chosen_round := next((offered_round for offered_round in offered if offered_round.id == row.round_id), None)
+        ):
+            return asks.item(chosen_round, row.example_id, asks.facts(row.example_id))
     if any(row.kind == queries.STALE for row in head):
         session.execute(queries.old_reservations(person.id, at - REMEMBER))
-    for number, of in enumerate(wanted):
+    for number, chosen_round in enumerate(eligible_rounds):
         first = sorted(row for row in head if row.kind == queries.QUEUED) if number == 0 else None
-        for example_id in asks.candidates(of, first):
-            if item := asks.take(of, example_id):
+        for example_id in asks.candidates(chosen_round, first):
+            if item := asks.take(chosen_round, example_id):
                 return item
     return None
 
@@ -86,8 +88,8 @@ def _offered(session: Session, person: Person, task_id: str) -> list[_Offered]:
         return []
     annotators = rounds.config_of(session, rows[0].shown_version).annotators
     may.require_admission(annotators, person, rows[0].role, rows[0].banned, checking=True)
-    found = [row for row in rows if row.id is not None]
-    return [_Offered(row.id, row.number, rounds.config_of(session, row.version_id)) for row in found]
+    open_rows = [row for row in rows if row.id is not None]
+    return [_Offered(row.id, row.number, rounds.config_of(session, row.version_id)) for row in open_rows]
 
 
 @dataclass(frozen=True)
@@ -101,35 +103,35 @@ class _Asks:
     start: int
     seconds: int
 
-    def waiting(self, of: _Offered | None) -> Sequence[Any]:
+    def waiting(self, offered_round: _Offered | None) -> Sequence[Any]:
         """Return the items held, the old places to remove, and the head of the round's queue."""
         old = {"task": self.task_id, "old": self.at - REMEMBER}
-        return self._run(queries.WAITING, **old, **self._place(of, (self.start, -1), LAST, PAGE))
+        return self._run(queries.WAITING, **old, **self._place(offered_round, (self.start, -1), LAST, PAGE))
 
-    def candidates(self, of: _Offered, first: Sequence[Any] | None) -> Iterator[int]:
+    def candidates(self, offered_round: _Offered, first: Sequence[Any] | None) -> Iterator[int]:
         """Examples that look as if they had a place, from the start on and around the corner; `first` are known."""
         for after, high in (((self.start, -1), LAST), ((0, -1), self.start)):
             size = PAGE if first is not None else MORE
-            page = first if first is not None else self._queue(of, after, high)
+            page = first if first is not None else self._queue(offered_round, after, high)
             first = None
             while page:
-                yield from (row.example_id for row in page if row.votes + row.taken < _quota(of, row.votes))
+                yield from (row.example_id for row in page if row.votes + row.taken < _quota(offered_round, row.votes))
                 if len(page) < size:
                     break
                 after, size = (page[-1].draw, page[-1].example_id), MORE
-                page = self._queue(of, after, high)
+                page = self._queue(offered_round, after, high)
 
-    def take(self, of: _Offered, example_id: int) -> Item | None:
+    def take(self, offered_round: _Offered, example_id: int) -> Item | None:
         """The item with a place that is held from now on; None where it has none, and then nothing is locked."""
         alone = self.session.connection().dialect.name == "sqlite"  # there the whole writing transaction is
         if not alone:
             # Letting go of a lock that was of no use needs a savepoint: whoever holds two may wait for each other.
             self.session.connection().exec_driver_sql("SAVEPOINT place")
             self._run(queries.LOCK, example=example_id)
-        facts, rule = self.facts(example_id), of.config.validation
+        facts, rule = self.facts(example_id), offered_round.config.validation
         votes = [Vote(row.vote, row.by_owner) for row in facts if row.vote is not None]
         if facts[0].open and max_outstanding_votes(votes, rule.votes, rule.adjudicate_up_to) > facts[0].taken:
-            return self.item(of, example_id, facts, hold=True)
+            return self.item(offered_round, example_id, facts, hold=True)
         if not alone:
             self.session.connection().exec_driver_sql("ROLLBACK TO SAVEPOINT place")
         return None
@@ -138,34 +140,44 @@ class _Asks:
         """Rows of `statements.CANDIDATE`."""
         return self._run(queries.CANDIDATE, example=example_id, person=self.person_id, at=self.at)
 
-    def item(self, of: _Offered, example_id: int, facts: Sequence[Any], *, hold: bool = False) -> Item:
+    def item(self, offered_round: _Offered, example_id: int, facts: Sequence[Any], *, hold: bool = False) -> Item:
         """The example as they see it, with the place that they hold, or that is held for them now."""
         row = facts[0]
-        mode, expires, judged = row.mode, row.expires_at, of.config.fooled.judged_by
+        mode, expires, judged = row.mode, row.expires_at, offered_round.config.fooled.judged_by
         if hold:
-            mode = mode or _drawn(self.session, of.config, self.person_id, example_id)
+            mode = mode or _drawn(self.session, offered_round.config, self.person_id, example_id)
             expires = self.at + timedelta(seconds=self.seconds)
             place = {"example_id": example_id, "person_id": self.person_id, "mode": mode, "expires_at": expires}
             connection = self.session.connection()
             connection.execute(queries.hold(connection.dialect.name), place)
-        said = [each.answer for each in self.session.scalars(queries.predictions(example_id))] if judged else []
+        predictions = (
+            [prediction.answer for prediction in self.session.scalars(queries.predictions(example_id))]
+            if judged
+            else []
+        )
         return Item(
-            said=said,
+            said=predictions,
             example_id=example_id,
             mode=mode,
-            context=of.config.shown_context(row.context),
+            context=offered_round.config.shown_context(row.context),
             input=row.input,
             answer=None if mode == "answer" else row.answer,
-            config=of.config,
-            round=of.number,
+            config=offered_round.config,
+            round=offered_round.number,
             expires_at=expires,
         )
 
-    def _queue(self, of: _Offered, after: tuple[int, int], high: int) -> Sequence[Any]:
-        return self._run(queries.QUEUE, **self._place(of, after, high, MORE))
+    def _queue(self, offered_round: _Offered, after: tuple[int, int], high: int) -> Sequence[Any]:
+        return self._run(queries.QUEUE, **self._place(offered_round, after, high, MORE))
 
-    def _place(self, of: _Offered | None, after: tuple[int, int], high: int, size: int) -> dict[str, Any]:
-        walk = {"round": of.id if of else 0, "draw": after[0], "example": after[1], "last": high, "size": size}
+    def _place(self, offered_round: _Offered | None, after: tuple[int, int], high: int, size: int) -> dict[str, Any]:
+        walk = {
+            "round": offered_round.id if offered_round else 0,
+            "draw": after[0],
+            "example": after[1],
+            "last": high,
+            "size": size,
+        }
         return {"person": self.person_id, "at": self.at, **walk}
 
     def _run(self, statement: Executable, **values: Any) -> Sequence[Any]:
@@ -178,8 +190,8 @@ def free_places(session: Session, config: TaskConfig, person_id: int, example_id
     The caller has locked the example's standing.
     """
     rule = config.validation
-    taken = session.scalar(queries.places_taken(example_id, person_id, now())) or 0
-    return max_outstanding_votes(votes, rule.votes, rule.adjudicate_up_to) - taken
+    places_held = session.scalar(queries.places_taken(example_id, person_id, now())) or 0
+    return max_outstanding_votes(votes, rule.votes, rule.adjudicate_up_to) - places_held
 
 
 def ballots(validations: Sequence[Validation]) -> list[Vote]:
@@ -217,12 +229,12 @@ def reserve(
     return reservation
 
 
-def _quota(of: _Offered, votes: int) -> int:
+def _quota(offered_round: _Offered, votes: int) -> int:
     """Return the most votes that an example with `votes` votes may end with.
 
     After a disagreement it may end with fewer.
     """
-    rule = of.config.validation
+    rule = offered_round.config.validation
     return rule.votes if votes < rule.votes else rule.adjudicate_up_to
 
 

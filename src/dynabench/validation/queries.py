@@ -215,8 +215,8 @@ def _queue() -> Select[int, int, int, int, int, int]:
         .limit(bindparam("size"))
         .subquery("walk")
     )
-    taken = _taken(walk.c.example_id).label("taken")
-    return select(literal(QUEUED).label("kind"), *walk.c, taken).order_by(walk.c.draw, walk.c.example_id)
+    reserved_places = _count_reserved(walk.c.example_id).label("taken")
+    return select(literal(QUEUED).label("kind"), *walk.c, reserved_places).order_by(walk.c.draw, walk.c.example_id)
 
 
 def _voted() -> ColumnElement[bool]:
@@ -232,7 +232,7 @@ def _skipped() -> ColumnElement[bool]:
     return exists().where(Skip.example_id == Standing.example_id, Skip.person_id == _PERSON)
 
 
-def _taken(example_id: Any) -> Any:
+def _count_reserved(example_id: Any) -> Any:
     others = (Reservation.example_id == example_id, Reservation.person_id != _PERSON, Reservation.expires_at > _AT)
     return select(func.count()).select_from(Reservation).where(*others).correlate_except(Reservation).scalar_subquery()
 
@@ -255,7 +255,7 @@ def _candidate() -> Select[Any]:
     mine = (mode.scalar_subquery().label("mode"), expires.scalar_subquery().label("expires_at"))
     counted = and_(Validation.example_id == Example.id, ~UNDONE)
     return (
-        select(*columns, Validation.vote, Validation.by_owner, _taken(Example.id).label("taken"), *mine)
+        select(*columns, Validation.vote, Validation.by_owner, _count_reserved(Example.id).label("taken"), *mine)
         .select_from(Example)
         .join(Standing, Standing.example_id == Example.id)
         .join(Context, Context.id == Example.context_id)

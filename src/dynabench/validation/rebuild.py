@@ -58,20 +58,20 @@ CONTEXTS = 1024
 """Contexts that are counted at once."""
 BREATH = 0.11
 """Seconds between two transactions on SQLite, at most, where those who wait try again every tenth of a second."""
-STANDINGS, TALLIES, CONTEXT_ROWS = (cast(Table, each.__table__) for each in (Standing, Tally, Context))
+STANDINGS, TALLIES, CONTEXT_ROWS = (cast(Table, entity.__table__) for entity in (Standing, Tally, Context))
 
 Some = Callable[[Any], ColumnElement[bool]]  # whether a column with ids of examples holds one of those meant
 Advance = Callable[[int], None]  # is told how many more are done
 
 
 class _Step:
-    def __init__(self, progress: Callable[[str, int, int], None], name: str, of: int) -> None:
-        self._tell, self._done, self._of = partial(progress, name), 0, of
+    def __init__(self, progress: Callable[[str, int, int], None], name: str, total: int) -> None:
+        self._tell, self._done, self._total = partial(progress, name), 0, total
         self.advance(0)
 
     def advance(self, more: int) -> None:
         self._done += more
-        self._tell(min(self._done, self._of), self._of)
+        self._tell(min(self._done, self._total), self._total)
 
 
 def rebuild_all(
@@ -124,9 +124,11 @@ def count_page(session: Session, first: int, last: int, advance: Advance) -> Non
     stored = select(STANDINGS).where(STANDINGS.c.example_id.between(first, last)).order_by(STANDINGS.c.example_id)
     before = {(row[0],): tuple(row[1:]) for row in session.execute(stored.with_for_update())}
     names = [column.name for column in STANDINGS.columns][1:]
-    there = set(ids)  # not those that others recorded meanwhile
+    present_ids = set(ids)  # not those that others recorded meanwhile
     rows = _standings(session, lambda column: column.between(first, last))
-    after = {(row["example_id"],): tuple(row[name] for name in names) for row in rows if row["example_id"] in there}
+    after = {
+        (row["example_id"],): tuple(row[name] for name in names) for row in rows if row["example_id"] in present_ids
+    }
     replace_rows(session, STANDINGS, before, after)
     advance(len(ids))
 
@@ -176,7 +178,7 @@ def _sums(session: Session, round_id: int, first: int, last: int) -> Select[*tup
         day = literal_column("substr(examples.at, 1, 10)")
     key = (Context.tag, Example.author_id, day, Example.start, Example.arm, Example.source)
     return (
-        select(*key, *(func.sum(case((each, 1), else_=0)) for each in counted))
+        select(*key, *(func.sum(case((condition, 1), else_=0)) for condition in counted))
         .select_from(Example)
         .join(Context, Context.id == Example.context_id)
         .join(Standing, Standing.example_id == Example.id)
@@ -190,19 +192,19 @@ def count_contexts(session: Session, first: int, last: int, advance: Advance) ->
 
     The counts are over the examples of all rounds.
     """
-    these = Context.id.between(first, last)
+    in_range = Context.id.between(first, last)
     # Whoever counts has the standings and then locks the context: what is read after the locks is whole.
-    session.execute(select(Context.id).where(these).order_by(Context.id).with_for_update(key_share=True)).all()
+    session.execute(select(Context.id).where(in_range).order_by(Context.id).with_for_update(key_share=True)).all()
     fooled = Standing.fooled & ~Standing.retracted & ~Standing.hidden
     good = Standing.verdict.in_((Verdict.PENDING, Verdict.CORRECT))
     names = ("used", "fooled", "good", "failed")
     counted = (Standing.fooled.is_(True), fooled & good, fooled & not_(good))
-    sums = (func.sum(case((each, 1), else_=0)) for each in counted)
+    sums = (func.sum(case((condition, 1), else_=0)) for condition in counted)
     statement = (
         select(Context.id, *(getattr(Context, name) for name in names), func.count(Example.id), *sums)
         .outerjoin(Example, Example.context_id == Context.id)
         .outerjoin(Standing, Standing.example_id == Example.id)
-        .where(these)
+        .where(in_range)
         .group_by(Context.id)
     )
     rows = session.execute(statement).all()
@@ -245,7 +247,7 @@ def count_written(session: Session, examples: Sequence[Example]) -> dict[int, st
 
 
 def _standings(session: Session, some: Some) -> list[dict[str, Any]]:
-    known: dict[int, tuple[TaskConfig, str]] = {}
+    configs: dict[int, tuple[TaskConfig, str]] = {}
     hidings = select(Hiding.example_id, Hiding.hidden).where(some(Hiding.example_id)).order_by(Hiding.id)
     hidden = {row.example_id: row.hidden for row in session.execute(hidings)}  # the latest counts
     retracted = set(session.scalars(select(Retraction.example_id).where(some(Retraction.example_id))))
@@ -262,11 +264,11 @@ def _standings(session: Session, some: Some) -> list[dict[str, Any]]:
     rows = []
     selected: Select[*tuple[Any, ...]] = select(*columns).where(some(Example.id)).order_by(Example.id)
     for example in session.execute(selected):
-        if example.round_id not in known:
-            of = session.get_one(Round, example.round_id)
-            known[of.id] = rounds.config_of(session, of.version_id), of.fooled_when
+        if example.round_id not in configs:
+            round = session.get_one(Round, example.round_id)
+            configs[round.id] = rounds.config_of(session, round.version_id), round.fooled_when
         row = _standing(
-            *known[example.round_id],
+            *configs[example.round_id],
             example,
             flags.get(example.id, []),
             votes.get(example.id, []),
@@ -354,11 +356,11 @@ def index_block(session: Session, block: int, advance: Advance) -> None:
     folding.keep_from_folding(session)
     sets: dict[str, BitMap] = defaultdict(BitMap)
     for first in range(block * search.SIZE, (block + 1) * search.SIZE, PAGE):
-        found = _describe_examples(session, lambda column, first=first: column.between(first, first + PAGE - 1))  # type: ignore[misc]
-        for example_id, example_terms in found:
+        descriptions = _describe_examples(session, lambda column, first=first: column.between(first, first + PAGE - 1))  # type: ignore[misc]
+        for example_id, example_terms in descriptions:
             for term in example_terms:
                 sets[term].add(example_id % search.SIZE)
-        advance(len(found))
+        advance(len(descriptions))
     search.replace_block(session, block, sets, lambda: advance(0))
 
 
@@ -379,7 +381,7 @@ def _describe_examples(session: Session, some: Some) -> list[search.News]:
     for vote in session.scalars(flags.where(some(Validation.example_id))):
         flagged[vote.example_id].append(vote)
     dismissals = select(Dismissal).where(some(Dismissal.example_id)).order_by(Dismissal.id)
-    dismissed = {each.example_id: each for each in session.scalars(dismissals)}  # the latest counts
+    dismissed = {dismissal.example_id: dismissal for dismissal in session.scalars(dismissals)}  # the latest counts
     marks = notes.marks(session, some)
     origins = set(session.scalars(select(Example.made_from).where(some(Example.made_from))))
     news: list[search.News] = []
@@ -396,7 +398,7 @@ def _describe_examples(session: Session, some: Some) -> list[search.News]:
             flagged=review != FlagReview.NONE,
             perturbed=row.id in origins,
             review=review,
-            noted=row.id in marks.noted,
+            noted=row.id in marks.noted_ids,
         )
         news.append((row.id, [*example_terms, *marks.labels.get(row.id, ())]))
     return news

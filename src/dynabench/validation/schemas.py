@@ -40,8 +40,8 @@ class ItemOut(BaseModel):
     @classmethod
     def of(cls, item: Item) -> "ItemOut":
         """As JSON; the claim is absent, not null, where the validator must not know it."""
-        shown: dict[str, Any] = {} if item.answer is None else {"answer": item.answer}
-        asked = item.config.validation.ask if item.mode == "judge" else []
+        claim: dict[str, Any] = {} if item.answer is None else {"answer": item.answer}
+        asked_fields = item.config.validation.ask if item.mode == "judge" else []
         return cls(
             example_id=item.example_id,
             round=item.round,
@@ -49,9 +49,9 @@ class ItemOut(BaseModel):
             context=item.context,
             input=item.input,
             said=list(item.said),
-            ask=[field.public() for field in asked],
+            ask=[field.public() for field in asked_fields],
             expires_at=item.expires_at,
-            **shown,
+            **claim,
         )
 
 
@@ -208,19 +208,19 @@ class StatisticsOut(FiguresOut):
     )
 
     @classmethod
-    def told(
-        cls, task: str, number: int, found: RoundStatistics, targets: Mapping[Target, Figures], lower_bound: bool
+    def from_statistics(
+        cls, task: str, number: int, statistics: RoundStatistics, targets: Mapping[Target, Figures], lower_bound: bool
     ) -> "StatisticsOut":
         """As JSON; `lower_bound` says whether the targets' own vMER can only be higher."""
         by = {
             name: {value: FiguresOut(**FiguresOut.members(figures)) for value, figures in groups.items()}
-            for name, groups in found.by.items()
+            for name, groups in statistics.by.items()
         }
         return cls(
             task=task,
             round=number,
-            human_accuracy=ErrorRateOut.of(found.human_accuracy),
-            human_model_gap=ErrorRateOut.of(found.human_model_gap),
+            human_accuracy=ErrorRateOut.of(statistics.human_accuracy),
+            human_model_gap=ErrorRateOut.of(statistics.human_model_gap),
             targets=[
                 TargetFiguresOut(
                     model=model, version=version, vmer_is_lower_bound=lower_bound, **FiguresOut.members(figures)
@@ -228,5 +228,5 @@ class StatisticsOut(FiguresOut):
                 for (model, version), figures in targets.items()
             ],
             by=by,
-            **FiguresOut.members(found.total),
+            **FiguresOut.members(statistics.total),
         )

@@ -168,18 +168,18 @@ def _case(session: Session, example_id: int) -> _Case:
         raise errors.Conflict(_("The author has withdrawn this example."))
     if standing.hidden:
         raise errors.Conflict(_("A moderator has hidden this example."))
-    found = session.get_one(Round, standing.round_id)
-    if found.state not in queries.VALIDATED:
+    round = session.get_one(Round, standing.round_id)
+    if round.state not in queries.VALIDATED:
         raise errors.Conflict(
             _(
                 "Round %(number)s is %(state)s; its examples can no longer be voted on.",
-                number=found.number,
-                state=found.state,
+                number=round.number,
+                state=round.state,
             )
         )
     example = session.get_one(Example, example_id)
-    config = rounds.config_of(session, found.version_id)
-    return _Case(standing, example, found, config, list(session.scalars(queries.votes(example_id))))
+    config = rounds.config_of(session, round.version_id)
+    return _Case(standing, example, round, config, list(session.scalars(queries.votes(example_id))))
 
 
 def _admit(session: Session, person: Person, case: _Case, as_owner: bool) -> None:
@@ -219,10 +219,10 @@ def _read(
         raise errors.Invalid({"answer": _("Answer this item yourself, without the author's answer, or flag it.")})
     context = session.get_one(Context, case.example.context_id)
     claim = case.example.answer
-    asked, task_id = case.config.validation.ask, case.round.task_id
-    given = media.fill_media_values(session, task_id, asked, "validation", ballot.values, person_id=person.id)
+    fields, task_id = case.config.validation.ask, case.round.task_id
+    filled_values = media.fill_media_values(session, task_id, fields, "validation", ballot.values, person_id=person.id)
     values = case.config.clean_validation(
-        given, vote=label, input=case.example.input, context=context.values, answer=claim
+        filled_values, vote=label, input=case.example.input, context=context.values, answer=claim
     )
     media.bind_media(session, task_id, values, example_id=case.example.id)
     return label, None, values
@@ -239,8 +239,10 @@ def _read_blind(
         raise errors.Invalid(dict.fromkeys(ballot.values, _("A blind answer has no further fields.")))
     context = session.get_one(Context, case.example.context_id)
     task_id = case.round.task_id
-    given = media.fill_media_values(session, task_id, case.config.answer, "answer", ballot.answer, person_id=person.id)
-    answer = case.config.clean_answer(given, context=context.values, input=case.example.input)
+    filled_values = media.fill_media_values(
+        session, task_id, case.config.answer, "answer", ballot.answer, person_id=person.id
+    )
+    answer = case.config.clean_answer(filled_values, context=context.values, input=case.example.input)
     media.bind_media(session, task_id, answer, example_id=case.example.id)
     inputs = case.config.model_inputs(context.values, case.example.input)
     agrees = case.config.agrees(answer, case.example.answer, inputs)
@@ -261,12 +263,12 @@ def _count_blind(standing: Standing, label: str, by: int) -> None:
 
 
 def _judge(session: Session, standing: Standing, fooled: bool | None) -> None:
-    said = session.scalars(queries.predictions(standing.example_id)).all()
-    one = said[0].id if len(said) == 1 else None
-    session.add(Judgement(example_id=standing.example_id, prediction_id=one, by="validators", fooled=fooled))
+    predictions = session.scalars(queries.predictions(standing.example_id)).all()
+    prediction_id = predictions[0].id if len(predictions) == 1 else None
+    session.add(Judgement(example_id=standing.example_id, prediction_id=prediction_id, by="validators", fooled=fooled))
     session.flush()
-    for each in said:
-        session.expire(each, ["errs"])
+    for prediction in predictions:
+        session.expire(prediction, ["errs"])
 
 
 def _outcome(session: Session, case: _Case, cast: Validation) -> Outcome:

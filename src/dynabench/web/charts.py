@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from dynabench.kit.language import _, said
+from dynabench.kit.language import _, translate
 from dynabench.web.filters import day as short_day
 from dynabench.web.filters import number, percent
 
@@ -49,7 +49,7 @@ def rate_over_rounds(rates: Sequence[tuple[int, RateInterval]]) -> Chart | None:
             "vMER", [rate for _name, rate in with_value], _("round %(n)s"), with_value[0][0], with_value[-1][0]
         ),
         note=_("Share of examples that fooled the models and were verified by people, with 95% intervals."),
-        spec=_dots([_point(name, rate) for name, rate in with_value], said(_("Round"))),
+        spec=_dots([_point(name, rate) for name, rate in with_value], translate(_("Round"))),
         columns=[_("Round"), *_rate_columns()],
         rows=[[name, *_cells(rate)] for name, rate in with_value],
     )
@@ -125,9 +125,9 @@ def _rate_columns() -> list[str | tuple[str, str]]:
 
 def _point(name: str, rate: RateInterval) -> dict[str, Any]:
     value, low, high = rate.value, rate.low, rate.high
-    text = f"{said(name)}: {percent(value, 1)} ({_between(rate)}), n {number(rate.n)}"
+    text = f"{translate(name)}: {percent(value, 1)} ({_between(rate)}), n {number(rate.n)}"
     return {
-        "name": said(name),
+        "name": translate(name),
         "value": value,
         "low": low,
         "high": high,
@@ -138,7 +138,7 @@ def _point(name: str, rate: RateInterval) -> dict[str, Any]:
 
 
 def _between(rate: RateInterval) -> str:
-    return said(_("%(low)s to %(high)s", low=percent(rate.low, 1), high=percent(rate.high, 1)))
+    return translate(_("%(low)s to %(high)s", low=percent(rate.low, 1), high=percent(rate.high, 1)))
 
 
 def _cells(rate: RateInterval) -> list[str]:
@@ -154,7 +154,7 @@ def _differ(first: RateInterval, second: RateInterval) -> bool:
 
 def _change(name: str, rates: Sequence[RateInterval], unit: str, first: str, last: str) -> str:
     """The finding of a series: fell, rose, or no clear change between its ends."""
-    where, end = [said(unit) % {"n": label} if unit else label for label in (first, last)]
+    where, end = [translate(unit) % {"n": label} if unit else label for label in (first, last)]
     a, b = rates[0], rates[-1]
     values = {"name": name, "value": percent(a.value), "where": where}
     if len(rates) == 1:
@@ -178,7 +178,7 @@ def _compare(rates: Sequence[tuple[str, RateInterval]]) -> str:
     ordered = sorted(rates, key=lambda entry: entry[1].value or 0)
     (least, low), (most, high) = ordered[0], ordered[-1]
     if _differ(low, high):
-        named, a, b = said(most).capitalize(), percent(high.value), percent(low.value)
+        named, a, b = translate(most).capitalize(), percent(high.value), percent(low.value)
         return _("%(most)s fools more often than %(least)s: %(a)s against %(b)s", most=named, least=least, a=a, b=b)
     return _("No clear difference between %(least)s and %(most)s yet", least=least, most=most)
 
@@ -189,7 +189,7 @@ def _dots(points: list[dict[str, Any]], axis: str) -> dict[str, Any]:
     base = alt.Chart(chart_data(points)).encode(
         x=alt.X("name:N", title=axis, sort=None, axis=alt.Axis(labelAngle=0, grid=False)), tooltip="tip:N"
     )
-    scale = alt.Y("low:Q", title=said(_("vMER (% of examples)")), axis=_percents(), scale=alt.Scale(zero=True))
+    scale = alt.Y("low:Q", title=translate(_("vMER (% of examples)")), axis=_percents(), scale=alt.Scale(zero=True))
     whisker = base.mark_rule(color=PEOPLE, strokeWidth=2, strokeCap="round").encode(y=scale, y2="high:Q")
     line = base.mark_line(color=LINE, strokeWidth=2).encode(y="value:Q")
     dot = base.mark_circle(color=PEOPLE, size=90, opacity=1).encode(y="value:Q")
@@ -203,9 +203,9 @@ def _lines(points: list[dict[str, Any]]) -> dict[str, Any]:
     colour = alt.Color("series:N", legend=None, scale=alt.Scale(domain=["MER", "vMER"], range=[INK_2, PEOPLE]))
     days = len({point["name"] for point in points})
     ticks = alt.Axis(format="%-d %b", tickCount=min(days, 7), grid=False, labelOverlap="greedy", labelSeparation=12)
-    x = alt.X("name:T", title=said(_("Day (UTC)")), timeUnit="utcyearmonthdate", axis=ticks)
+    x = alt.X("name:T", title=translate(_("Day (UTC)")), timeUnit="utcyearmonthdate", axis=ticks)
     base = alt.Chart(chart_data(points)).encode(x=x, color=colour)
-    y = alt.Y("low:Q", title=said(_("% of examples")), axis=_percents(), scale=alt.Scale(zero=True))
+    y = alt.Y("low:Q", title=translate(_("% of examples")), axis=_percents(), scale=alt.Scale(zero=True))
     band = base.mark_area(opacity=0.14).encode(y=y, y2="high:Q")
     line = base.mark_line(strokeWidth=2).encode(y="value:Q")
     dot = base.mark_circle(size=48, opacity=1).encode(y="value:Q", tooltip="tip:N")
@@ -233,7 +233,7 @@ def _rows(points: list[dict[str, Any]]) -> dict[str, Any]:
         ),
         tooltip="tip:N",
     )
-    scale = alt.X("low:Q", title=said(_("% of examples")), axis=_percents(), scale=alt.Scale(zero=True))
+    scale = alt.X("low:Q", title=translate(_("% of examples")), axis=_percents(), scale=alt.Scale(zero=True))
     whisker = base.mark_rule(color=PEOPLE, strokeWidth=2, strokeCap="round").encode(x=scale, x2="high:Q")
     dot = base.mark_circle(color=PEOPLE, size=90, opacity=1).encode(x="value:Q")
     text = base.mark_text(align="left", dx=-4, dy=-13, color=INK, fontSize=13).encode(x="value:Q", text="label:N")
@@ -362,7 +362,7 @@ def saturation_lines(points: Sequence[dict[str, Any]]) -> dict[str, Any]:
     x = alt.X("at:T", title=None, timeUnit="utcyearmonthdate", axis=ticks)
     y = alt.Y(
         "value:Q",
-        title=said(_("first model −1, people 0")),
+        title=translate(_("first model −1, people 0")),
         scale=alt.Scale(domainMin=-1.1),
         axis=alt.Axis(tickCount=5),
     )
@@ -372,7 +372,7 @@ def saturation_lines(points: Sequence[dict[str, Any]]) -> dict[str, Any]:
     last = {point["series"]: point for point in points}
     ends = alt.Chart(chart_data(list(last.values()))).encode(x=x, y=y, text="series:N")
     names = ends.mark_text(align="left", dx=8, color=INK, fontSize=13)
-    people = alt.Chart(chart_data([{"value": 0.0, "text": said(_("people"))}]))
+    people = alt.Chart(chart_data([{"value": 0.0, "text": translate(_("people"))}]))
     rule = people.mark_rule(color=PEOPLE, strokeWidth=2, strokeDash=[6, 4]).encode(y="value:Q")
     named = people.mark_text(color=PEOPLE, align="left", dx=4, dy=-9, x=0, fontSize=13, fontWeight=600)
     chart = alt.layer(rule, line, dot, names, named.encode(y="value:Q", text="text:N"))

@@ -20,7 +20,7 @@ from jinja2 import (
 from jinja2.environment import TemplateModule
 from jinja2.runtime import Context
 
-from dynabench.kit.language import FOLDER, LANGUAGES, Phrase, catalogue, current, direction, said
+from dynabench.kit.language import FOLDER, LANGUAGES, Phrase, catalogue, current, direction, translate
 from dynabench.models.check_report import in_words
 from dynabench.stats.rates import FEW_ROWS
 from dynabench.tasks.fields import template_folders
@@ -79,7 +79,7 @@ def environment() -> Environment:
         ticks=filters.ticks,
         initials=filters.initials,
         bucket=filters.bucket,
-        said=said,
+        said=translate,
         of_check=in_words,
     )
     env.tests.update(translated=lambda text: isinstance(text, Phrase))

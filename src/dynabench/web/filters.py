@@ -13,7 +13,7 @@ from babel import dates
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
-from dynabench.kit.language import _, current, decimal, said
+from dynabench.kit.language import _, current, decimal, translate
 
 NONE = "–"
 STEPS = ((60, 1, "s"), (3600, 60, "min"), (86400, 3600, "h"), (7 * 86400, 86400, "d"))
@@ -62,9 +62,9 @@ def seconds(value: float | None) -> str:
     if value is None:
         return NONE
     if value < 10:
-        return said(_("%(n)s s", n=number(value, 1)))
+        return translate(_("%(n)s s", n=number(value, 1)))
     minutes, rest = divmod(round(value), 60)
-    return said(_("%(n)s min %(rest)s s", n=minutes, rest=rest) if minutes else _("%(n)s s", n=rest))
+    return translate(_("%(n)s min %(rest)s s", n=minutes, rest=rest) if minutes else _("%(n)s s", n=rest))
 
 
 def ago(when: datetime | None, now: datetime | None = None) -> Markup | str:
@@ -85,7 +85,7 @@ def _age(seconds: float) -> str:
     if step is None:
         return ""
     if seconds < 5:
-        return said(_("just now"))
+        return translate(_("just now"))
     count, name = step
     if current.get() == "en":
         return f"{count} {name} ago"
@@ -123,7 +123,7 @@ def markdown(text: str) -> Markup:
 
 def ticks(text: str) -> Markup:
     """A line of text in which `names` between backticks are code."""
-    parts = said(text).split("`")
+    parts = translate(text).split("`")
     return Markup("").join(Markup("<code>{}</code>").format(part) if at % 2 else part for at, part in enumerate(parts))
 
 
@@ -131,7 +131,7 @@ def size(value: float) -> str:
     """Bytes as people read them: `45 MB`, `1.2 GB`."""
     for unit in (_("bytes"), "kB", "MB"):
         if value < 1000:
-            return f"{number(value, 0 if value >= 10 or unit == 'bytes' else 1)} {said(unit)}"
+            return f"{number(value, 0 if value >= 10 or unit == 'bytes' else 1)} {translate(unit)}"
         value /= 1000
     return f"{number(value, 1)} GB"
 

@@ -67,7 +67,7 @@ def test_a_shipped_model_passes_every_step():
     assert {step.state for step in report.steps} == {"ok"}
     assert report.model == "nli-ngram"
     assert len(report.version) == 16
-    assert report.told() == f"nli-ngram {report.version} passes for nli."
+    assert report.summary_line() == f"nli-ngram {report.version} passes for nli."
     speed = report.step("speed").details
     assert 0 < speed["p50"] <= speed["p95"] < speed["limit_ms"]
     assert speed["rate"] > 0
@@ -135,7 +135,7 @@ def test_a_model_that_says_the_same_of_everything_is_worth_a_warning(tried):
     report = tried("return [output('neutral') for row in batch]")
     assert report.passed
     assert states(report) == {"answers": "warning"}
-    assert report.told().endswith("passes for sentiment with 1 to look at: answers.")
+    assert report.summary_line().endswith("passes for sentiment with 1 to look at: answers.")
 
 
 @pytest.mark.slow
@@ -181,7 +181,7 @@ def test_a_model_of_another_task_is_not_loaded():
     assert failed.state == "failed"
     assert "needs the fields statement, which the task lacks; it has premise, hypothesis" in failed.told
     assert report.step("loads").state == "skipped"
-    assert "cannot be a target of nli yet: fits the task" in report.told()
+    assert "cannot be a target of nli yet: fits the task" in report.summary_line()
 
 
 @pytest.mark.parametrize(

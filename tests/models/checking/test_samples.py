@@ -27,9 +27,9 @@ answer: {name: label, type: choice, options: ["true", "false"]}
 
 @pytest.mark.parametrize("config", [*CONFIGS.values(), MANY], ids=lambda config: config.id)
 def test_samples_are_texts_that_the_task_allows_and_the_same_each_time(config):
-    found = samples.of(config)
+    found = samples.sample_inputs(config)
     assert 12 <= len(found) <= 30
-    assert found == samples.of(config)
+    assert found == samples.sample_inputs(config)
     assert len({tuple(sample.inputs.values()) for sample in found}) == len(found)
     for sample in found:
         assert list(sample.inputs) == list(config.model_inputs({}, {}))
@@ -37,18 +37,18 @@ def test_samples_are_texts_that_the_task_allows_and_the_same_each_time(config):
 
 
 def test_a_texts_limits_hold_for_every_sample():
-    for sample in samples.of(MANY):
+    for sample in samples.sample_inputs(MANY):
         assert 20 <= len(sample.inputs["claim"]) <= 60
         assert "\n" not in sample.inputs["claim"]
         assert len(sample.inputs["passage"]) <= 300
         assert 1900 <= int(sample.inputs["year"]) <= 2100
         assert sample.inputs["topic"] in ("sport", "weather", "work")
-    assert {"true", "false"} == {sample.inputs["sure"] for sample in samples.of(MANY)}
-    assert any(sample.inputs["note"] == "" for sample in samples.of(MANY))
+    assert {"true", "false"} == {sample.inputs["sure"] for sample in samples.sample_inputs(MANY)}
+    assert any(sample.inputs["note"] == "" for sample in samples.sample_inputs(MANY))
 
 
 def test_awkward_texts_come_after_plain_ones_and_are_all_there():
-    statements = [sample.inputs["statement"] for sample in samples.of(CONFIGS["sentiment"])]
+    statements = [sample.inputs["statement"] for sample in samples.sample_inputs(CONFIGS["sentiment"])]
     assert all(text in samples.ORDINARY for text in statements[: samples.PLAIN])
     joined = "\n".join(statements[samples.PLAIN :])
     for wanted in ("😡", "القطار", "הרכבת", "列車", "<script>", "[MASK]", "first line\n\n", "é", "\u200b", "42"):
@@ -60,14 +60,14 @@ def test_awkward_texts_come_after_plain_ones_and_are_all_there():
 def test_each_field_of_a_pair_is_awkward_alone_and_with_the_other():
     kinds = {
         (sample.inputs["premise"] in samples.ORDINARY, sample.inputs["hypothesis"] in samples.ORDINARY)
-        for sample in samples.of(CONFIGS["nli"])
+        for sample in samples.sample_inputs(CONFIGS["nli"])
     }
     assert kinds == {(True, True), (True, False), (False, True), (False, False)}
 
 
 def test_a_field_that_no_value_is_known_for_is_named():
     with pytest.raises(ValueError, match="code"):
-        samples.of(TaskConfig.parse(CONTROL))
+        samples.sample_inputs(TaskConfig.parse(CONTROL))
 
 
 CONTROL = """

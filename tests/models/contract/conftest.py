@@ -86,7 +86,7 @@ def subject(made: tuple[Maker, Path]) -> Iterator[Subject]:
     """Each model, opened once for all tests that leave it as it is."""
     maker, folder = made
     model = catalog.open_model(folder)
-    rows = [each.inputs for each in samples.of(maker.config) if max(map(len, each.inputs.values())) <= 1000]
+    rows = [each.inputs for each in samples.sample_inputs(maker.config) if max(map(len, each.inputs.values())) <= 1000]
     yield Subject(maker, folder, model, rows[::2][: maker.rows])
     model.close()  # type: ignore[attr-defined]
 

@@ -68,7 +68,7 @@ def test_likelihood_compares_the_labels_behind_the_prompt(continues_folder, chan
 def test_a_chat_goes_through_the_tokenizer_s_template(continues_folder, changed):
     options = {"chat": True, "prompt": "opposite of : {word}"}
     model = catalog.open_model(changed(continues_folder, options=options))
-    assert model._network.asked({"word": "hot"}) == "user : opposite of : hot assistant :"
+    assert model._network.render_prompt({"word": "hot"}) == "user : opposite of : hot assistant :"
     assert model.predict([{"word": "hot"}])[0].answer["answer"] == "cold"
     found = model.attribute({"word": "hot"}, "answer", "gradient")
     assert [word.text for word in found.fields["word"]] == ["hot"]

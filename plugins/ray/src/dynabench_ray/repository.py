@@ -81,9 +81,9 @@ class Applications(Repository):
 
     async def unload(self, name: str) -> None:
         """Take a model off the cluster; raises `NotFound` when there is none of the name."""
-        if not self._of(name):
+        if not self._versions(name):
             raise NotFound(f"There is no model {name!r}.")
-        for slot in self._of(name):
+        for slot in self._versions(name):
             key, application = (name, slot.entry.version), _application(slot.entry)
             self._slots[key] = replace(slot, state=UNAVAILABLE, reason=UNLOADED, model=None)
             if self._folders[application].pop(key, None) is None:

@@ -11,7 +11,7 @@ from dynabench.benchmark.leaderboards.board_views import Matrix, MatrixLine, Par
 from dynabench.benchmark.leaderboards.row_views import Transfer
 from dynabench.benchmark.ranking import BoardRanking, RankedEntrant
 from dynabench.benchmark.standings import Entrant, ScoreCell
-from dynabench.kit.language import _, ngettext, said
+from dynabench.kit.language import _, ngettext, translate
 from dynabench.web import charts
 from dynabench.web.charts import INK, INK_2, LINE, MODELS, Chart, chart_data, compile_chart
 from dynabench.web.filters import NONE, number, percent
@@ -36,7 +36,7 @@ def interval_text(low: float | None, high: float | None, metric: Measure, sign: 
     if low is None or high is None or (low == high and metric.cost):
         return ""
     ends = {"low": score_text(low, metric, sign), "high": score_text(high, metric, sign)}
-    between = said(_("%(low)s to %(high)s", **ends)) if sign else f"{ends['low']}–{ends['high']}"
+    between = translate(_("%(low)s to %(high)s", **ends)) if sign else f"{ends['low']}–{ends['high']}"
     return between.replace("%", "")
 
 
@@ -51,8 +51,8 @@ def cell_text(cell: ScoreCell | None, metric: Measure) -> str:
 def axis_title(metric: Measure) -> str:
     """A measure's name with its unit, and which way is better where that is less."""
     unit = f" ({metric.unit})" if metric.unit else ""
-    name = f"{said(metric.title)}{unit}"
-    return said(_("%(name)s, lower is better", name=name)) if metric.better == "lower" else name
+    name = f"{translate(metric.title)}{unit}"
+    return translate(_("%(name)s, lower is better", name=name)) if metric.better == "lower" else name
 
 
 def p_value_text(p: float | None) -> str:
@@ -128,7 +128,7 @@ def matrix_chart(matrix: Matrix) -> Chart | None:
             if score is not None:
                 name, title = line.entrant.label, _column(data.title, data.round)
                 loop = f" {IN_LOOP}" if data.round in line.loop and data.round is not None else ""
-                where = said(_(" · in the loop")) if loop else ""
+                where = translate(_(" · in the loop")) if loop else ""
                 tip = f"{name}, {title}: {cell_text(score, matrix.metric)}, n {number(score.n)}{where}"
                 texts = {
                     "label": score_text(score.value, matrix.metric) + loop,
@@ -154,7 +154,7 @@ def matrix_chart(matrix: Matrix) -> Chart | None:
 
 
 def _column(title: str, round: int | None) -> str:
-    return title if round is None else said(_("Round %(n)s", n=round))
+    return title if round is None else translate(_("Round %(n)s", n=round))
 
 
 def _matrix_row(line: MatrixLine, matrix: Matrix) -> list[str]:
@@ -166,7 +166,7 @@ def _matrix_row(line: MatrixLine, matrix: Matrix) -> list[str]:
     cells = []
     for data, score in zip(matrix.data, line.cells, strict=True):
         rate = line.loop.get(data.round) if data.round is not None else None
-        loop = said(_(" · in the loop, vMER %(value)s", value=percent(rate.value, 1))) if rate is not None else ""
+        loop = translate(_(" · in the loop, vMER %(value)s", value=percent(rate.value, 1))) if rate is not None else ""
         cells.append(cell_text(score, matrix.metric) + loop)
     return [line.entrant.label, *cells, cell_text(line.overall, matrix.metric), slope + between]
 
@@ -265,7 +265,7 @@ def transfer_chart(models: Sequence[Entrant], transfer: Transfer) -> Chart:
         if i != j and not np.isnan(value):
             first, second, share = models[i].label, models[j].label, percent(value)
             words = {"one": first, "other": second, "share": percent(value, 1)}
-            tip = said(_("%(share)s of what fools %(one)s also fools %(other)s", **words))
+            tip = translate(_("%(share)s of what fools %(one)s also fools %(other)s", **words))
             cells.append({"row": first, "column": second, "value": value, "label": share, "note": "", "tip": tip})
     columns: Columns = [_("Rows that fool…"), *((_("also fools %(name)s", name=name), "num") for name in names)]
     rows = [_transfer_row(models, transfer, i) for i in transfer.order]

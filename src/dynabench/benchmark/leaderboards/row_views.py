@@ -188,9 +188,9 @@ def countable_dataset(board: TaskBoard, dataset: str) -> ScoredDataset:
 
 def compared_page(
     session: Session, settings: Settings, board: TaskBoard, data: ScoredDataset, first: Entrant, second: Entrant,
-    shown: str = "differ", tag: str = "", after: int = -1, limit: int = PAGE,
+    row_kind: str = "differ", tag: str = "", after: int = -1, limit: int = PAGE,
 ) -> ComparedPage:  # fmt: skip
-    """The rows of a public dataset that are `shown` (`comparing.SHOWN`) and have the tag, after place `after`.
+    """The rows of a public dataset of one kind (`row_kind`) that have the tag, after place `after`.
 
     Raises `Forbidden` where the dataset's rows may not be seen.
     """
@@ -199,7 +199,7 @@ def compared_page(
     pair = _pair(settings, shards, data, first, second)
     if pair is None:
         return ComparedPage(data, AnswerTally(0, 0, 0, 0), (), None)
-    mask = comparison.chosen_rows(*pair, shown)
+    mask = comparison.chosen_rows(*pair, row_kind)
     if tag:
         mask = mask & row_scores.rows_with_tag(settings, data.digest, tag, data.rows)
     mask[: max(0, after + 1)] = False

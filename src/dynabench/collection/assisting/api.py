@@ -62,7 +62,9 @@ async def suggest(request: Request, id: RowId, person: Member, body: Suggestions
     What is shown is recorded. Name the one that you used as `suggestion` of your example.
     """
     offered = await suggested(request, person, id, body.input if body else {})
-    return SuggestionsOut(items=[SuggestionOut.of(each) for each in offered.items], problems=list(offered.problems))
+    return SuggestionsOut(
+        items=[SuggestionOut.of(suggestion) for suggestion in offered.items], problems=list(offered.problems)
+    )
 
 
 async def suggested(request: Request, person: Person, handout: int, input: dict[str, Any], task: str = "") -> Offered:
@@ -72,7 +74,7 @@ async def suggested(request: Request, person: Person, handout: int, input: dict[
     """
     throttle(request, "suggestions", 30, 60)
     state = request.app.state
-    asked = await state.db.aread(service.ask, person, handout, input, task)
-    brought = await service.bring(asked, World(state.db, state.host))  # nothing is held while models think
-    offered: Offered = await state.db.awrite(service.keep, asked, brought)
+    suggestion_request = await state.db.aread(service.ask, person, handout, input, task)
+    brought = await service.bring(suggestion_request, World(state.db, state.host))  # nothing is held while models think
+    offered: Offered = await state.db.awrite(service.keep, suggestion_request, brought)
     return offered

@@ -48,17 +48,17 @@ class Helped:
     difference: ClusteredEstimate
 
 
-def helped(session: Session, of: Round) -> Helped | None:
+def helped(session: Session, round_: Round) -> Helped | None:
     """The figures of a round; None where no arm of it offers help. Reads all of its examples once."""
-    arms = [arm["name"] for arm in of.arms if arm.get("assistant")]
+    arms = [arm["name"] for arm in round_.arms if arm.get("assistant")]
     if not arms:
         return None
-    rows = session.execute(_counts(of.id)).all()
+    rows = session.execute(_counts(round_.id)).all()
     place = {person: number for number, person in enumerate(sorted({row.author_id for row in rows}))}
     with_help, without = _sums(place), _sums(place)
     for row in rows:
         _add(with_help if row.arm in arms else without, place[row.author_id], row)
-    rates = [clustered_rate(each["fooled"], each["known"]) for each in (with_help, without)]
+    rates = [clustered_rate(sums["fooled"], sums["known"]) for sums in (with_help, without)]
     difference = clusters.difference(with_help["fooled"], with_help["known"], without["fooled"], without["known"])
     lines = [_line(arm, [row for row in rows if row.arm == arm], place) for arm in arms]
     return Helped(lines, rates[0], rates[1], difference)
@@ -70,7 +70,7 @@ def _line(arm: str, rows: list[Row[int, str, str, int, int, int]], place: Mappin
     for row in rows:
         outcomes[row.outcome] += row.examples
         _add(sums["used" if row.outcome in ("accepted", "edited") else "unused"], place[row.author_id], row)
-    mer = {group: clustered_rate(each["fooled"], each["known"]) for group, each in sums.items()}
+    mer = {group: clustered_rate(group_sums["fooled"], group_sums["known"]) for group, group_sums in sums.items()}
     return HelpedLine(arm, sum(outcomes.values()), outcomes, mer)
 
 
@@ -86,14 +86,14 @@ def _add(sums: Sums, at: int, row: Row[int, str, str, int, int, int]) -> None:
 def _counts(round_id: int) -> Select[int, str, str, int, int, int]:
     """Counts by person, arm and outcome: one range of the index of rounds, two probes for each example."""
     outcome = func.coalesce(Assistance.outcome, "unasked").label("outcome")
-    known, fooled = Standing.fooled.is_not(None), Standing.fooled.is_(True)
+    has_outcome, fooled = Standing.fooled.is_not(None), Standing.fooled.is_(True)
     return (
         select(
             Example.author_id,
             Example.arm,
             outcome,
             func.count().label("examples"),
-            func.sum(case((known, 1), else_=0)).label("known"),
+            func.sum(case((has_outcome, 1), else_=0)).label("known"),
             func.sum(case((fooled, 1), else_=0)).label("fooled"),
         )
         .join(Standing, Standing.example_id == Example.id)

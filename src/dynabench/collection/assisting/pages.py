@@ -33,7 +33,7 @@ async def suggest(request: Request, db: Db, task: str, person: Member) -> Respon
             problems, fresh = list(offered.problems), True
         except (errors.Conflict, errors.TooMany, errors.Unavailable) as problem:
             problems, status = [problem.detail], problem.status
-    values = await create_page.shown(request, person, task, False, posted)
+    values = await create_page.prepare_page(request, person, task, False, posted)
     help: Help | None = values.get("help")
     if help is None:
         raise errors.Conflict(_("This task offers no writing assistant."))
@@ -46,7 +46,8 @@ async def suggest(request: Request, db: Db, task: str, person: Member) -> Respon
 
 
 def _used(help: Help, use: str, values: dict[str, Any]) -> Help:
-    name, chosen = help.field.name, next((each for each in help.suggestions if str(each.id) == use), None)
+    name = help.field.name
+    chosen = next((suggestion for suggestion in help.suggestions if str(suggestion.id) == use), None)
     written = str(values["input"].get(name) or "")
     if chosen is None:
         values["input"] = {**values["input"], name: help.before if help.used else written}

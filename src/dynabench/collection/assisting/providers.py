@@ -30,11 +30,11 @@ from dynabench.tasks.sections import PROMPT, PROMPT_PLACEHOLDER, AssistantModel
 
 
 @dataclass(frozen=True)
-class Asked:
-    """Somebody's wish for suggestions, with all that a provider may know.
+class SuggestionRequest:
+    """An annotator's request for suggestions, with all that a provider may know.
 
-    `context` is what they were shown, `goal` the answer that they write for (None where they choose it), `draft` the
-    text of the `field` so far; `seed` differs each time that they ask.
+    `context` is the text shown to the annotator, `goal` the answer that they write for (None where they choose it),
+    `draft` the text of the `field` so far; `seed` differs for each request.
     """
 
     task_id: str
@@ -78,12 +78,12 @@ class World:
 class Provider(Protocol):
     """Suggests texts."""
 
-    async def __call__(self, asked: Asked, world: World) -> Sequence[Suggested]:
+    async def __call__(self, request: SuggestionRequest, world: World) -> Sequence[Suggested]:
         """The best first, none where it knows none; raises `Unavailable` with a sentence for people."""
         ...
 
 
-def providers() -> Mapping[str, Callable[[Asked, World], Any]]:
+def providers() -> Mapping[str, Callable[[SuggestionRequest, World], Any]]:
     """Every provider by the name that configs give it."""
 
     return {"neighbours": suggest_neighbours, "edits": suggest_edits, "model": suggest_texts}
@@ -91,7 +91,7 @@ def providers() -> Mapping[str, Callable[[Asked, World], Any]]:
 
 POOL = 300
 """Examples that are compared, the newest."""
-SHOWN = 200
+CONTEXT_LENGTH = 200
 """Characters of their context that are told."""
 
 
@@ -117,57 +117,61 @@ def _successes(task_id: str) -> Select[Example, Context]:
     )
 
 
-def nearest(session: Session, asked: Asked, most: int) -> list[Suggested]:
+def nearest(session: Session, request: SuggestionRequest, most: int) -> list[Suggested]:
     """Texts of those whose context, and text so far, are most alike (Jaccard of letter groups), the likest first."""
-    mine = shingle_hashes(_said(asked, asked.context, asked.draft))
-    found: list[tuple[float, int, Suggested]] = []
-    for example, context in session.execute(_successes(asked.task_id)):
-        text = example.input.get(asked.field.name)
-        answers_goal = all(example.answer.get(name) == value for name, value in (asked.goal or {}).items())
-        if not isinstance(text, str) or not answers_goal or example.author_id == asked.person_id:
+    mine = shingle_hashes(_compared_text(request, request.context, request.draft))
+    scored: list[tuple[float, int, Suggested]] = []
+    for example, context in session.execute(_successes(request.task_id)):
+        text = example.input.get(request.field.name)
+        answers_goal = all(example.answer.get(name) == value for name, value in (request.goal or {}).items())
+        if not isinstance(text, str) or not answers_goal or example.author_id == request.person_id:
             continue
-        shown = asked.config.shown_context(context.values)
-        near = similarity(mine, shingle_hashes(_said(asked, shown, text if asked.draft else "")))
-        about = {"context": _first_text(asked, shown)[:SHOWN], "alike": round(near, 3)}
-        found.append((near, example.id, Suggested(text, about)))
-    found.sort(key=lambda each: each[:2], reverse=True)
-    return [suggested for _, _, suggested in found[:most]]
+        context_values = request.config.shown_context(context.values)
+        near = similarity(mine, shingle_hashes(_compared_text(request, context_values, text if request.draft else "")))
+        about = {"context": _first_text(request, context_values)[:CONTEXT_LENGTH], "alike": round(near, 3)}
+        scored.append((near, example.id, Suggested(text, about)))
+    scored.sort(key=lambda entry: entry[:2], reverse=True)
+    return [suggested for _, _, suggested in scored[:most]]
 
 
-async def suggest_neighbours(asked: Asked, world: World) -> Sequence[Suggested]:
+async def suggest_neighbours(request: SuggestionRequest, world: World) -> Sequence[Suggested]:
     """See `nearest`; more of them than are wanted, since some may have been shown before."""
-    found: list[Suggested] = await world.db.aread(nearest, asked, asked.most * (asked.config.assistant.times + 1))
-    return found
+    suggestions: list[Suggested] = await world.db.aread(
+        nearest, request, request.most * (request.config.assistant.times + 1)
+    )
+    return suggestions
 
 
-def _said(asked: Asked, context: object, text: str) -> str:
+def _compared_text(request: SuggestionRequest, context: object, text: str) -> str:
     values = context if isinstance(context, dict) else {}
-    texts = [values.get(field.name) for field in asked.config.context if isinstance(field, Text)]
-    return "\n".join([*(each for each in texts if isinstance(each, str)), text])
+    texts = [values.get(field.name) for field in request.config.context if isinstance(field, Text)]
+    return "\n".join([*(part for part in texts if isinstance(part, str)), text])
 
 
-def _first_text(asked: Asked, context: dict[str, object]) -> str:
-    texts = (context.get(field.name) for field in asked.config.context if isinstance(field, Text))
-    return next((each for each in texts if isinstance(each, str)), "")
+def _first_text(request: SuggestionRequest, context: dict[str, object]) -> str:
+    texts = (context.get(field.name) for field in request.config.context if isinstance(field, Text))
+    return next((text for text in texts if isinstance(text, str)), "")
 
 
-def edits(asked: Asked) -> list[Suggested]:
+def edits(request: SuggestionRequest) -> list[Suggested]:
     """The draft changed by each of the config's transformations that change anything, in random order."""
-    known, rng = transformations(), Random(asked.seed)
-    names = asked.config.assistant.edits
-    if unknown := [name for name in names if name not in known]:
+    transformations_by_name, rng = transformations(), Random(request.seed)
+    names = request.config.assistant.edits
+    if unknown := [name for name in names if name not in transformations_by_name]:
         raise Unavailable(_("The task's config names an unknown edit: %(name)s.", name=unknown[0]))
-    found: dict[str, Suggested] = {}
+    suggestions: dict[str, Suggested] = {}
     for name in rng.sample(names, len(names)):
-        changed = known[name].apply({asked.field.name: asked.draft}, rng) if asked.draft else None
-        if changed is not None and (text := changed[asked.field.name].text) != asked.draft:
-            found.setdefault(text, Suggested(text, {"edit": known[name].title}))
-    return list(found.values())
+        changed = (
+            transformations_by_name[name].apply({request.field.name: request.draft}, rng) if request.draft else None
+        )
+        if changed is not None and (text := changed[request.field.name].text) != request.draft:
+            suggestions.setdefault(text, Suggested(text, {"edit": transformations_by_name[name].title}))
+    return list(suggestions.values())
 
 
-async def suggest_edits(asked: Asked, world: World) -> Sequence[Suggested]:
+async def suggest_edits(request: SuggestionRequest, world: World) -> Sequence[Suggested]:
     """See `edits`; computed beside the event loop."""
-    return await to_thread.run_sync(edits, asked)
+    return await to_thread.run_sync(edits, request)
 
 
 SECONDS = 30.0
@@ -179,38 +183,38 @@ _LEAD = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.):])\s+")
 _QUOTES = {'"': '"', "“": "”", "'": "'", "«": "»"}
 
 
-async def suggest_texts(asked: Asked, world: World) -> Sequence[Suggested]:
+async def suggest_texts(request: SuggestionRequest, world: World) -> Sequence[Suggested]:
     """Return the texts, one per line, that the config's model writes for its prompt."""
-    model = asked.config.assistant.model
+    model = request.config.assistant.model
     if model is None:
         return []
-    patterns = await world.db.aread(nearest, asked, EXAMPLES)
-    content = filled(asked, model, [each.text for each in patterns])
+    patterns = await world.db.aread(nearest, request, EXAMPLES)
+    content = filled(request, model, [pattern.text for pattern in patterns])
     messages = [{"role": "system", "content": model.system}] if model.system else []
     messages.append({"role": "user", "content": content})
     try:
         async with asyncio.timeout(SECONDS):
             card = _served(model.name, await world.host.index())
-            said = ""
+            reply = ""
             async for piece in world.host.converse(card.name, card.version, messages, model.max_tokens):
-                said += piece
-                if len(said) > LONGEST:
+                reply += piece
+                if len(reply) > LONGEST:
                     break
     except TimeoutError:
         raise Unavailable(
             _("The assistant's model did not answer in time. Continue without it or ask again.")
         ) from None
-    return [Suggested(text, {}, card.name, card.version) for text in lines(said)]
+    return [Suggested(text, {}, card.name, card.version) for text in lines(reply)]
 
 
-def filled(asked: Asked, model: AssistantModel, examples: Sequence[str]) -> str:
+def filled(request: SuggestionRequest, model: AssistantModel, examples: Sequence[str]) -> str:
     """The prompt with its values; what people wrote is filled in once, and never read as a prompt itself."""
-    config, context = asked.config, asked.context
+    config, context = request.config, request.context
     texts = {field.name: field.in_words(context[field.name]) for field in config.context if field.name in context}
     values: Mapping[str, Any] = {
-        "number": asked.most,
-        "goal": _goal_in_words(asked),
-        "draft": asked.draft or "(nothing)",
+        "number": request.most,
+        "goal": _goal_in_words(request),
+        "draft": request.draft or "(nothing)",
         "examples": "\n".join(examples) or "(none)",
         "instructions": config.instructions.create,
         "given": "\n".join(f"{field.label}: {texts[field.name]}" for field in config.context if field.name in texts),
@@ -219,25 +223,25 @@ def filled(asked: Asked, model: AssistantModel, examples: Sequence[str]) -> str:
     return PROMPT_PLACEHOLDER.sub(lambda place: str(values.get(place[1], place[0])), model.prompt or PROMPT)
 
 
-def lines(said: str) -> list[str]:
+def lines(reply: str) -> list[str]:
     """The texts of a reply, without the numbers, dashes and quotation marks that models put around them anyway."""
-    found = []
-    for line in said.splitlines():
+    texts = []
+    for line in reply.splitlines():
         text = _LEAD.sub("", line).strip()
         if len(text) > 2 and _QUOTES.get(text[0]) == text[-1]:
             text = text[1:-1].strip()
         if text:
-            found.append(text)
-    return found
+            texts.append(text)
+    return texts
 
 
-def _goal_in_words(asked: Asked) -> str:
-    fields = {field.name: field for field in asked.config.answer}
-    return ", ".join(str(fields[name].in_words(value)) for name, value in (asked.goal or {}).items()) or "(anything)"
+def _goal_in_words(request: SuggestionRequest) -> str:
+    fields = {field.name: field for field in request.config.answer}
+    return ", ".join(str(fields[name].in_words(value)) for name, value in (request.goal or {}).items()) or "(anything)"
 
 
 def _served(name: str, cards: Sequence[Card]) -> Card:
-    found = next((card for card in cards if name in (card.name, f"{card.name}@{card.version}")), None)
-    if found is None:
+    match = next((card for card in cards if name in (card.name, f"{card.name}@{card.version}")), None)
+    if match is None:
         raise Unavailable(_("The assistant's model is not available right now. Continue without it."))
-    return found
+    return match

@@ -12,7 +12,7 @@ from sqlalchemy import ForeignKey, Index, String, delete, func, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from dynabench.collection import eligibility
-from dynabench.collection.assisting.providers import Asked, Suggested, World, providers
+from dynabench.collection.assisting.providers import Suggested, SuggestionRequest, World, providers
 from dynabench.collection.forms import Posted
 from dynabench.collection.schemas import ExampleIn, HandoutOut
 from dynabench.collection.tables import Handout
@@ -82,7 +82,7 @@ class Brought:
     """The suggestions of one provider and its time in ms, or the sentence that says why it has none."""
 
     provider: str
-    found: Sequence[Suggested]
+    suggestions: Sequence[Suggested]
     latency_ms: float
     problem: str = ""
 
@@ -95,7 +95,9 @@ class Offered:
     problems: Sequence[str]
 
 
-def ask(session: Session, person: Person, handout_id: int, input: Mapping[str, Any], task_id: str = "") -> Asked:
+def ask(
+    session: Session, person: Person, handout_id: int, input: Mapping[str, Any], task_id: str = ""
+) -> SuggestionRequest:
     """Check that somebody may ask for suggestions on a handout of theirs (of this task, where named).
 
     Raises `NotFound` where it is not theirs, `Conflict` where its round is over, its arm offers no help, or they asked
@@ -104,16 +106,16 @@ def ask(session: Session, person: Person, handout_id: int, input: Mapping[str, A
     handout = session.get(Handout, handout_id)
     if handout is None or handout.person_id != person.id:
         raise errors.NotFound(_("You have no handout %(handout_id)s.", handout_id=handout_id))
-    of = session.get_one(Round, handout.round_id)
-    if task_id and of.task_id != task_id:
+    round_ = session.get_one(Round, handout.round_id)
+    if task_id and round_.task_id != task_id:
         raise errors.NotFound(_("You have no handout %(handout_id)s.", handout_id=handout_id))
-    people.require_seat(session, person, of.task_id)
-    if of.state != RoundState.OPEN:
-        raise errors.Conflict(_("Round %(number)s is closed.", number=of.number))
-    eligibility.admit(session, person, of)
-    config = rounds.config_of(session, of.version_id)
+    people.require_seat(session, person, round_.task_id)
+    if round_.state != RoundState.OPEN:
+        raise errors.Conflict(_("Round %(number)s is closed.", number=round_.number))
+    eligibility.admit(session, person, round_)
+    config = rounds.config_of(session, round_.version_id)
     field = assisted_field(config)
-    if field is None or not plan.offers_assistant(of.arms, handout.arm):
+    if field is None or not plan.offers_assistant(round_.arms, handout.arm):
         raise errors.Conflict(_("This task offers no writing assistant."))
     times = asked_before(session, handout.id)
     if times >= config.assistant.times:
@@ -125,8 +127,8 @@ def ask(session: Session, person: Person, handout_id: int, input: Mapping[str, A
         )
     context = session.get_one(Context, handout.context_id)
     draft = input.get(field.name)
-    return Asked(
-        task_id=of.task_id,
+    return SuggestionRequest(
+        task_id=round_.task_id,
         person_id=person.id,
         handout_id=handout.id,
         context_id=context.id,
@@ -139,62 +141,64 @@ def ask(session: Session, person: Person, handout_id: int, input: Mapping[str, A
     )
 
 
-async def bring(asked: Asked, world: World) -> list[Brought]:
+async def bring(request: SuggestionRequest, world: World) -> list[Brought]:
     """Return the suggestions of all providers of the config, which are asked at the same time."""
-    known, found = providers(), dict[str, Brought]()
+    provider_functions, by_provider = providers(), dict[str, Brought]()
 
-    async def one(name: str) -> None:
+    async def ask_provider(name: str) -> None:
         begun = time.perf_counter()
-        said: Sequence[Suggested] = ()
+        suggestions: Sequence[Suggested] = ()
         problem = ""
         try:
-            said = await known[name](asked, world)
+            suggestions = await provider_functions[name](request, world)
         except (errors.Unavailable, errors.Invalid) as refused:
             problem = refused.detail
-        found[name] = Brought(name, said, round((time.perf_counter() - begun) * 1000, 3), problem)
+        by_provider[name] = Brought(name, suggestions, round((time.perf_counter() - begun) * 1000, 3), problem)
 
     async with anyio.create_task_group() as group:
-        for name in asked.config.assistant.providers:
-            group.start_soon(one, name)
-    return [found[name] for name in asked.config.assistant.providers]
+        for name in request.config.assistant.providers:
+            group.start_soon(ask_provider, name)
+    return [by_provider[name] for name in request.config.assistant.providers]
 
 
-def keep(session: Session, asked: Asked, brought: Sequence[Brought]) -> Offered:
+def keep(session: Session, request: SuggestionRequest, brought: Sequence[Brought]) -> Offered:
     """Write down what is shown: in turn from each provider, nothing twice on one handout, nothing the field refuses."""
-    session.get_one(Handout, asked.handout_id, with_for_update=True)
-    times = asked_before(session, asked.handout_id)
-    if times >= asked.config.assistant.times:
+    session.get_one(Handout, request.handout_id, with_for_update=True)
+    times = asked_before(session, request.handout_id)
+    if times >= request.config.assistant.times:
         raise errors.Conflict(_("You sent two requests for suggestions at once. Reload the page to see them."))
-    texts = select(Suggestion.text).where(Suggestion.handout_id == asked.handout_id)
-    known = {asked.draft, *session.scalars(texts)}
-    made: list[Suggestion] = []
-    waiting = [(each, list(each.found)) for each in brought]
-    while len(made) < asked.most and any(rest for _, rest in waiting):
-        for each, rest in waiting:
-            if (suggestion := _next(asked, each, rest, known)) is not None and len(made) < asked.most:
+    texts = select(Suggestion.text).where(Suggestion.handout_id == request.handout_id)
+    known_texts = {request.draft, *session.scalars(texts)}
+    suggestions: list[Suggestion] = []
+    waiting = [(batch, list(batch.suggestions)) for batch in brought]
+    while len(suggestions) < request.most and any(rest for _, rest in waiting):
+        for batch, rest in waiting:
+            if (suggestion := _next(request, batch, rest, known_texts)) is not None and len(suggestions) < request.most:
                 suggestion.asking = times + 1
-                made.append(suggestion)
-    session.add_all(made)
+                suggestions.append(suggestion)
+    session.add_all(suggestions)
     session.flush()
-    return Offered(made, [each.problem for each in brought if each.problem])
+    return Offered(suggestions, [batch.problem for batch in brought if batch.problem])
 
 
-def _next(asked: Asked, brought: Brought, rest: list[Suggested], known: set[str]) -> Suggestion | None:
+def _next(
+    request: SuggestionRequest, brought: Brought, rest: list[Suggested], known_texts: set[str]
+) -> Suggestion | None:
     while rest:
-        one = rest.pop(0)
-        text = _clean(asked.field, one.text)
-        if text is None or text in known:
+        suggested = rest.pop(0)
+        text = _clean(request.field, suggested.text)
+        if text is None or text in known_texts:
             continue
-        known.add(text)
+        known_texts.add(text)
         return Suggestion(
-            handout_id=asked.handout_id,
-            person_id=asked.person_id,
+            handout_id=request.handout_id,
+            person_id=request.person_id,
             provider=brought.provider,
-            model=one.model,
-            version=one.version,
-            field=asked.field.name,
+            model=suggested.model,
+            version=suggested.version,
+            field=request.field.name,
             text=text,
-            about=dict(one.about),
+            about=dict(suggested.about),
             latency_ms=brought.latency_ms,
         )
     return None
@@ -214,7 +218,7 @@ def asked_before(session: Session, handout_id: int) -> int:
     return session.scalar(latest) or 0
 
 
-def shown(session: Session, handout_id: int) -> Sequence[Suggestion]:
+def latest_suggestions(session: Session, handout_id: int) -> Sequence[Suggestion]:
     """Return the suggestions that were shown last on a hand-out."""
     last = asked_before(session, handout_id)
     mine = select(Suggestion).where(Suggestion.handout_id == handout_id, Suggestion.asking == last)
@@ -242,24 +246,26 @@ def before_record(
 
 def recorded(session: Session, draft: "Draft", verdict: "Verdict", example_id: int) -> None:
     """Write down what became of what was suggested on the draft's handout; nothing where nothing was."""
-    given = draft.handout
-    if given is None:
+    handout = draft.handout
+    if handout is None:
         return
-    shown = session.scalars(select(Suggestion).where(Suggestion.handout_id == given.id).order_by(Suggestion.id)).all()
-    if shown:
-        session.add(_became(shown, draft, example_id))
+    suggestions = session.scalars(
+        select(Suggestion).where(Suggestion.handout_id == handout.id).order_by(Suggestion.id)
+    ).all()
+    if suggestions:
+        session.add(_became(suggestions, draft, example_id))
 
 
-def _became(shown: Sequence[Suggestion], draft: "Draft", example_id: int) -> Assistance:
-    texts = {each.field: str(draft.input.get(each.field) or "") for each in shown}
-    mine = next((each for each in shown if each.id == draft.suggestion), None)
-    same = [each for each in shown if each.text == texts[each.field]]
+def _became(suggestions: Sequence[Suggestion], draft: "Draft", example_id: int) -> Assistance:
+    texts = {suggestion.field: str(draft.input.get(suggestion.field) or "") for suggestion in suggestions}
+    mine = next((suggestion for suggestion in suggestions if suggestion.id == draft.suggestion), None)
+    same = [suggestion for suggestion in suggestions if suggestion.text == texts[suggestion.field]]
     origin = mine if mine in same else same[0] if same else mine
     if origin is None:
-        return Assistance(example_id=example_id, shown=len(shown), outcome="ignored")
+        return Assistance(example_id=example_id, shown=len(suggestions), outcome="ignored")
     return Assistance(
         example_id=example_id,
-        shown=len(shown),
+        shown=len(suggestions),
         outcome="accepted" if origin in same else "edited",
         distance=Levenshtein.distance(origin.text, texts[origin.field]),
         provider=origin.provider,
@@ -291,5 +297,7 @@ def view(session: Session, handout: HandoutOut, config: TaskConfig, posted: Post
     field = assisted_field(config)
     if not handout.assistant or handout.handout is None or field is None:
         return None
-    left = config.assistant.times - asked_before(session, handout.handout)
-    return Help(field, shown(session, handout.handout), left, posted.suggestion_id if posted else 0)
+    requests_left = config.assistant.times - asked_before(session, handout.handout)
+    return Help(
+        field, latest_suggestions(session, handout.handout), requests_left, posted.suggestion_id if posted else 0
+    )

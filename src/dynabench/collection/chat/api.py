@@ -23,7 +23,7 @@ router.include_router(preferences.api)
 Key = Annotated[str | None, Header(alias="Idempotency-Key", min_length=1, max_length=100, pattern=r"^[\x21-\x7e]+$")]
 Last = Annotated[str | None, Header(alias="Last-Event-ID", max_length=100)]
 Number = Annotated[int, Path(ge=1, le=50)]
-TOLD: dict[int | str, dict[str, object]] = {201: live.DOCUMENTED | {"model": ExchangeOut}}
+STREAM_RESPONSES: dict[int | str, dict[str, object]] = {201: live.DOCUMENTED | {"model": ExchangeOut}}
 
 
 def chats(request: Request) -> Chats:
@@ -31,8 +31,8 @@ def chats(request: Request) -> Chats:
     state = request.app.state
     if getattr(state, "chats", None) is None:
         state.chats = Chats(state.db, state.host)
-    found: Chats = state.chats
-    return found
+    process_chats: Chats = state.chats
+    return process_chats
 
 
 def started(request: Request, begun: Begun) -> Chats:
@@ -52,8 +52,8 @@ async def begin_conversation(db: Db, task: str, body: ConversationIn, person: Me
     """
 
     def begin(session: Session) -> ConversationOut:
-        found = service.begin(session, person, task, body.handout, random.Random())
-        return ConversationOut.of(schemas.of(found))
+        conversation = service.begin(session, person, task, body.handout, random.Random())
+        return ConversationOut.of(schemas.conversation_view(conversation))
 
     return await db.awrite(begin)
 
@@ -64,7 +64,7 @@ async def read_conversation(request: Request, id: RowId, person: Member) -> Conv
     return await _read(request, person, id)
 
 
-@router.post("/conversations/{id}/turns", status_code=201, responses=TOLD, response_model=ExchangeOut)
+@router.post("/conversations/{id}/turns", status_code=201, responses=STREAM_RESPONSES, response_model=ExchangeOut)
 async def say(
     request: Request, db: Db, id: RowId, body: MessageIn, person: Member, key: Key = None
 ) -> Response | ExchangeOut:
@@ -79,7 +79,9 @@ async def say(
     return await _answered(request, person, begun)
 
 
-@router.post("/conversations/{id}/turns/{number}/retry", status_code=201, responses=TOLD, response_model=ExchangeOut)
+@router.post(
+    "/conversations/{id}/turns/{number}/retry", status_code=201, responses=STREAM_RESPONSES, response_model=ExchangeOut
+)
 async def retry(request: Request, db: Db, id: RowId, number: Number, person: Member) -> Response | ExchangeOut:
     """Ask again where replies to the last turn broke off, failed or were stopped; answered as a new turn is."""
     throttle(request, "models", 600, 60)
@@ -110,8 +112,8 @@ async def choose(db: Db, id: RowId, number: Number, body: ChoiceIn, person: Memb
 
     def write(session: Session) -> ConversationOut:
         ratings = {str(side): rating for side, rating in body.ratings.items()}
-        found = service.choose(session, person, id, number, body.choice, ratings, random.Random())
-        return ConversationOut.of(schemas.of(found))
+        conversation = service.choose(session, person, id, number, body.choice, ratings, random.Random())
+        return ConversationOut.of(schemas.conversation_view(conversation))
 
     return await db.awrite(write)
 
@@ -132,7 +134,7 @@ async def _turn(request: Request, person: Person, id: int, number: int) -> Excha
 
 async def _read(request: Request, person: Person, id: int) -> ConversationOut:
     def read(session: Session) -> ConversationOut:
-        return ConversationOut.of(schemas.of(service.own(session, person, id)))
+        return ConversationOut.of(schemas.conversation_view(service.own(session, person, id)))
 
     return await request.app.state.db.aread(read)  # type: ignore[no-any-return]
 

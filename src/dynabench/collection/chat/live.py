@@ -66,14 +66,14 @@ class Live:
     def __init__(self, asking: Asking) -> None:
         self.asking = asking
         self.replies = {side: Writing() for side, _, _ in asking.sides}
-        self.replies |= {side: Writing(text, "done") for side, text in asking.kept}
+        self.replies |= {side: Writing(text, "done") for side, text in asking.finished_texts}
         self.version = 0
         self._news = asyncio.Event()
 
     @property
     def writing(self) -> bool:
         """True while any side still writes."""
-        return any(each.state == ReplyState.WRITING for each in self.replies.values())
+        return any(reply.state == ReplyState.WRITING for reply in self.replies.values())
 
     def end(self, state: str) -> None:
         """No side writes any more: all that did have ended in this state."""
@@ -209,7 +209,7 @@ class Chats:
 
 def _stored(session: Session, turn_id: int) -> Seen:
     turn = session.get_one(Turn, turn_id)
-    replies = {each.side: Writing(each.text, each.state) for each in turn.replies}
+    replies = {reply.side: Writing(reply.text, reply.state) for reply in turn.replies}
     writing = turn.state == ChatTurnState.WRITING
     return Seen(turn.attempt, replies, over=not writing, silent=writing and not service.writing(turn))
 
@@ -234,8 +234,8 @@ class Cursor:
     @classmethod
     def read(cls, text: str | None) -> "Cursor":
         """From `Last-Event-ID`; what is none of ours begins anew."""
-        found = _ID.fullmatch(text or "")
-        return cls(int(found[1]), dict(enumerate(map(int, found[2].split("."))))) if found else cls()
+        match = _ID.fullmatch(text or "")
+        return cls(int(match[1]), dict(enumerate(map(int, match[2].split("."))))) if match else cls()
 
     def __str__(self) -> str:
         return (
@@ -251,12 +251,12 @@ def response(chats: Chats, begun: Begun, last: str | None = None) -> StreamingRe
 
 async def events(chats: Chats, begun: Begun, cursor: Cursor) -> AsyncIterator[str]:
     """The events behind the cursor, up to the end of the turn."""
-    told: set[int] = set()
+    ended_sides: set[int] = set()
     yield _event("turn", conversation=begun.conversation_id, number=begun.number)
     async with aclosing(chats.states(begun.turn_id)) as states:
         async for seen in states:
             if seen.attempt != cursor.attempt:
-                cursor, told = Cursor(seen.attempt), set()
+                cursor, ended_sides = Cursor(seen.attempt), set()
             quiet = True
             for side, reply in sorted(seen.replies.items()):
                 begin = min(cursor.sent.get(side, 0), len(reply.text))
@@ -264,8 +264,8 @@ async def events(chats: Chats, begun: Begun, cursor: Cursor) -> AsyncIterator[st
                     cursor.sent[side] = begin + len(text)
                     yield _event("reply", cursor, side=SIDES[side], text=text)
                     quiet = False
-                if reply.state in ENDED and side not in told:
-                    told.add(side)
+                if reply.state in ENDED and side not in ended_sides:
+                    ended_sides.add(side)
                     yield _event("ended", side=SIDES[side], state=reply.state)
                     quiet = False
             if quiet and not seen.over:

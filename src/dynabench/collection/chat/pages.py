@@ -36,7 +36,7 @@ _WHICH = re.compile(r"[0-9]{1,15}")
 @router.get("/tasks/{task}/chat", name="conversation")
 async def show(request: Request, task: str, person: Member, handout: int = Query(ge=1, le=2**53)) -> Response:
     """The conversation on a handout: the part of the create page that changes."""
-    return await _shown(request, task, person, handout)
+    return await _render_chat(request, task, person, handout)
 
 
 @router.post("/tasks/{task}/chat", name="converse")
@@ -66,22 +66,22 @@ async def converse(request: Request, db: Db, task: str, person: Member) -> Respo
     except (errors.Invalid, errors.Conflict) as problem:
         if not wants_fragment(request):
             raise
-        told = " ".join(problem.fields.values()) if isinstance(problem, errors.Invalid) else problem.detail
-        return await _shown(request, task, person, handout, told, problem.status)
+        message = " ".join(problem.fields.values()) if isinstance(problem, errors.Invalid) else problem.detail
+        return await _render_chat(request, task, person, handout, message, problem.status)
     if wants_fragment(request):
-        return await _shown(request, task, person, handout)
+        return await _render_chat(request, task, person, handout)
     return redirect(request, "create", task=task, anchor="chat")
 
 
 def _begin(session: Session, task: str, person: Person, handout: int, act: str, form: FormData) -> Begun:
     if act == "again":
         return service.again(session, person, _number(form, "conversation"), _number(form, "turn"))
-    found = service.begin(session, person, task, handout, random.Random())
+    conversation = service.begin(session, person, task, handout, random.Random())
     key = str(form.get("turn-key", ""))[:100] or uuid.uuid4().hex
-    return service.say(session, person, found.id, str(form.get("said", "")).replace("\r\n", "\n"), key)
+    return service.say(session, person, conversation.id, str(form.get("said", "")).replace("\r\n", "\n"), key)
 
 
-async def _shown(
+async def _render_chat(
     request: Request, task: str, person: Person, handout: int, problem: str = "", status: int = 200
 ) -> Response:
     config, view = await request.app.state.db.aread(_view, task, person, handout)
@@ -98,13 +98,13 @@ async def _shown(
 
 def _view(session: Session, task: str, person: Person, handout_id: int) -> tuple[TaskConfig, ChatView]:
     handout = session.get(Handout, handout_id)
-    of = session.get(Round, handout.round_id) if handout else None
-    if handout is None or of is None or handout.person_id != person.id or of.task_id != task:
+    round = session.get(Round, handout.round_id) if handout else None
+    if handout is None or round is None or handout.person_id != person.id or round.task_id != task:
         raise errors.NotFound(_("You have no handout %(handout_id)s.", handout_id=handout_id))
-    config = rounds.config_of(session, of.version_id)
+    config = rounds.config_of(session, round.version_id)
     if config.chat is None:
         raise errors.Conflict(_("This task has no conversations."))
-    return config, schemas.view(session, handout_id, len(plan.targets_of_arm(of, handout.arm)))
+    return config, schemas.view(session, handout_id, len(plan.targets_of_arm(round, handout.arm)))
 
 
 def _number(form: FormData, name: str) -> int:

@@ -59,9 +59,9 @@ def judged(session: Session, task: str, number: int | None) -> Judged:
 
     Raises `NotFound` where there is no such round.
     """
-    of = select(Round.id, Round.number).where(Round.task_id == task)
-    wanted = of if number is None else of.where(Round.number == number)
-    numbers = {row.id: row.number for row in session.execute(wanted)}
+    task_rounds = select(Round.id, Round.number).where(Round.task_id == task)
+    selected_rounds = task_rounds if number is None else task_rounds.where(Round.number == number)
+    numbers = {row.id: row.number for row in session.execute(selected_rounds)}
     if number is not None and not numbers:
         raise errors.NotFound(_("Task %(task)s has no round %(number)s.", task=repr(task), number=number))
     rows = session.execute(
@@ -83,74 +83,76 @@ def judged(session: Session, task: str, number: int | None) -> Judged:
         .where(Conversation.round_id.in_(numbers), Reply.rating.is_not(None))
     ).all()
     models = sorted({(str(model), str(version)) for row in rows for model, version in row.sides})
-    found = Judged(task, sorted(numbers.values()), models)
+    preferences = Judged(task, sorted(numbers.values()), models)
     places = {model: number for number, model in enumerate(models)}
     sides: dict[int, list[Model]] = {}
     for row in rows:
         sides[row[3]] = [(str(model), str(version)) for model, version in row.sides]
-        _count(found, places, sides[row[3]], row.choice, row.person_id, row.id)
+        _count(preferences, places, sides[row[3]], row.choice, row.person_id, row.id)
     for turn, side, rating in rated:
         if turn in sides and rating is not None:
-            found.ratings.setdefault(sides[turn][side], []).append(rating)
-    return found
+            preferences.ratings.setdefault(sides[turn][side], []).append(rating)
+    return preferences
 
 
-def _count(found: Judged, places: dict[Model, int], sides: list[Model], choice: str, person: int, talk: int) -> None:
-    found.people.add(person)
-    found.conversations.add(talk)
+def _count(
+    preferences: Judged, places: dict[Model, int], sides: list[Model], choice: str, person: int, talk: int
+) -> None:
+    preferences.people.add(person)
+    preferences.conversations.add(talk)
     if choice == BAD_CHOICE:
-        found.bad.update(sides)
+        preferences.bad.update(sides)
     if choice == TIE_CHOICE:
-        pairs = [(one, other, 0.5) for one, other in combinations(sides, 2)]
+        pairs = [(first, other, 0.5) for first, other in combinations(sides, 2)]
     elif choice in tuple(SIDES):
         best = sides[SIDES.index(choice)]
         pairs = [(best, other, 1.0) for other in sides if other != best]
     else:
         return
-    for one, other, won in pairs:
-        found.by_person.append(PairwiseJudgement(places[one], places[other], won, person))
-        found.by_conversation.append(PairwiseJudgement(places[one], places[other], won, talk))
+    for first, other, won in pairs:
+        preferences.by_person.append(PairwiseJudgement(places[first], places[other], won, person))
+        preferences.by_conversation.append(PairwiseJudgement(places[first], places[other], won, talk))
 
 
-def told(found: Judged) -> PreferencesOut:
+def preferences_out(preferences: Judged) -> PreferencesOut:
     """The board of what was judged, the strongest first; takes up to a second where it was not asked for before."""
-    grouped = len(found.people) >= PEOPLE
-    games = tuple(found.by_person if grouped else found.by_conversation)
-    made = _board(len(found.models), games) if games else None
-    order = sorted(range(len(found.models)), key=lambda at: -made.strengths[at]) if made else []
+    grouped = len(preferences.people) >= PEOPLE
+    games = tuple(preferences.by_person if grouped else preferences.by_conversation)
+    board = _board(len(preferences.models), games) if games else None
+    order = sorted(range(len(preferences.models)), key=lambda at: -board.strengths[at]) if board else []
     return PreferencesOut(
-        task=found.task,
-        rounds=found.rounds,
-        models=[_row(found, made, at) for at in order] if made else [],
-        wins=made.wins[order][:, order].astype(int).tolist() if made else [],
-        ties=made.ties[order][:, order].astype(int).tolist() if made else [],
+        task=preferences.task,
+        rounds=preferences.rounds,
+        models=[_row(preferences, board, at) for at in order] if board else [],
+        wins=board.wins[order][:, order].astype(int).tolist() if board else [],
+        ties=board.ties[order][:, order].astype(int).tolist() if board else [],
         comparisons=len(games),
-        conversations=len(found.conversations),
-        people=len(found.people),
+        conversations=len(preferences.conversations),
+        people=len(preferences.people),
         resampled="people" if grouped else "conversations",
     )
 
 
 @lru_cache(maxsize=64)
 def _board(models: int, games: tuple[PairwiseJudgement, ...]) -> StrengthBoard:
-    digest = sha256(repr([(each.first, each.second, each.won, each.cluster) for each in games]).encode()).hexdigest()
+    digest = sha256(repr([(game.first, game.second, game.won, game.cluster) for game in games]).encode()).hexdigest()
     return strength_board(models, list(games), digest)
 
 
-def _row(found: Judged, made: StrengthBoard, at: int) -> PreferenceOut:
-    model, version = found.models[at]
-    ratings = found.ratings.get((model, version), [])
-    ends = {name: float(getattr(made, name)[at]) for name in ("low", "high")}
+def _row(preferences: Judged, board: StrengthBoard, at: int) -> PreferenceOut:
+    model, version = preferences.models[at]
+    ratings = preferences.ratings.get((model, version), [])
+    ends = {name: float(getattr(board, name)[at]) for name in ("low", "high")}
     numbers: dict[str, Any] = {name: round(end, 4) if isfinite(end) else None for name, end in ends.items()}
     return PreferenceOut(
         model=model,
         version=version,
-        strength=round(float(made.strengths[at]), 4),
-        rank=str(made.ranks[at]),
-        wins=int(made.wins[at].sum()),
-        losses=int(made.wins[:, at].sum()),
-        ties=int(made.ties[at].sum()),
-        bad=found.bad[model, version],
+        strength=round(float(board.strengths[at]), 4),
+        rank=str(board.ranks[at]),
+        wins=int(board.wins[at].sum()),
+        losses=int(board.wins[:, at].sum()),
+        ties=int(board.ties[at].sum()),
+        bad=preferences.bad[model, version],
         rating=round(sum(ratings) / len(ratings), 3) if ratings else None,
         ratings=len(ratings),
         **numbers,
@@ -170,7 +172,7 @@ async def read_preferences(request: Request, task: str, viewer: Viewer, number: 
     Each model has a strength with an interval and a place; for each two models the reply says how often one
     was preferred to the other.
     """
-    return await _told(request, task, number)
+    return await _read_board(request, task, number)
 
 
 @pages.get("/tasks/{task}/preferences", name="preferences")
@@ -178,38 +180,38 @@ async def show(request: Request, task: str, viewer: Viewer, number: Number = Non
     """The board of preferences."""
     if warning := await content_warning.warn(request, task):
         return warning
-    told = await _told(request, task, number)
+    board = await _read_board(request, task, number)
 
     def read(session: Session) -> dict[str, object]:
         started = overview.started(session, task)
-        current = next((each for each in started if each.state == RoundState.OPEN), started[0] if started else None)
+        current = next((round for round in started if round.state == RoundState.OPEN), started[0] if started else None)
         return {
             "config": rounds.task_config(session, task),
             "round": views.round_out(session, current) if current else None,
-            "numbers": [each.number for each in started],
+            "numbers": [round.number for round in started],
         }
 
     values = await request.app.state.db.aread(read)
-    ends = [abs(end) for each in told.models for end in (each.low, each.high) if end is not None]
+    ends = [abs(end) for model in board.models for end in (model.low, model.high) if end is not None]
     values |= {"top": max(ends, default=0.0) or 1.0, "fewest": MIN_CLUSTERS}
-    return render(request, "collection/preferences.html", task=task, told=told, number=number, **values)
+    return render(request, "collection/preferences.html", task=task, told=board, number=number, **values)
 
 
 @pages.get("/tasks/{task}/preferences.csv", name="preferences_csv")
 async def download(request: Request, task: str, viewer: Viewer, number: Number = None) -> Response:
     """The board as a table: one line a model."""
-    told = await _told(request, task, number)
+    board = await _read_board(request, task, number)
     text = io.StringIO()
     writer = csv.DictWriter(text, list(PreferenceOut.model_fields), lineterminator="\n")
     writer.writeheader()
-    writer.writerows(each.model_dump() for each in told.models)
+    writer.writerows(model.model_dump() for model in board.models)
     named = {"Content-Disposition": f'attachment; filename="{task}-preferences.csv"'}
     return Response(text.getvalue(), media_type="text/csv; charset=utf-8", headers=named)
 
 
-async def _told(request: Request, task: str, number: int | None) -> PreferencesOut:
-    found = await request.app.state.db.aread(_judged, task, number)
-    return await to_thread.run_sync(told, found)  # nothing of the database is held while it computes
+async def _read_board(request: Request, task: str, number: int | None) -> PreferencesOut:
+    preferences = await request.app.state.db.aread(_judged, task, number)
+    return await to_thread.run_sync(preferences_out, preferences)  # nothing of the database is held while it computes
 
 
 def _judged(session: Session, task: str, number: int | None) -> Judged:

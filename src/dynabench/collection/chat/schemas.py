@@ -38,7 +38,7 @@ class TurnView:
     @property
     def broken(self) -> bool:
         """True if a reply is cut off, has failed or was stopped, so that the annotator may ask for it again."""
-        return self.state == ChatTurnState.ANSWERED and any(each.state != ReplyState.DONE for each in self.replies)
+        return self.state == ChatTurnState.ANSWERED and any(reply.state != ReplyState.DONE for reply in self.replies)
 
 
 @dataclass(frozen=True)
@@ -69,16 +69,18 @@ def view(session: Session, handout_id: int, models: int) -> ChatView:
 
     It is empty where no conversation has begun.
     """
-    found = service.open_on(session, handout_id)
-    if found is None:
+    conversation = service.open_on(session, handout_id)
+    if conversation is None:
         return ChatView(None, handout_id, list(SIDES[:models]), [], uuid.uuid4().hex)
-    return of(found)
+    return conversation_view(conversation)
 
 
-def of(found: Conversation) -> ChatView:
+def conversation_view(conversation: Conversation) -> ChatView:
     """Return a conversation as its annotator sees it."""
-    turns = [_turn(turn) for turn in found.turns]
-    return ChatView(found.id, found.handout_id, list(SIDES[: len(found.sides)]), turns, uuid.uuid4().hex)
+    turns = [_turn(turn) for turn in conversation.turns]
+    return ChatView(
+        conversation.id, conversation.handout_id, list(SIDES[: len(conversation.sides)]), turns, uuid.uuid4().hex
+    )
 
 
 def _turn(turn: Turn) -> TurnView:
@@ -89,7 +91,7 @@ def _turn(turn: Turn) -> TurnView:
         state="answered" if lost else turn.state,
         attempt=turn.attempt,
         replies=[
-            ReplyView(SIDES[each.side], each.text, _state(each.state, lost), each.rating) for each in turn.replies
+            ReplyView(SIDES[reply.side], reply.text, _state(reply.state, lost), reply.rating) for reply in turn.replies
         ],
         choice=turn.choice,
         continued=None if turn.continued is None else SIDES[turn.continued],
@@ -100,14 +102,14 @@ def _state(state: str, lost: bool) -> str:
     return "cut_off" if lost and state == ReplyState.WRITING else state
 
 
-def transcript(found: Conversation) -> dict[str, Any]:
+def transcript(conversation: Conversation) -> dict[str, Any]:
     """The conversation as the field's value: turns that are over, by sides."""
-    turns = [turn for turn in found.turns if turn.state == ChatTurnState.CHOSEN]
+    turns = [turn for turn in conversation.turns if turn.state == ChatTurnState.CHOSEN]
     return {
         "turns": [
             {
                 "said": turn.said,
-                "replies": [{"text": each.text, "rating": each.rating} for each in turn.replies],
+                "replies": [{"text": reply.text, "rating": reply.rating} for reply in turn.replies],
                 "choice": turn.choice,
                 "continued": turn.continued,
             }
@@ -175,7 +177,7 @@ class ConversationOut(BaseModel):
     @classmethod
     def of(cls, view: ChatView) -> "ConversationOut":
         """From what its author sees."""
-        turns = [ExchangeOut.model_validate(each) for each in view.turns]
+        turns = [ExchangeOut.model_validate(turn) for turn in view.turns]
         return cls(id=view.id or 0, handout=view.handout, sides=view.sides, turns=turns, due=view.due)
 
 

@@ -31,7 +31,7 @@ class Conversed:
     picked: tuple[bool, ...]
 
 
-def taken(
+def embed_transcript(
     session: Session, person_id: int, config: TaskConfig, handout_id: int, input: Mapping[str, Any]
 ) -> tuple[dict[str, Any], Conversed]:
     """The input with the transcript in the place of the conversation's number, and the conversation.
@@ -42,22 +42,24 @@ def taken(
     assert chat is not None
     name, raw = f"input.{chat.name}", input.get(chat.name)
     number = str(raw) if type(raw) in (int, str) else ""
-    found = (
+    conversation = (
         session.get(Conversation, int(number)) if number.isascii() and number.isdecimal() and len(number) < 16 else None
     )
-    if found is None or (found.person_id, found.handout_id) != (person_id, handout_id):
+    if conversation is None or (conversation.person_id, conversation.handout_id) != (person_id, handout_id):
         raise errors.Invalid(
             {name: _("%(missing)s Give the number of one of your conversations.", missing=chat.missing)}
         )
-    if found.example_id is not None:
-        raise errors.Conflict(_("This conversation was already submitted. Start a new one."), example=found.example_id)
-    value = schemas.transcript(found)
-    if len(value["turns"]) < len(found.turns):
+    if conversation.example_id is not None:
+        raise errors.Conflict(
+            _("This conversation was already submitted. Start a new one."), example=conversation.example_id
+        )
+    value = schemas.transcript(conversation)
+    if len(value["turns"]) < len(conversation.turns):
         raise errors.Invalid({name: _("Finish the last turn first: wait for the replies and choose the best one.")})
-    return {**input, chat.name: value}, _conversed(found, chat, value)
+    return {**input, chat.name: value}, _conversed(conversation, chat, value)
 
 
-def _conversed(found: Conversation, chat: Chat, value: Mapping[str, Any]) -> Conversed:
+def _conversed(conversation: Conversation, chat: Chat, value: Mapping[str, Any]) -> Conversed:
     """Return the conversation with the answer that each side stands for.
 
     The claim is about the reply that was picked last; after a tie it is about all replies.
@@ -65,21 +67,21 @@ def _conversed(found: Conversation, chat: Chat, value: Mapping[str, Any]) -> Con
     last = value["turns"][-1] if value["turns"] else {"choice": "", "continued": None}
     chosen = str(last["choice"]) if last["choice"] in tuple(SIDES) else ""
     answers, picked = [], []
-    for side, (model, version) in enumerate(found.sides):
-        times = [turn.replies[side].whole_ms or 0.0 for turn in found.turns]
-        told = {"side": SIDES[side], **chat.claims}
-        answers.append(Answer(model, version, told, None, round(sum(times) / max(len(times), 1), 1)))
+    for side, (model, version) in enumerate(conversation.sides):
+        times = [turn.replies[side].whole_ms or 0.0 for turn in conversation.turns]
+        claimed_answer = {"side": SIDES[side], **chat.claims}
+        answers.append(Answer(model, version, claimed_answer, None, round(sum(times) / max(len(times), 1), 1)))
         picked.append(chosen in ("", SIDES[side]))
-    return Conversed(found.id, tuple(answers), tuple(picked))
+    return Conversed(conversation.id, tuple(answers), tuple(picked))
 
 
 def finish(session: Session, conversation_id: int, example_id: int) -> None:
     """The conversation became this example; `Conflict` where it became another one meanwhile."""
     open_one = (Conversation.id == conversation_id, Conversation.example_id.is_(None))
-    made = session.execute(
+    updated_ids = session.execute(
         update(Conversation).where(*open_one).values(example_id=example_id).returning(Conversation.id)
     )
-    if made.scalar_one_or_none() is None:
+    if updated_ids.scalar_one_or_none() is None:
         raise errors.Conflict(_("This conversation was already submitted. Start a new one."))
 
 
@@ -87,7 +89,7 @@ def before_record(
     session: Session, person: Person, config: TaskConfig, body: ExampleIn, handout: Any
 ) -> tuple[ExampleIn, dict[str, Any]]:
     """Put the transcript in the place of the conversation's number."""
-    input, conversed = taken(session, person.id, config, handout.handout_id, body.input)
+    input, conversed = embed_transcript(session, person.id, config, handout.handout_id, body.input)
     return body.model_copy(update={"input": input}), {"conversed": conversed}
 
 

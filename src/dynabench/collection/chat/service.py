@@ -29,7 +29,7 @@ ENDED = (ReplyState.DONE, ReplyState.STOPPED, ReplyState.FAILED, ReplyState.CUT_
 class Asking:
     """The question to the models for one turn: `sides` are numbers of sides with model and version.
 
-    `kept` are the texts of sides that replied before and are not asked again. `accepted` says that a
+    `finished_texts` are the texts of sides that replied before and are not asked again. `accepted` says that a
     complete reply is taken as it is: there is one model, and the annotator is asked nothing about its
     replies.
     """
@@ -39,7 +39,7 @@ class Asking:
     sides: tuple[tuple[int, str, str], ...]
     messages: tuple[Message, ...]
     max_tokens: int
-    kept: tuple[tuple[int, str], ...] = ()
+    finished_texts: tuple[tuple[int, str], ...] = ()
     accepted: bool = False
 
 
@@ -66,8 +66,8 @@ def begin(session: Session, person: Person, task_id: str, handout_id: int, rng: 
                 handout_id=handout_id,
             )
         )
-    if known := open_on(session, handout.id):
-        return known
+    if open_conversation := open_on(session, handout.id):
+        return open_conversation
     _chat(session, current)
     targets = list(plan.targets_of_arm(current, handout.arm))
     if not targets:
@@ -75,84 +75,84 @@ def begin(session: Session, person: Person, task_id: str, handout_id: int, rng: 
     if len(targets) > len(SIDES):
         raise errors.Conflict(_("A conversation can have %(n)s models at most. Tell the task's owner.", n=len(SIDES)))
     rng.shuffle(targets)
-    made = Conversation(
-        handout_id=handout.id, round_id=current.id, person_id=person.id, sides=[list(each) for each in targets]
+    conversation = Conversation(
+        handout_id=handout.id, round_id=current.id, person_id=person.id, sides=[list(target) for target in targets]
     )
-    session.add(made)
+    session.add(conversation)
     session.flush()
-    session.refresh(made)
-    return made
+    session.refresh(conversation)
+    return conversation
 
 
 def open_on(session: Session, handout_id: int) -> Conversation | None:
     """The conversation on a handout that is not sent in yet."""
-    found = select(Conversation).where(Conversation.handout_id == handout_id, Conversation.example_id.is_(None))
-    return session.scalar(found.order_by(Conversation.id.desc()).limit(1))
+    statement = select(Conversation).where(Conversation.handout_id == handout_id, Conversation.example_id.is_(None))
+    return session.scalar(statement.order_by(Conversation.id.desc()).limit(1))
 
 
 def own(session: Session, person: Person, conversation_id: int, *, lock: bool = False) -> Conversation:
     """Somebody's own conversation; for everybody else there is none."""
-    found = session.get(Conversation, conversation_id, with_for_update=lock)
-    if found is None or found.person_id != person.id:
+    conversation = session.get(Conversation, conversation_id, with_for_update=lock)
+    if conversation is None or conversation.person_id != person.id:
         raise errors.NotFound(
             _("There is no conversation %(conversation_id)s that you can see.", conversation_id=conversation_id)
         )
-    return found
+    return conversation
 
 
-def turn_of(found: Conversation, number: int) -> Turn:
+def turn_of(conversation: Conversation, number: int) -> Turn:
     """A turn of a conversation by its number."""
-    for turn in found.turns:
+    for turn in conversation.turns:
         if turn.number == number:
             return turn
-    raise errors.NotFound(_("Conversation %(id)s has no turn %(number)s.", id=found.id, number=number))
+    raise errors.NotFound(_("Conversation %(id)s has no turn %(number)s.", id=conversation.id, number=number))
 
 
-def say(session: Session, person: Person, conversation_id: int, said: str, key: str) -> Begun:
+def say(session: Session, person: Person, conversation_id: int, message: str, key: str) -> Begun:
     """Begin a turn, or find the one that the same request began; `Conflict` while another one waits for something."""
-    found = own(session, person, conversation_id, lock=True)
-    request = hashlib.sha256(said.encode()).hexdigest()
-    for turn in found.turns:
+    conversation = own(session, person, conversation_id, lock=True)
+    request = hashlib.sha256(message.encode()).hexdigest()
+    for turn in conversation.turns:
         if turn.key == key:
             if turn.request != request:
                 raise errors.Conflict(_("This key was used for another message. Use a new key for each message."))
-            return Begun(found.id, turn.id, turn.number, None)
-    chat = _live(session, person, found)
-    if found.turns:
-        _settled(found.turns[-1])
-    if len(found.turns) >= chat.max_turns:
+            return Begun(conversation.id, turn.id, turn.number, None)
+    chat = _live(session, person, conversation)
+    if conversation.turns:
+        _settled(conversation.turns[-1])
+    if len(conversation.turns) >= chat.max_turns:
         raise errors.Conflict(
             _("This conversation has reached its limit of %(max_turns)s turns. Submit it.", max_turns=chat.max_turns)
         )
-    if not said.strip():
+    if not message.strip():
         raise errors.Invalid({"said": _("Write a message first.")})
-    if len(said) > chat.max_length:
+    if len(message) > chat.max_length:
         raise errors.Invalid(
             {
                 "said": _(
                     "Your message has %(n)s characters; the limit is %(max_length)s.",
-                    n=len(said),
+                    n=len(message),
                     max_length=chat.max_length,
                 )
             }
         )
-    number = len(found.turns) + 1
-    turn = Turn(conversation_id=found.id, number=number, said=said, key=key, request=request)
-    turn.replies = [Reply(side=side) for side in range(len(found.sides))]
+    number = len(conversation.turns) + 1
+    turn = Turn(conversation_id=conversation.id, number=number, said=message, key=key, request=request)
+    turn.replies = [Reply(side=side) for side in range(len(conversation.sides))]
     session.add(turn)
     session.flush()
-    return Begun(found.id, turn.id, number, _asking(found, turn, chat))
+    return Begun(conversation.id, turn.id, number, _asking(conversation, turn, chat))
 
 
 def again(session: Session, person: Person, conversation_id: int, number: int) -> Begun:
     """Ask those models once more whose replies to the last turn broke off, failed, or were stopped."""
-    found = own(session, person, conversation_id, lock=True)
-    chat = _live(session, person, found)
-    turn = turn_of(found, number)
-    if turn is not found.turns[-1] or turn.state == ChatTurnState.CHOSEN:
+    conversation = own(session, person, conversation_id, lock=True)
+    chat = _live(session, person, conversation)
+    turn = turn_of(conversation, number)
+    if turn is not conversation.turns[-1] or turn.state == ChatTurnState.CHOSEN:
         raise errors.Conflict(_("The conversation has continued. Only its last turn can be repeated."))
     if writing(turn):
-        return Begun(found.id, turn.id, number, None)
+        return Begun(conversation.id, turn.id, number, None)
     if all(reply.state == ReplyState.DONE for reply in turn.replies):
         raise errors.Conflict(_("All replies to this turn are complete."))
     for reply in turn.replies:
@@ -166,7 +166,7 @@ def again(session: Session, person: Person, conversation_id: int, number: int) -
             )
     turn.state, turn.stop, turn.beat_at, turn.attempt = ChatTurnState.WRITING, False, now(), turn.attempt + 1
     session.flush()
-    return Begun(found.id, turn.id, number, _asking(found, turn, chat))
+    return Begun(conversation.id, turn.id, number, _asking(conversation, turn, chat))
 
 
 def choose(
@@ -182,10 +182,10 @@ def choose(
 
     After a tie it goes on from one of the replies at random; where none is any good, the turn is left out.
     """
-    found = own(session, person, conversation_id, lock=True)
-    chat = _live(session, person, found)
-    turn = turn_of(found, number)
-    names = list(SIDES[: len(found.sides)])
+    conversation = own(session, person, conversation_id, lock=True)
+    chat = _live(session, person, conversation)
+    turn = turn_of(conversation, number)
+    names = list(SIDES[: len(conversation.sides)])
     offered = (
         [*names, *([TIE_CHOICE] if chat.tie else []), *([BAD_CHOICE] if chat.bad else [])]
         if len(names) > 1
@@ -193,7 +193,7 @@ def choose(
     )
     if turn.state == ChatTurnState.CHOSEN:
         if turn.choice == choice:
-            return found
+            return conversation
         raise errors.Conflict(_("You already chose a reply for this turn. Reload the page to see the conversation."))
     if writing(turn):
         raise errors.Conflict(_("Replies are still being written. Wait or stop them."))
@@ -208,7 +208,7 @@ def choose(
     turn.choice, turn.state, turn.chosen_at = choice, ChatTurnState.CHOSEN, now()
     turn.continued = names.index(choice) if choice in names else rng.choice(readable) if choice == TIE_CHOICE else None
     session.flush()
-    return found
+    return conversation
 
 
 def _rate(turn: Turn, chat: Chat, names: list[str], ratings: dict[str, int]) -> None:
@@ -240,12 +240,12 @@ def keep(session: Session, asking: Asking, replies: dict[int, dict[str, object]]
         values |= {"state": "answered"}
     mine = (Turn.id == asking.turn_id, Turn.attempt == asking.attempt, Turn.state == ChatTurnState.WRITING)
     beat = session.execute(update(Turn).where(*mine).values(**values).returning(Turn.stop))
-    wanted = beat.scalar_one_or_none()
-    if wanted is None:
+    stop_requested = beat.scalar_one_or_none()
+    if stop_requested is None:
         return True
     for side, reply in replies.items():
         session.execute(update(Reply).where(Reply.turn_id == asking.turn_id, Reply.side == side).values(**reply))
-    return bool(wanted)
+    return bool(stop_requested)
 
 
 def cut_off(session: Session, turn_id: int) -> None:
@@ -264,20 +264,20 @@ def writing(turn: Turn) -> bool:
     return turn.state == ChatTurnState.WRITING and turn.beat_at > now() - SILENT
 
 
-def _live(session: Session, person: Person, found: Conversation) -> Chat:
-    of = session.get_one(Round, found.round_id)
-    people.require_seat(session, person, of.task_id)
-    if of.state != RoundState.OPEN:
+def _live(session: Session, person: Person, conversation: Conversation) -> Chat:
+    round = session.get_one(Round, conversation.round_id)
+    people.require_seat(session, person, round.task_id)
+    if round.state != RoundState.OPEN:
         raise errors.Conflict(
-            _("Round %(number)s is %(state)s, so its conversations have ended.", number=of.number, state=of.state)
+            _("Round %(number)s is %(state)s, so its conversations have ended.", number=round.number, state=round.state)
         )
-    if found.example_id is not None:
+    if conversation.example_id is not None:
         raise errors.Conflict(_("This conversation was submitted. Start a new one."))
-    return _chat(session, of)
+    return _chat(session, round)
 
 
-def _chat(session: Session, of: Round) -> Chat:
-    chat = rounds.config_of(session, of.version_id).chat
+def _chat(session: Session, round: Round) -> Chat:
+    chat = rounds.config_of(session, round.version_id).chat
     if chat is None:
         raise errors.Conflict(_("This task has no conversations."))
     return chat
@@ -292,17 +292,19 @@ def _settled(last: Turn) -> None:
     raise errors.Conflict(_("Choose the best reply first, or ask again where a reply broke off."))
 
 
-def _asking(found: Conversation, turn: Turn, chat: Chat) -> Asking:
+def _asking(conversation: Conversation, turn: Turn, chat: Chat) -> Asking:
     messages: list[Message] = [{"role": "system", "content": chat.system}] if chat.system else []
-    for before in found.turns:
+    for before in conversation.turns:
         if before.number < turn.number and before.continued is not None:
             messages.append({"role": "user", "content": before.said})
             messages.append({"role": "assistant", "content": before.replies[before.continued].text})
     messages.append({"role": "user", "content": turn.said})
-    sides = [(reply.side, *found.sides[reply.side]) for reply in turn.replies if reply.state == ReplyState.WRITING]
-    kept = tuple((reply.side, reply.text) for reply in turn.replies if reply.state != ReplyState.WRITING)
-    accepted = len(found.sides) == 1 and not chat.rate
-    return Asking(turn.id, turn.attempt, tuple(sides), tuple(messages), chat.max_tokens, kept, accepted)
+    sides = [
+        (reply.side, *conversation.sides[reply.side]) for reply in turn.replies if reply.state == ReplyState.WRITING
+    ]
+    finished_texts = tuple((reply.side, reply.text) for reply in turn.replies if reply.state != ReplyState.WRITING)
+    accepted = len(conversation.sides) == 1 and not chat.rate
+    return Asking(turn.id, turn.attempt, tuple(sides), tuple(messages), chat.max_tokens, finished_texts, accepted)
 
 
 def forget(session: Session, person_id: int) -> None:

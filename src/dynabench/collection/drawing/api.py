@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from dynabench.collection import targets
 from dynabench.collection.drawing import pages, service
-from dynabench.collection.drawing.service import Sheet, Side, Wanted
+from dynabench.collection.drawing.service import DrawingRequest, Sheet, Side
 from dynabench.kit.api import Db
 from dynabench.kit.db import Database
 from dynabench.kit.errors import Unavailable
@@ -32,29 +32,29 @@ from dynabench.rounds import people
 from dynabench.rounds import service as rounds
 
 
-async def ask_for_pictures(db: Database, host: Host, settings: Settings, wanted: Wanted) -> Sheet:
+async def ask_for_pictures(db: Database, host: Host, settings: Settings, drawing_request: DrawingRequest) -> Sheet:
     """The sheet of all models' pictures; `Unavailable` where one draws nothing, or something that is not taken."""
-    if wanted.sheet is not None:
-        return wanted.sheet
-    answers = await targets.gather(host, wanted.targets, wanted.inputs)
-    sides = await to_thread.run_sync(_stored, settings, wanted, answers)
-    return await db.awrite(service.keep, wanted, sides)
+    if drawing_request.sheet is not None:
+        return drawing_request.sheet
+    answers = await targets.gather(host, drawing_request.targets, drawing_request.inputs)
+    sides = await to_thread.run_sync(_stored, settings, drawing_request, answers)
+    return await db.awrite(service.keep, drawing_request, sides)
 
 
-def _stored(settings: Settings, wanted: Wanted, answers: Sequence[Answer]) -> list[Side]:
-    return [_side(settings, wanted, answer) for answer in answers]
+def _stored(settings: Settings, drawing_request: DrawingRequest, answers: Sequence[Answer]) -> list[Side]:
+    return [_side(settings, drawing_request, answer) for answer in answers]
 
 
-def _side(settings: Settings, wanted: Wanted, answer: Answer) -> Side:
-    drawn = answer.answer.get(wanted.field.name)
+def _side(settings: Settings, drawing_request: DrawingRequest, answer: Answer) -> Side:
+    drawn = answer.answer.get(drawing_request.field.name)
     if not isinstance(drawn, list) or not 1 <= len(drawn) <= DRAWN:
         raise Unavailable(_("A model answered without pictures. Tell the task's owner."))
     try:
-        stored = [media.store_upload(settings, _content(each), wanted.field) for each in drawn]
+        stored = [media.store_upload(settings, _content(picture), drawing_request.field) for picture in drawn]
     except (UploadRefused, ValueError) as problem:
-        told = problem.told if isinstance(problem, UploadRefused) else _("The picture cannot be read.")
+        message = problem.detail if isinstance(problem, UploadRefused) else _("The picture cannot be read.")
         raise Unavailable(
-            _("A model drew a picture that is not accepted. %(told)s Tell the task's owner.", told=told)
+            _("A model drew a picture that is not accepted. %(told)s Tell the task's owner.", told=message)
         ) from problem
     return Side(answer.model, answer.version, answer.latency_ms, tuple(stored))
 
@@ -94,7 +94,7 @@ class DrawingOut(BaseModel):
     @classmethod
     def of(cls, sheet: Sheet) -> "DrawingOut":
         """As those may see it for whom it was drawn."""
-        seen = pages.of(sheet)
+        seen = pages.sheet_view(sheet)
         return cls(id=sheet.id, words=seen.words, pictures=seen.pictures, seconds=seen.seconds, at=sheet.at)
 
 
@@ -117,8 +117,8 @@ async def drawings(
 
     def read(session: Session) -> list[DrawingOut]:
         people.require_seat(session, person, task)
-        found = service.own_handout(session, person, rounds.open_round_of(session, task), handout)
-        return [DrawingOut.of(sheet) for sheet in service.sheets(session, person.id, found.id)]
+        own_handout = service.own_handout(session, person, rounds.open_round_of(session, task), handout)
+        return [DrawingOut.of(sheet) for sheet in service.sheets(session, person.id, own_handout.id)]
 
     return await db.aread(read)
 
@@ -126,5 +126,5 @@ async def drawings(
 async def drawn(request: Request, person: Person, task: str, handout: int, input: dict[str, Any], key: str) -> Sheet:
     """The sheet that somebody asked for."""
     state = request.app.state
-    wanted = await state.db.aread(service.want, state.settings, person, task, handout, input, key)
-    return await ask_for_pictures(state.db, state.host, state.settings, wanted)
+    drawing_request = await state.db.aread(service.want, state.settings, person, task, handout, input, key)
+    return await ask_for_pictures(state.db, state.host, state.settings, drawing_request)

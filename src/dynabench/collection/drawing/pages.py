@@ -45,22 +45,24 @@ class SheetView:
 
 def view(session: Session, person_id: int, handout_id: int) -> list[SheetView]:
     """All that was drawn for somebody on a handout, newest first; what was thrown away meanwhile is left out."""
-    found = service.sheets(session, person_id, handout_id)
-    digests = {each["media"] for sheet in found for each in _pictures(sheet)}
-    known = set(session.scalars(queries.stored_media(digests).with_only_columns(Media.digest))) if digests else set()
-    views = [of(sheet, known) for sheet in found]
-    return [each for each in views if each.pictures]
+    sheets = service.sheets(session, person_id, handout_id)
+    digests = {picture["media"] for sheet in sheets for picture in _pictures(sheet)}
+    stored_digests = (
+        set(session.scalars(queries.stored_media(digests).with_only_columns(Media.digest))) if digests else set()
+    )
+    views = [sheet_view(sheet, stored_digests) for sheet in sheets]
+    return [sheet for sheet in views if sheet.pictures]
 
 
-def of(sheet: Sheet, known: set[str] | None = None) -> SheetView:
+def sheet_view(sheet: Sheet, stored_digests: set[str] | None = None) -> SheetView:
     """One sheet, shuffled in the same way each time."""
-    pictures = [each for each in _pictures(sheet) if known is None or each["media"] in known]
+    pictures = [picture for picture in _pictures(sheet) if stored_digests is None or picture["media"] in stored_digests]
     Random(sheet.id).shuffle(pictures)
     return SheetView(sheet.id, dict(sheet.words), pictures, max(side["ms"] for side in sheet.sides) / 1000)
 
 
 def _pictures(sheet: Sheet) -> list[dict[str, Any]]:
-    return [each for side in sheet.sides for each in side["pictures"]]
+    return [picture for side in sheet.sides for picture in side["pictures"]]
 
 
 router = APIRouter(include_in_schema=False)

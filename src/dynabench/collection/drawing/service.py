@@ -50,7 +50,7 @@ class Sheet(Base):
 
 
 @dataclass(frozen=True)
-class Wanted:
+class DrawingRequest:
     """A request for drawings.
 
     `words` are as they were written, `inputs` as models get them, `targets` pairs of model and version.
@@ -85,7 +85,7 @@ class Side:
 
 def want(
     session: Session, settings: Settings, person: Person, task_id: str, handout_id: int, input: Any, key: str
-) -> Wanted:
+) -> DrawingRequest:
     """Check what somebody would have drawn on a handout of theirs.
 
     Raises `Invalid` with keys such as `input.prompt`, `Conflict` where it was drawn as often as the task allows.
@@ -98,30 +98,32 @@ def want(
     eligibility.admit(session, person, current)
     words, inputs = _words(session, config, field, handout, input)
     targets = tuple(plan.targets_of_arm(current, handout.arm))
-    wanted = Wanted(task_id, handout.id, person.id, field, words, inputs, targets, key, _again(session, person, key))
-    if wanted.sheet is not None:
-        if (wanted.sheet.handout_id, wanted.sheet.words) != (handout.id, words):
+    request = DrawingRequest(
+        task_id, handout.id, person.id, field, words, inputs, targets, key, _again(session, person, key)
+    )
+    if request.sheet is not None:
+        if (request.sheet.handout_id, request.sheet.words) != (handout.id, words):
             raise errors.Conflict(_("This key was used for other pictures. Use a new key each time."))
-        return wanted
+        return request
     media.check_daily_limit(session, settings, person.id)
-    _refuse_spent(session, wanted)
-    return wanted
+    _refuse_spent(session, request)
+    return request
 
 
-def keep(session: Session, wanted: Wanted, sides: Sequence[Side]) -> Sheet:
+def keep(session: Session, request: DrawingRequest, sides: Sequence[Side]) -> Sheet:
     """Write down what was drawn; the sheet of the same request, where another one was quicker."""
-    session.get_one(Handout, wanted.handout_id, with_for_update=True)
-    person = session.get_one(Person, wanted.person_id)
-    if known := _again(session, person, wanted.key):
-        return known
-    _refuse_spent(session, wanted)
-    for digest, facts in (each for side in sides for each in side.pictures):
-        media.record_upload(session, wanted.task_id, wanted.person_id, digest, facts, "drawn")
-    made = Sheet(handout_id=wanted.handout_id, person_id=wanted.person_id, words=wanted.words, key=wanted.key)
-    made.sides = [side.document() for side in sides]
-    session.add(made)
+    session.get_one(Handout, request.handout_id, with_for_update=True)
+    person = session.get_one(Person, request.person_id)
+    if earlier_sheet := _again(session, person, request.key):
+        return earlier_sheet
+    _refuse_spent(session, request)
+    for digest, facts in (picture for side in sides for picture in side.pictures):
+        media.record_upload(session, request.task_id, request.person_id, digest, facts, "drawn")
+    sheet = Sheet(handout_id=request.handout_id, person_id=request.person_id, words=request.words, key=request.key)
+    sheet.sides = [side.document() for side in sides]
+    session.add(sheet)
     session.flush()
-    return made
+    return sheet
 
 
 def drawn_in(config: TaskConfig) -> Drawing:
@@ -172,9 +174,9 @@ def _again(session: Session, person: Person, key: str) -> Sheet | None:
     return session.scalar(select(Sheet).where(Sheet.person_id == person.id, Sheet.key == key))
 
 
-def _refuse_spent(session: Session, wanted: Wanted) -> None:
-    times = session.scalar(select(func.count()).where(Sheet.handout_id == wanted.handout_id)) or 0
-    if times >= wanted.field.attempts:
+def _refuse_spent(session: Session, request: DrawingRequest) -> None:
+    times = session.scalar(select(func.count()).where(Sheet.handout_id == request.handout_id)) or 0
+    if times >= request.field.attempts:
         raise errors.Conflict(
             _(
                 "You have used all %(times)s drawings for this context. Choose a picture or ask for another context.",
@@ -194,7 +196,7 @@ class Drawn:
     picked: tuple[bool, ...]
 
 
-def taken(
+def resolve_picture(
     session: Session,
     person_id: int,
     config: TaskConfig,
@@ -202,7 +204,7 @@ def taken(
     input: Mapping[str, Any],
     context: Mapping[str, Any],
 ) -> tuple[dict[str, Any], Drawn]:
-    """The input with the picture as it was stored, and who drew it.
+    """Return the input with the picture as it was stored, and the models that drew its sheet.
 
     Raises `Invalid` beside the field where the picture was not drawn on this handout, or of other words.
     """
@@ -210,18 +212,22 @@ def taken(
     name, held = f"input.{field.name}", field.reference(input.get(field.name))
     digest = held["media"] if held else ""
     words = config.clean_words(input, context)
-    found = [sheet for sheet in sheets(session, person_id, handout_id) if digest and _side(sheet, digest) is not None]
-    if not found:
+    with_picture = [
+        sheet for sheet in sheets(session, person_id, handout_id) if digest and _side(sheet, digest) is not None
+    ]
+    if not with_picture:
         raise errors.Invalid({name: field.missing})
-    sheet = next((each for each in found if each.words == words), None)
+    sheet = next((candidate for candidate in with_picture if candidate.words == words), None)
     if sheet is None:
-        said = " · ".join(str(text) for text in found[0].words.values())
-        raise errors.Invalid({name: OTHER_WORDS % (said if len(said) <= 300 else f"{said[:299]}…")})
+        drawn_words = " · ".join(str(text) for text in with_picture[0].words.values())
+        raise errors.Invalid(
+            {name: OTHER_WORDS % (drawn_words if len(drawn_words) <= 300 else f"{drawn_words[:299]}…")}
+        )
     side = _side(sheet, digest)
-    picture = next(each for each in sheet.sides[side or 0]["pictures"] if each["media"] == digest)
+    picture = next(drawn for drawn in sheet.sides[side or 0]["pictures"] if drawn["media"] == digest)
     answers = [
-        Answer(each["model"], each["version"], {"drawn": each["pictures"], **config.claims}, None, each["ms"])
-        for each in sheet.sides
+        Answer(drawer["model"], drawer["version"], {"drawn": drawer["pictures"], **config.claims}, None, drawer["ms"])
+        for drawer in sheet.sides
     ]
     picked = tuple(number == side for number in range(len(answers)))
     return {**input, field.name: picture}, Drawn(tuple(answers), picked)
@@ -229,7 +235,9 @@ def taken(
 
 def _side(sheet: Sheet, digest: str) -> int | None:
     drew = (
-        number for number, side in enumerate(sheet.sides) if any(each["media"] == digest for each in side["pictures"])
+        number
+        for number, side in enumerate(sheet.sides)
+        if any(picture["media"] == digest for picture in side["pictures"])
     )
     return next(drew, None)
 
@@ -238,5 +246,5 @@ def before_record(
     session: Session, person: Person, config: TaskConfig, body: ExampleIn, handout: Any
 ) -> tuple[ExampleIn, dict[str, Any]]:
     """Put the stored picture in the place of its digest."""
-    input, drawn = taken(session, person.id, config, handout.handout_id, body.input, handout.context)
+    input, drawn = resolve_picture(session, person.id, config, handout.handout_id, body.input, handout.context)
     return body.model_copy(update={"input": input}), {"drawn": drawn}

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from dynabench.collection import boards, figures, overview, statistics
 from dynabench.collection.assisting import figures as assistance
 from dynabench.collection.figures import Annotator, Line
-from dynabench.collection.figures_api import Sort, Who
+from dynabench.collection.figures_api import AuthorGroup, Sort
 from dynabench.collection.folding import STARTS
 from dynabench.kit import errors
 from dynabench.kit.api import Db, csv_response
@@ -41,7 +41,7 @@ ABOUT = {
 }
 WRITERS = {"person": _("annotators"), "expert": _("experts"), "owner": _("owners"), "program": _("programs")}
 NAMES = {"source": WRITERS, "start": STARTS}
-SHOWN = 50
+PAGE_SIZE = 50
 HEADER = ("examples", "fooled", "validated", "resolved", "retracted", "hidden", "people")
 
 View = Annotated[str, Query(max_length=20)]
@@ -53,8 +53,13 @@ def chosen(session: Session, task: str, number: int | None) -> Round | None:
     """The round asked for; without a number the open one, else the newest that was opened, or None."""
     if number is not None:
         return overview.chosen_round(session, task, number)
-    found = [each for each in session.scalars(round_queries.rounds(task)) if each.state != RoundState.DRAFT]
-    return next((each for each in found if each.state == RoundState.OPEN), found[0] if found else None)
+    opened_rounds = [
+        round_ for round_ in session.scalars(round_queries.rounds(task)) if round_.state != RoundState.DRAFT
+    ]
+    return next(
+        (round_ for round_ in opened_rounds if round_.state == RoundState.OPEN),
+        opened_rounds[0] if opened_rounds else None,
+    )
 
 
 @router.get("/tasks/{task}/manage/figures", name="manage_figures")
@@ -64,7 +69,7 @@ async def show(
     task: str,
     person: TaskModerator,
     view: View = "conditions",
-    who: Who = "people",
+    who: AuthorGroup = "people",
     number: Number = None,
     sort: Sort = "validated",
     after: After = "",
@@ -75,25 +80,29 @@ async def show(
     start = boards.place_from(after)
 
     def read(session: Session) -> dict[str, Any]:
-        of = chosen(session, task, number)
-        numbers = [
-            each.number for each in session.scalars(round_queries.rounds(task)) if each.state != RoundState.DRAFT
-        ]
-        if of is None:
+        round_ = chosen(session, task, number)
+        numbers = [row.number for row in session.scalars(round_queries.rounds(task)) if row.state != RoundState.DRAFT]
+        if round_ is None:
             return {"total": None, "of": None, "numbers": numbers, "tables": [], "people": [], "next": None}
-        found = figures.figures(session, of, VIEWS[view], who)
+        breakdown = figures.figures(session, round_, VIEWS[view], who)
         people: list[Annotator] = []
         more = None
         if view == "annotator":
-            people, more = figures.annotators(session, of, who=who, sort=sort, after=start, limit=SHOWN)
-        tables = [(by, ABOUT[by], lines, _chart(by, lines, found.cumulative)) for by, lines in found.by.items()]
-        arms = figures.lines(session, of) if view == "arms" else []
-        helped = assistance.helped(session, of) if view == "arms" else None
-        judged = statistics.calibration(session, of) if view == "conditions" else None
-        shown = {"arms": arms, "assign": of.assign, "has_arms": bool(of.arms), "judged": judged, "helped": helped}
-        shown |= {"total": found.total, "of": of.number, "numbers": numbers, "tables": tables}
-        shown["lower_bound"] = statistics.is_lower_bound(session, of)
-        return shown | {"people": people, "next": more}
+            people, more = figures.annotators(session, round_, authors=who, sort=sort, after=start, limit=PAGE_SIZE)
+        tables = [(by, ABOUT[by], lines, _chart(by, lines, breakdown.cumulative)) for by, lines in breakdown.by.items()]
+        arms = figures.lines(session, round_) if view == "arms" else []
+        helped = assistance.helped(session, round_) if view == "arms" else None
+        judged = statistics.calibration(session, round_) if view == "conditions" else None
+        page_values = {
+            "arms": arms,
+            "assign": round_.assign,
+            "has_arms": bool(round_.arms),
+            "judged": judged,
+            "helped": helped,
+        }
+        page_values |= {"total": breakdown.total, "of": round_.number, "numbers": numbers, "tables": tables}
+        page_values["lower_bound"] = statistics.is_lower_bound(session, round_)
+        return page_values | {"people": people, "next": more}
 
     values = await db.aread(read)
     chosen_now: dict[str, Any] = {
@@ -102,7 +111,7 @@ async def show(
         "sort": sort,
         "after": start,
         "views": list(VIEWS),
-        "whos": list(figures.WHO),
+        "whos": list(figures.AUTHOR_GROUPS),
         "names": NAMES,
     }
     return await frame.console_page(request, task, "collection/manage/figures.html", "figures", **chosen_now, **values)
@@ -126,38 +135,38 @@ def _chart(by: str, lines: list[Line], cumulative: list[Line]) -> charts.Chart |
 
 @router.get("/tasks/{task}/manage/figures.csv", name="download_figures")
 async def download(
-    db: Db, task: str, person: TaskModerator, by: View = "arm", who: Who = "people", number: Number = None
+    db: Db, task: str, person: TaskModerator, by: View = "arm", who: AuthorGroup = "people", number: Number = None
 ) -> Response:
     """One table of the figures as CSV: a breakdown, or all annotators."""
     if by not in (*figures.BY, "annotator"):
         raise errors.NotFound(_("There is no such table."))
 
     def read(session: Session) -> tuple[int, list[list[object]]]:
-        of = chosen(session, task, number)
-        if of is None:
+        round_ = chosen(session, task, number)
+        if round_ is None:
             raise errors.NotFound(_("No round of this task was opened yet."))
         if by == "annotator":
-            return of.number, [_person(each) for each in _everybody(session, of, who)]
-        return of.number, [_row(line) for line in figures.figures(session, of, [by], who).by[by]]
+            return round_.number, [_person(annotator) for annotator in _everybody(session, round_, who)]
+        return round_.number, [_row(line) for line in figures.figures(session, round_, [by], who).by[by]]
 
-    found, rows = await db.aread(read)
+    round_number, rows = await db.aread(read)
     rates = [f"{name}{end}" for name in ("mer", "vmer", "vmer_resolved") for end in ("", "_low", "_high")]
     header = [by, *HEADER, *rates]
     if by != "annotator":
         header += [f"{name}_clustered{end}" for name in ("mer", "vmer", "vmer_resolved") for end in ("_low", "_high")]
-    return csv_response(f"{task}-round-{found}-by-{by}.csv", header, rows)
+    return csv_response(f"{task}-round-{round_number}-by-{by}.csv", header, rows)
 
 
-def _everybody(session: Session, of: Round, who: str) -> Iterator[Annotator]:
+def _everybody(session: Session, round_: Round, authors: str) -> Iterator[Annotator]:
     after: int | None = 0
     while after is not None:
-        page, after = figures.annotators(session, of, who=who, after=after, limit=1000)
+        page, after = figures.annotators(session, round_, authors=authors, after=after, limit=1000)
         yield from page
 
 
-def _counts(of: Line | Annotator, people: int) -> list[object]:
-    counts = of.counts
-    return [counts.examples, counts.fooled, counts.validated, counts.resolved, of.retracted, of.hidden, people]
+def _counts(line: Line | Annotator, people: int) -> list[object]:
+    counts = line.counts
+    return [counts.examples, counts.fooled, counts.validated, counts.resolved, line.retracted, line.hidden, people]
 
 
 def _limits(rate: Rate) -> list[object]:
@@ -175,6 +184,10 @@ def _row(line: Line) -> list[object]:
     ]
 
 
-def _person(each: Annotator) -> list[object]:
-    rates = [part for rate in (each.rates.mer, each.rates.vmer, each.rates.vmer_resolved) for part in _limits(rate)]
-    return [each.name, *_counts(each, 1), *rates]
+def _person(annotator: Annotator) -> list[object]:
+    rates = [
+        part
+        for rate in (annotator.rates.mer, annotator.rates.vmer, annotator.rates.vmer_resolved)
+        for part in _limits(rate)
+    ]
+    return [annotator.name, *_counts(annotator, 1), *rates]

@@ -27,7 +27,7 @@ from dynabench.rounds.tables import Round
 
 router = APIRouter()
 
-SHOWN = 50
+PAGE_SIZE = 50
 GROUPS = ("crowd", "experts", "owners", "programs")
 
 After = Annotated[int, Query(ge=0, le=2**53)]
@@ -37,25 +37,27 @@ Text = Annotated[str, Form(max_length=2000)]
 
 def _round(session: Session, task: str, number: int | None) -> tuple[Round | None, list[int]]:
     rounds = started(session, task)
-    wanted = next((each for each in rounds if each.number == number), None)
-    if number is not None and wanted is None:
+    match = next((round_ for round_ in rounds if round_.number == number), None)
+    if number is not None and match is None:
         raise errors.NotFound(
             _("Task %(task)s has no round %(number)s that was opened.", task=repr(task), number=number)
         )
-    return wanted or next(iter(rounds), None), [each.number for each in rounds]
+    return match or next(iter(rounds), None), [round_.number for round_ in rounds]
 
 
 def _read(
-    session: Session, person: Person, task: str, number: int | None, who: str, after: int, seat: int
+    session: Session, person: Person, task: str, number: int | None, authors: str, after: int, seat: int
 ) -> dict[str, Any]:
     current, numbers = _round(session, task, number)
-    seats = people.list_members(session, person, task, seat, SHOWN + 1)
-    values: dict[str, Any] = {"seats": seats[:SHOWN], "seat": seat, "groups": [], "writers": [], "next": None}
-    values |= {"next_seat": seats[SHOWN - 1].person_id if len(seats) > SHOWN else None}
-    values |= {"number": current.number if current else None, "numbers": numbers, "who": who, "after": after}
+    seats = people.list_members(session, person, task, seat, PAGE_SIZE + 1)
+    values: dict[str, Any] = {"seats": seats[:PAGE_SIZE], "seat": seat, "groups": [], "writers": [], "next": None}
+    values |= {"next_seat": seats[PAGE_SIZE - 1].person_id if len(seats) > PAGE_SIZE else None}
+    values |= {"number": current.number if current else None, "numbers": numbers, "who": authors, "after": after}
     if current is not None:
         values["groups"] = [(name, figures.figures(session, current, (), name).total) for name in GROUPS]
-        values["writers"], values["next"] = figures.annotators(session, current, who=who, after=after, limit=SHOWN)
+        values["writers"], values["next"] = figures.annotators(
+            session, current, authors=authors, after=after, limit=PAGE_SIZE
+        )
     invites = may.may_in(session, person, Action.INVITE_PEOPLE, task)
     values["links"] = invitations.list_invitations(session, person, task) if invites else []
     moderators = may.may_in(session, person, Action.BAN_MODERATOR, task)
@@ -66,19 +68,19 @@ def _read(
         and seat.role != TaskRole.OWNER
         and (moderators or seat.role != TaskRole.MODERATOR)
     }
-    values["banned"] = {each.person_id for each in seats if each.banned is not None}
+    values["banned"] = {member.person_id for member in seats if member.banned is not None}
     return values
 
 
 async def _show(request: Request, person: Person, task: str, status: int = 200, **values: Any) -> Response:
     query = request.query_params
-    asked = (values.pop("round", None), values.pop("who", "people"), values.pop("after", 0), values.pop("seat", 0))
-    shown = await request.app.state.db.aread(_read, person, task, *asked)
-    known: dict[str, Any] = {"errors": {}, "problem": "", "typed": {}, "link": "", "done": query.get("done", "")}
-    of = query.get("of", "")
-    banned = known["done"] == "ban" and of.isdecimal() and len(of) < 16
-    known["undo"] = str(request.app.url_path_for("manage_lift", task=task, id=int(of))) if banned else ""
-    known["mails"] = request.app.state.settings.mails
+    filters = (values.pop("round", None), values.pop("who", "people"), values.pop("after", 0), values.pop("seat", 0))
+    page_values = await request.app.state.db.aread(_read, person, task, *filters)
+    defaults: dict[str, Any] = {"errors": {}, "problem": "", "typed": {}, "link": "", "done": query.get("done", "")}
+    person_id = query.get("of", "")
+    banned = defaults["done"] == "ban" and person_id.isdecimal() and len(person_id) < 16
+    defaults["undo"] = str(request.app.url_path_for("manage_lift", task=task, id=int(person_id))) if banned else ""
+    defaults["mails"] = request.app.state.settings.mails
     return await frame.console_page(
         request,
         task,
@@ -86,7 +88,7 @@ async def _show(request: Request, person: Person, task: str, status: int = 200, 
         "people",
         status=status,
         person=person,
-        **(shown | known | values),
+        **(page_values | defaults | values),
     )
 
 
@@ -125,24 +127,31 @@ async def download(db: Db, task: str, person: TaskModerator, number: Number = No
     return csv_response(name, header, _lines(db, current) if current else ())
 
 
-def _lines(db: Database, of: Round) -> Iterator[Sequence[object]]:
-    for who in GROUPS:
+def _lines(db: Database, round_: Round) -> Iterator[Sequence[object]]:
+    for authors in GROUPS:
         after: int | None = 0
         while after is not None:
             start = after
 
-            def read(session: Session, who: str = who, start: int = start) -> Any:
-                return figures.annotators(session, of, who=who, after=start, limit=500)
+            def read(session: Session, authors: str = authors, start: int = start) -> Any:
+                return figures.annotators(session, round_, authors=authors, after=start, limit=500)
 
             page, after = db.read(read)
-            for each in page:
-                counts, mer = each.counts, each.rates.mer
-                said = [counts.examples, counts.fooled, counts.validated, counts.resolved, each.retracted, each.hidden]
-                yield [each.name, who, *said, mer.value, mer.low, mer.high]
+            for annotator in page:
+                counts, mer = annotator.counts, annotator.rates.mer
+                numbers = [
+                    counts.examples,
+                    counts.fooled,
+                    counts.validated,
+                    counts.resolved,
+                    annotator.retracted,
+                    annotator.hidden,
+                ]
+                yield [annotator.name, authors, *numbers, mer.value, mer.low, mer.high]
 
 
-def _back(request: Request, task: str, done: str, of: int = 0) -> Response:
-    return redirect(request, "manage_people", task=task, query={"done": done, "of": of})
+def _back(request: Request, task: str, done: str, person_id: int = 0) -> Response:
+    return redirect(request, "manage_people", task=task, query={"done": done, "of": person_id})
 
 
 @router.post("/tasks/{task}/manage/people/roles", name="manage_role")

@@ -31,20 +31,20 @@ LINK = {"uses": 200, "days": 30}
 Done = Annotated[str, Query(max_length=20)]
 
 
-def shown(session: Session, of: Round) -> dict[str, Any]:
+def plan_values(session: Session, round_: Round) -> dict[str, Any]:
     """Return the values that a round's page shows of its plan.
 
     `plan`, `goals`, `few` (the number of chosen contexts), `people` (usernames of those who may take part),
     `last` (the last change, or None), `parts` of a clone and `sampler`.
     """
-    plan = planning.plan_of(of)
-    sampling = plan.sampling or service.config_of(session, of.version_id).contexts.sampling
+    plan = planning.plan_of(round_)
+    sampling = plan.sampling or service.config_of(session, round_.version_id).contexts.sampling
     return {
         "plan": plan,
-        "goals": eligibility.goals(session, of),
-        "few": len(session.scalars(queries.chosen_contexts(of.id)).all()),
-        "people": [each.username for each in session.scalars(queries.named_people(of.id))],
-        "last": planning.last_plan_change(session, of),
+        "goals": eligibility.goals(session, round_),
+        "few": len(session.scalars(queries.chosen_contexts(round_.id)).all()),
+        "people": [person.username for person in session.scalars(queries.named_people(round_.id))],
+        "last": planning.last_plan_change(session, round_),
         "parts": PARTS,
         "sampler": all_samplers()[sampling],
     }
@@ -96,14 +96,14 @@ def _beside(name: str) -> str:
 
 
 def _filled(plan: Plan) -> dict[str, str]:
-    found = dict.fromkeys(COUNTS, "")
+    values = dict.fromkeys(COUNTS, "")
     for name in COUNTS:
         group, _dot, key = name.partition(".")
-        found[name] = str(getattr(getattr(plan, group), key) or "")
+        values[name] = str(getattr(getattr(plan, group), key) or "")
     for name in ("opens_at", "closes_at"):
         moment = getattr(plan, name)
-        found[name] = f"{moment:%Y-%m-%dT%H:%M}" if moment else ""
-    return found | {
+        values[name] = f"{moment:%Y-%m-%dT%H:%M}" if moment else ""
+    return values | {
         "audience.kind": plan.audience.kind,
         "audience.verified": str(plan.audience.verified or ""),
         "sampling": plan.sampling or "",
@@ -116,9 +116,12 @@ async def _page(
     request: Request, task: str, n: int, status: int = 200, posted: dict[str, str] | None = None, **more: Any
 ) -> Response:
     def look(session: Session) -> dict[str, Any]:
-        of = service.round_of(session, task, n)
-        usual = service.config_of(session, of.version_id).contexts.sampling
-        values = shown(session, of) | {"usual": all_samplers()[usual], "shown": views.round_out(session, of)}
+        round_ = service.round_of(session, task, n)
+        usual = service.config_of(session, round_.version_id).contexts.sampling
+        values = plan_values(session, round_) | {
+            "usual": all_samplers()[usual],
+            "shown": views.round_out(session, round_),
+        }
         return (
             values
             | {"posted": posted or _filled(values["plan"]), "samplers": all_samplers(), "errors": {}, "link": ""}
@@ -157,9 +160,9 @@ async def undo(request: Request, db: Db, task: str, n: Number, owner: TaskOwner)
 async def clone(request: Request, db: Db, task: str, n: Number, owner: TaskOwner) -> Response:
     """A new draft like this round."""
     form = await request.form()
-    parts = [str(each) for each in form.getlist("parts")][:10]
-    made = await db.awrite(lambda session: planning.clone_round(session, owner, task, n, parts).number)
-    return to_round(request, task, made, "cloned")
+    parts = [str(part) for part in form.getlist("parts")][:10]
+    new_number = await db.awrite(lambda session: planning.clone_round(session, owner, task, n, parts).number)
+    return to_round(request, task, new_number, "cloned")
 
 
 @router.post("/tasks/{task}/manage/rounds/{n}/discard", name="discard_round")

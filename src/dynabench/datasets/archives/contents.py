@@ -58,7 +58,7 @@ def check_files(settings: Settings, archive: Archive, progress: ReadProgress) ->
         try:
             files.check_file(settings, content)
         except UploadRefused as problem:
-            raise refusal(f"{name}: {problem.told}") from None
+            raise refusal(f"{name}: {problem.detail}") from None
         progress(len(content))
 
 

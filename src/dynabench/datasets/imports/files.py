@@ -70,7 +70,7 @@ def _store_files(
         try:
             yield named, store_file(db, settings, task, person_id, named, content)
         except UploadRefused as problem:
-            raise errors.Invalid({"file": f"{entry.filename[:80]}: {problem.told}"}) from None
+            raise errors.Invalid({"file": f"{entry.filename[:80]}: {problem.detail}"}) from None
 
 
 def store_file(db: Database, settings: Settings, task: str, person_id: int | None, named: str, content: bytes) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 from dynabench.insight.data_measurements.measures import MEASURES
 from dynabench.insight.data_measurements.results import Figure, Kind, Table
 from dynabench.insight.data_measurements.service import RoundMeasurements
-from dynabench.kit.language import Amount, _, current, joined, said
+from dynabench.kit.language import Amount, _, current, joined, translate
 from dynabench.web.charts import INK, INK_2, LINE, MODELS, PEOPLE, Chart, chart_data, compile_chart
 
 FEW = 10  # from here on numbers are written with one place after the point
@@ -20,13 +20,13 @@ def format_value(value: Any, kind: Kind = "number") -> str:
     if kind == "text":
         return value if isinstance(value, str) else str(value)
     if kind == "share":
-        text = said(Amount(value, ".1%"))
+        text = translate(Amount(value, ".1%"))
     elif kind == "count":
-        text = said(Amount(round(value)))
+        text = translate(Amount(round(value)))
     elif kind == "p":
-        text = said(Amount(max(value, 0.01), ".2f") if value >= 0.01 else "< " + Amount(0.01, ".2f"))
+        text = translate(Amount(max(value, 0.01), ".2f") if value >= 0.01 else "< " + Amount(0.01, ".2f"))
     else:
-        text = said(Amount(value, ",.1f" if abs(value) >= FEW else ".2f"))
+        text = translate(Amount(value, ",.1f" if abs(value) >= FEW else ".2f"))
     return text.replace("-", "\N{MINUS SIGN}")
 
 
@@ -35,7 +35,7 @@ def format_interval(low: float | None, high: float | None, kind: Kind = "number"
     return (
         ""
         if low is None or high is None
-        else said(_("%(low)s to %(high)s", low=format_value(low, kind), high=format_value(high, kind)))
+        else translate(_("%(low)s to %(high)s", low=format_value(low, kind), high=format_value(high, kind)))
     )
 
 
@@ -144,10 +144,10 @@ def _points(measure_table: Table, rows: Sequence[Sequence[Any]]) -> list[dict[st
         low, high = (row[2], row[3]) if spans else (None, None)
         between = format_interval(low, high, kind)
         label = format_value(row[1], kind)
-        tip = f"{said(row[0])}: {label}{f' ({between})' if between else ''}"
+        tip = f"{translate(row[0])}: {label}{f' ({between})' if between else ''}"
         low, high = (row[1] if limit is None else limit for limit in (low, high))
         points.append(
-            {"name": said(str(row[0])), "value": row[1], "low": low, "high": high, "label": label, "tip": tip}
+            {"name": translate(str(row[0])), "value": row[1], "low": low, "high": high, "label": label, "tip": tip}
         )
     return points
 
@@ -158,7 +158,7 @@ def _intervals(measure_table: Table, rows: Sequence[Sequence[Any]]) -> dict[str,
     colour = MODELS if measure_table.name in OF_MODELS else PEOPLE
     base = _named(_points(measure_table, rows))
     scale = alt.X(
-        "low:Q", title=said(measure_table.columns[1].label), axis=alt.Axis(**_axis(measure_table.columns[1].kind))
+        "low:Q", title=translate(measure_table.columns[1].label), axis=alt.Axis(**_axis(measure_table.columns[1].kind))
     )
     layers = [
         base.mark_rule(color=colour, strokeWidth=2, strokeCap="round").encode(x=scale, x2="high:Q"),
@@ -180,7 +180,9 @@ def _bars(measure_table: Table, rows: Sequence[Sequence[Any]]) -> dict[str, Any]
 
     base = _named(_points(measure_table, rows))
     scale = alt.X(
-        "value:Q", title=said(measure_table.columns[1].label), axis=alt.Axis(**_axis(measure_table.columns[1].kind))
+        "value:Q",
+        title=translate(measure_table.columns[1].label),
+        axis=alt.Axis(**_axis(measure_table.columns[1].kind)),
     )
     bar = base.mark_bar(color=PEOPLE, height=14, cornerRadiusEnd=3).encode(x=scale)
     text = base.mark_text(align="left", dx=6, color=INK, fontSize=13).encode(x="value:Q", text="label:N")
@@ -207,8 +209,8 @@ def _lines(measure_table: Table, rows: Sequence[Sequence[Any]]) -> dict[str, Any
         for row in rows
     ]
     base = alt.Chart(chart_data(points)).encode(
-        x=alt.X("x:Q", title=said(first.label), axis=alt.Axis(**_axis(first.kind), grid=False)),
-        y=alt.Y("y:Q", title=said(second.label), axis=alt.Axis(**_axis(second.kind)), scale=alt.Scale(zero=True)),
+        x=alt.X("x:Q", title=translate(first.label), axis=alt.Axis(**_axis(first.kind), grid=False)),
+        y=alt.Y("y:Q", title=translate(second.label), axis=alt.Axis(**_axis(second.kind)), scale=alt.Scale(zero=True)),
         tooltip="tip:N",
     )
     line = base.mark_line(color=LINE, strokeWidth=2)

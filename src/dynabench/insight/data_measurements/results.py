@@ -6,7 +6,7 @@ from math import isfinite
 from typing import Any, Literal
 
 from dynabench.insight.data_measurements.sample import Sample
-from dynabench.kit.language import kept, restored
+from dynabench.kit.language import phrase_document, restored
 
 Kind = Literal["share", "number", "count", "text", "p"]
 """The format of a value: a share in percent, a number, whole, as it is, or as a p value."""
@@ -73,7 +73,7 @@ class MeasureResult:
 
     def record(self) -> dict[str, Any]:
         """Return the result as it is stored: texts with their translation, for `read_result`."""
-        record: dict[str, Any] = _plain_values(asdict(self), lambda text: kept(text) or text)
+        record: dict[str, Any] = _plain_values(asdict(self), lambda text: phrase_document(text) or text)
         return record
 
 

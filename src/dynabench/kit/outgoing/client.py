@@ -201,7 +201,7 @@ class _CheckedNetwork(httpcore2.NetworkBackend):
         """Set when this thread's exchange ends, and how long one read may take."""
         self._now.end, self._now.quiet = end, quiet
 
-    def left(self) -> float:
+    def seconds_left(self) -> float:
         """Seconds that the next step of this thread may take; raises TimeoutError without any."""
         remaining: float = min(self._now.end - time.monotonic(), self._now.quiet)
         if remaining <= 0:
@@ -217,17 +217,17 @@ class _CheckedNetwork(httpcore2.NetworkBackend):
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore2.NetworkStream:
         try:
-            addresses = resolve_host(host, port, self._allowed, self.left())
+            addresses = resolve_host(host, port, self._allowed, self.seconds_left())
         except OSError as error:
             if isinstance(error, TimeoutError):
                 raise httpcore2.ConnectTimeout(str(error)) from error
             raise httpcore2.ConnectError(f"its name leads nowhere ({error.strerror or error})") from error
         for address in addresses[:-1]:
             try:
-                return self._connected(address, port, self.left() / 2)
+                return self._connected(address, port, self.seconds_left() / 2)
             except (httpcore2.ConnectError, httpcore2.ConnectTimeout):
                 continue
-        return self._connected(addresses[-1], port, self.left())
+        return self._connected(addresses[-1], port, self.seconds_left())
 
     def _connected(self, address: str, port: int, timeout: float) -> httpcore2.NetworkStream:
         return _Timed(self._plain.connect_tcp(address, port, timeout), self)
@@ -241,10 +241,10 @@ class _Timed(httpcore2.NetworkStream):
         self._network = network
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        return self._inner.read(max_bytes, self._network.left())
+        return self._inner.read(max_bytes, self._network.seconds_left())
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        self._inner.write(buffer, self._network.left())
+        self._inner.write(buffer, self._network.seconds_left())
 
     def close(self) -> None:
         self._inner.close()
@@ -252,7 +252,7 @@ class _Timed(httpcore2.NetworkStream):
     def start_tls(
         self, ssl_context: Any, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore2.NetworkStream:
-        return _Timed(self._inner.start_tls(ssl_context, server_hostname, self._network.left()), self._network)
+        return _Timed(self._inner.start_tls(ssl_context, server_hostname, self._network.seconds_left()), self._network)
 
     def get_extra_info(self, info: str) -> Any:
         return self._inner.get_extra_info(info)

@@ -63,7 +63,7 @@ LONGEST = 100_000
 
 
 @dataclass(frozen=True)
-class Taken:
+class CheckedInputs:
     """Inputs that were looked at; as long as their texts."""
 
     inputs: Inputs
@@ -93,13 +93,15 @@ class Alone(ABC):
     def predict(self, batch: Sequence[Inputs]) -> list[Output]:
         """One output per input, in order; raises `Unavailable` when there is none to be had."""
 
-    def prepare(self, inputs: Inputs) -> Taken:
+    def prepare(self, inputs: Inputs) -> CheckedInputs:
         """The fields of the card, if they hold what the model reads; raises `Invalid` otherwise."""
-        wrong = {name: told for name in self.card.inputs if (told := _wrong(self.card, name, inputs.get(name)))}
+        wrong = {name: problem for name in self.card.inputs if (problem := _wrong(self.card, name, inputs.get(name)))}
         if wrong:
             raise Invalid(wrong)
-        taken = {name: inputs[name] for name in self.card.inputs}
-        return Taken(taken, 1 + sum(len(taken[name]) for name in taken if name not in self.card.images))
+        card_inputs = {name: inputs[name] for name in self.card.inputs}
+        return CheckedInputs(
+            card_inputs, 1 + sum(len(card_inputs[name]) for name in card_inputs if name not in self.card.images)
+        )
 
     def answer(self, calls: Sequence[tuple[Backend, Prepared]]) -> list[Output]:
         """One checked output per call, in order; raises `Broken` when the model returned something else."""

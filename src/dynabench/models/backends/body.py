@@ -47,8 +47,8 @@ def quantised(weight: Tensor, bias: Tensor) -> Linear:
         scale = ((most.clamp_min(0) - least.clamp_max(0)) / 255).clamp_min(1e-12)
         zero = (-least.clamp_max(0) / scale).round()
         whole = torch.addcdiv(zero, states, scale).round_().clamp_(0, 255).to(torch.uint8)
-        given = (whole, scale.view(1), zero.to(torch.int32).view(1), blocks, scales, zeros, bias)
-        result: Tensor = multiply(*given, 1.0, 0, torch.float32, "none", [], "")
+        arguments = (whole, scale.view(1), zero.to(torch.int32).view(1), blocks, scales, zeros, bias)
+        result: Tensor = multiply(*arguments, 1.0, 0, torch.float32, "none", [], "")
         return result
 
     return layer
@@ -180,9 +180,9 @@ class Body:
         states = words + self._positions[positions] + self._types[types]
         return self._norm(states, self._start)
 
-    def fit(self, given: Sequence[Deltas]) -> list[Deltas]:
+    def fit(self, adapter: Sequence[Deltas]) -> list[Deltas]:
         """An adapter's deltas in this precision."""
-        return [tuple(None if delta is None else delta.to(self._dtype) for delta in layer) for layer in given]
+        return [tuple(None if delta is None else delta.to(self._dtype) for delta in layer) for layer in adapter]
 
     def __call__(self, states: Tensor, places: Places, deltas: Sequence[Deltas]) -> Tensor:
         """Last hidden states (N, width) of first states (N, width), with an adapter's deltas for each layer."""

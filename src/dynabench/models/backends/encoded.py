@@ -19,7 +19,7 @@ from dynabench.kit.errors import Invalid
 from dynabench.models import removal, spec
 from dynabench.models.backends.base import Backend, Prepared, check_explained, output
 from dynabench.models.backends.body import Head, SpanHead
-from dynabench.models.backends.encoder_gradients import METHODS, Asked, log_odds
+from dynabench.models.backends.encoder_gradients import METHODS, ExplainedWindow, log_odds
 from dynabench.models.backends.pieces import Pieces, Reading, Window, encode, read_passage
 from dynabench.models.backends.pool import Pool, shared_pool
 from dynabench.models.backends.spans import Span, best, likeliest, ranked, spans
@@ -70,7 +70,7 @@ class Encoded(ABC):
         """Return the windows of pieces that the encoder has to read for one call."""
 
     @abstractmethod
-    def read(self, prepared: Prepared, said: Sequence[Tensor]) -> tuple[Output, bool]:
+    def read(self, prepared: Prepared, head_outputs: Sequence[Tensor]) -> tuple[Output, bool]:
         """The answer, given what the head says of each window; and whether it leads so clearly that rounding, in a
         pool that computes in less than fp32, cannot have changed it.
         """
@@ -100,20 +100,20 @@ class Encoded(ABC):
     def answer(self, calls: Sequence[tuple[Backend, Prepared]]) -> list[Output]:
         """Answers to calls of any models of this model's pool, mixed in one batch."""
         ours = [(model, prepared) for model, prepared in calls if isinstance(model, Encoded)]
-        found = self._ask(ours)
-        unsure = [index for index, (_, sure) in enumerate(found) if not (sure or self._pool.exact)]
+        answers = self._ask(ours)
+        unsure = [index for index, (_, sure) in enumerate(answers) if not (sure or self._pool.exact)]
         if unsure:
             again = self._ask([ours[index] for index in unsure], exact=True)
             for index, better in zip(unsure, again, strict=True):
-                found[index] = better
-        return [output for output, _ in found]
+                answers[index] = better
+        return [output for output, _ in answers]
 
     def _ask(self, calls: Sequence[tuple["Encoded", Prepared]], exact: bool = False) -> list[tuple[Output, bool]]:
-        asked = [model.windows(prepared) for model, prepared in calls]
-        keys = [model.key for (model, _), windows in zip(calls, asked, strict=True) for _ in windows]
-        rows = iter(self._pool.logits(keys, [window for windows in asked for window in windows], exact))
-        said = [[next(rows) for _ in windows] for windows in asked]
-        return [model.read(prepared, rows) for (model, prepared), rows in zip(calls, said, strict=True)]
+        windows_by_call = [model.windows(prepared) for model, prepared in calls]
+        keys = [model.key for (model, _), windows in zip(calls, windows_by_call, strict=True) for _ in windows]
+        rows = iter(self._pool.logits(keys, [window for windows in windows_by_call for window in windows], exact))
+        rows_by_call = [[next(rows) for _ in windows] for windows in windows_by_call]
+        return [model.read(prepared, rows) for (model, prepared), rows in zip(calls, rows_by_call, strict=True)]
 
 
 def adapter_key(card: Card) -> str:
@@ -149,23 +149,23 @@ class AdapterModel(Encoded):
         """The input is read at once, as far as it fits."""
         return (prepared,)
 
-    def read(self, prepared: Pieces, said: Sequence[Tensor]) -> tuple[Output, bool]:
+    def read(self, prepared: Pieces, head_outputs: Sequence[Tensor]) -> tuple[Output, bool]:
         """The likeliest label."""
-        logits = said[0].numpy()
+        logits = head_outputs[0].numpy()
         second, first = np.partition(logits, -2)[-2:]
         return output(self.card, logits), bool(first - second >= self.LEAD)
 
     def predict(self, batch: Sequence[Inputs]) -> list[Output]:
         """One output per input, in order."""
         pieces = encode([check_texts(inputs, self.card) for inputs in batch], self.card.inputs, self._max_length)
-        return self.answer([(self, one) for one in pieces])
+        return self.answer([(self, row) for row in pieces])
 
     def attribute(self, inputs: Inputs, label: str, method: str) -> Attribution:
         """Weights of all words towards the log-odds of `label`."""
         check_explained(self.card, label, method)
         value = partial(log_odds, label=self.card.labels.index(label))
-        asked = Asked(self.prepare(inputs), self.card.inputs, label, value)
-        return METHODS[method](self._pool.explainable(self.key), asked)
+        subject = ExplainedWindow(self.prepare(inputs), self.card.inputs, label, value)
+        return METHODS[method](self._pool.explainable(self.key), subject)
 
 
 class MeanHead(nn.Module):
@@ -229,11 +229,11 @@ class HeadModel(Encoded):
         return prepared.texts
 
     @torch.inference_mode()
-    def read(self, prepared: Apart, said: Sequence[Tensor]) -> tuple[Output, bool]:
+    def read(self, prepared: Apart, head_outputs: Sequence[Tensor]) -> tuple[Output, bool]:
         """The likeliest label."""
         head: nn.Module = self._pool.head(self.key)
         assert isinstance(head, MeanHead)
-        logits: Tensor = head.out(relate_texts([text.unsqueeze(0) for text in said]))[0]
+        logits: Tensor = head.out(relate_texts([text.unsqueeze(0) for text in head_outputs]))[0]
         second, first = logits.sort().values[-2:]
         return output(self.card, logits.numpy()), bool(first - second >= self.LEAD)
 
@@ -274,36 +274,37 @@ class ExtractorModel(Encoded):
         """The passage, or what stands in each window of a long one."""
         return [window.pieces for window in prepared.windows]
 
-    def spans(self, prepared: Reading, said: Sequence[Tensor]) -> list[Span]:
+    def spans(self, prepared: Reading, head_outputs: Sequence[Tensor]) -> list[Span]:
         """Possible answers, the likeliest first."""
-        return spans(prepared, [logits.numpy() for logits in said])
+        return spans(prepared, [logits.numpy() for logits in head_outputs])
 
-    def read(self, prepared: Reading, said: Sequence[Tensor]) -> tuple[Output, bool]:
+    def read(self, prepared: Reading, head_outputs: Sequence[Tensor]) -> tuple[Output, bool]:
         """The best span, and the probabilities of the likeliest texts."""
-        found = self.spans(prepared, said)
-        if not found:
+        candidates = self.spans(prepared, head_outputs)
+        if not candidates:
             return Output({self.card.answer: []}, {}), True
-        (gain, (chosen, *same)), *others = ranked(found)
+        (gain, (chosen, *same)), *others = ranked(candidates)
         leads = [gain - other for other, _ in others[:1]] + [chosen.probability - span.probability for span in same[:1]]
         if math.isnan(chosen.probability):
             raise Broken(f"{self.card.name} computed numbers that are not finite for this input; train it again.")
         answer = {"start": chosen.start, "end": chosen.end, "text": chosen.text}
-        output = Output({self.card.answer: [answer]}, likeliest(found, chosen))
+        output = Output({self.card.answer: [answer]}, likeliest(candidates, chosen))
         return output, all(lead >= self.LEAD for lead in leads)
 
     def candidates(self, batch: Sequence[Inputs]) -> list[FoundAnswers]:
         """Possible answers to each question, in whatever the pool computes in."""
         read = [self.prepare(inputs) for inputs in batch]
-        asked = [window for reading in read for window in self.windows(reading)]
-        rows = iter(self._pool.logits([self.key] * len(asked), asked))
-        return [self._found(reading, [next(rows) for _ in reading.windows]) for reading in read]
+        windows = [window for reading in read for window in self.windows(reading)]
+        rows = iter(self._pool.logits([self.key] * len(windows), windows))
+        return [self._gather_answers(reading, [next(rows) for _ in reading.windows]) for reading in read]
 
-    def _found(self, reading: Reading, said: Sequence[Tensor]) -> FoundAnswers:
+    def _gather_answers(self, reading: Reading, head_outputs: Sequence[Tensor]) -> FoundAnswers:
         parts = [
-            logits[window.at : window.at + window.count] for window, logits in zip(reading.windows, said, strict=True)
+            logits[window.at : window.at + window.count]
+            for window, logits in zip(reading.windows, head_outputs, strict=True)
         ]
         strength = max((float(part.max(0).values.sum()) for part in parts if len(part)), default=-math.inf)
-        return FoundAnswers(self.spans(reading, said), strength)
+        return FoundAnswers(self.spans(reading, head_outputs), strength)
 
     def attribute(self, inputs: Inputs, label: str, method: str) -> Attribution:
         """Weights of the words of question and passage towards the log-odds, among all places of the passage that
@@ -311,14 +312,18 @@ class ExtractorModel(Encoded):
         """
         check_explained(self.card, label, method)
         reading = self.prepare(inputs)
-        found = self.spans(reading, self._pool.logits([self.key] * len(reading.windows), self.windows(reading), True))
-        if not found:
+        candidates = self.spans(
+            reading, self._pool.logits([self.key] * len(reading.windows), self.windows(reading), True)
+        )
+        if not candidates:
             return Attribution(method, label, {name: [] for name in self.card.inputs})
-        chosen = best(found)
+        chosen = best(candidates)
         window = reading.windows[chosen.window]
         place = chosen.first if label == "start" else chosen.last
         value = partial(_odds, window=window, side=SPAN_PARTS.index(label), place=place - window.at)
-        return METHODS[method](self._pool.explainable(self.key), Asked(window.pieces, self.card.inputs, label, value))
+        return METHODS[method](
+            self._pool.explainable(self.key), ExplainedWindow(window.pieces, self.card.inputs, label, value)
+        )
 
 
 def _odds(logits: Tensor, window: Window, side: int, place: int) -> Tensor:

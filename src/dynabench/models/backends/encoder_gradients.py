@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Asked:
+class ExplainedWindow:
     """The subject of an explanation: one window of pieces and the label to explain.
 
     `value` (B,) is what the head says of the window, `label` its name.
@@ -58,16 +58,16 @@ def log_odds(logits: Tensor, label: int) -> Tensor:
     return logits[:, label] - torch.logsumexp(others, -1)
 
 
-def explain_by_gradient(model: "Explainable", asked: Asked) -> Attribution:
+def explain_by_gradient(model: "Explainable", subject: ExplainedWindow) -> Attribution:
     """Mean gradient of the asked value with respect to the words' gates, summed per word."""
-    pieces = asked.pieces
+    pieces = subject.pieces
     ids, types, _ = pad([pieces] * len(POINTS))
     rise = torch.tensor(POINTS).unsqueeze(1)
     ours = torch.tensor([owner is not None for owner in pieces.owner])
     gates = torch.where(ours, rise, 1.0).requires_grad_()
-    value = asked.value(model.gated(ids, types, gates))
+    value = subject.value(model.gated(ids, types, gates))
     (slope,) = torch.autograd.grad(value.mean(), gates)
-    return Attribution(GRADIENT, asked.label, by_word(pieces, asked.fields, slope.sum(0).tolist()))
+    return Attribution(GRADIENT, subject.label, by_word(pieces, subject.fields, slope.sum(0).tolist()))
 
 
 INTEGRATED = "layer_integrated_gradients"
@@ -80,7 +80,7 @@ AT_ONCE = 8
 """Points of the path in one forward pass: predictions wait for no more than that."""
 
 
-def explain_by_integration(model: "Explainable", asked: Asked) -> Attribution:
+def explain_by_integration(model: "Explainable", subject: ExplainedWindow) -> Attribution:
     """Integrated gradients from the same input with every word masked, summed per word.
 
     The completeness error is relative to the difference of the asked value between input and baseline, as measured at
@@ -88,10 +88,10 @@ def explain_by_integration(model: "Explainable", asked: Asked) -> Attribution:
     """
     from captum.attr import LayerIntegratedGradients
 
-    ids, types, mask = pad([asked.pieces])
+    ids, types, mask = pad([subject.pieces])
 
     def forward(ids: Tensor, types: Tensor, mask: Tensor) -> Tensor:
-        return asked.value(model.logits(model.layer(ids), types, mask))
+        return subject.value(model.logits(model.layer(ids), types, mask))
 
     method = LayerIntegratedGradients(forward, model.layer)
     baseline = torch.where((ids == CLS) | (ids == SEP), ids, MASK)
@@ -100,7 +100,7 @@ def explain_by_integration(model: "Explainable", asked: Asked) -> Attribution:
     difference = float(ends[0] - ends[1])
     weights, error = torch.zeros(0), 1.0
     for steps in STEPS:
-        if steps > STEPS[0] and steps * len(asked.pieces) > PIECES:
+        if steps > STEPS[0] and steps * len(subject.pieces) > PIECES:
             break
         parts = method.attribute(
             ids,
@@ -114,7 +114,9 @@ def explain_by_integration(model: "Explainable", asked: Asked) -> Attribution:
         error = abs(float(weights.sum()) - difference) / max(abs(difference), 1e-6)
         if error < ENOUGH:
             break
-    return Attribution(INTEGRATED, asked.label, by_word(asked.pieces, asked.fields, weights.tolist()), round(error, 6))
+    return Attribution(
+        INTEGRATED, subject.label, by_word(subject.pieces, subject.fields, weights.tolist()), round(error, 6)
+    )
 
 
 METHODS = {GRADIENT: explain_by_gradient, INTEGRATED: explain_by_integration}

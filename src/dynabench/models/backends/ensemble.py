@@ -70,36 +70,39 @@ class EnsembleModel(Alone):
 
     def predict(self, batch: Sequence[Inputs]) -> list[Output]:
         """One output per input, in order; raises `Unavailable` when a member gives none."""
-        said = [member.predict(batch) for member in self._members]
-        return [self._joined(row) for row in zip(*said, strict=True)]
+        member_outputs = [member.predict(batch) for member in self._members]
+        return [self._joined(row) for row in zip(*member_outputs, strict=True)]
 
     def attribute(self, inputs: Inputs, label: str, method: str, seconds: float | None = None) -> Attribution:
         """The members' weighted mean where each has the method, else by taking words away from all of them."""
         if method not in self._shared:
             return super().attribute(inputs, label, method, seconds)
-        found = [member.attribute(inputs, label, method) for member in self._members]
-        return _mean(found, self._weights)
+        attributions = [member.attribute(inputs, label, method) for member in self._members]
+        return _mean(attributions, self._weights)
 
     def close(self) -> None:
         """Close the members."""
         _close(self._members)
 
-    def _joined(self, said: Sequence[Output]) -> Output:
+    def _joined(self, outputs: Sequence[Output]) -> Output:
         field = self.card.answer
         members = {
             member.card.name: {"answer": output.answer[field], "probabilities": output.probabilities}
-            for member, output in zip(self._members, said, strict=True)
+            for member, output in zip(self._members, outputs, strict=True)
         }
         extras = {"members": members}
-        known = [output.probabilities for output in said if output.probabilities is not None]
-        if self._rule == "mean" and len(known) == len(said) and self.card.returns == "label":
-            mixed = self._mixed(known)
+        member_probabilities = [output.probabilities for output in outputs if output.probabilities is not None]
+        if self._rule == "mean" and len(member_probabilities) == len(outputs) and self.card.returns == "label":
+            mixed = self._mixed(member_probabilities)
             return Output({field: max(self.card.labels, key=lambda label: mixed[label])}, mixed, extras)
-        return Output({field: self._elected([output.answer[field] for output in said])}, None, extras)
+        return Output({field: self._elected([output.answer[field] for output in outputs])}, None, extras)
 
-    def _mixed(self, known: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    def _mixed(self, member_probabilities: Sequence[Mapping[str, float]]) -> dict[str, float]:
         return {
-            label: sum(weight * each[label] for weight, each in zip(self._weights, known, strict=True))
+            label: sum(
+                weight * probabilities[label]
+                for weight, probabilities in zip(self._weights, member_probabilities, strict=True)
+            )
             for label in self.card.labels
         }
 
@@ -117,10 +120,10 @@ def _member(card: Card, reference: str, bulk: bool) -> Attributable:
     entry = catalog.entry(name, version)
     if entry.card is None or entry.card.kind == "ensemble":
         raise Invalid({"members": f"{name} {entry.reason or 'is an ensemble itself; name its members'}."})
-    for what in ("inputs", "answer", "returns", "images"):
-        mine, theirs = getattr(card, what), getattr(entry.card, what)
+    for field in ("inputs", "answer", "returns", "images"):
+        mine, theirs = getattr(card, field), getattr(entry.card, field)
         if mine != theirs:
-            raise Invalid({"members": f"{name} has {what} {theirs!r} where the ensemble says {mine!r}."})
+            raise Invalid({"members": f"{name} has {field} {theirs!r} where the ensemble says {mine!r}."})
     if set(card.labels) != set(entry.card.labels):
         raise Invalid({"members": f"{name} answers {', '.join(entry.card.labels)}, not {', '.join(card.labels)}."})
     return catalog.open_model(entry.folder, bulk)
@@ -137,17 +140,19 @@ def _key(answer: Any) -> str:
     return repr([(span["start"], span["end"], span.get("label")) for span in answer])
 
 
-def _mean(found: Sequence[Attribution], weights: Sequence[float]) -> Attribution:
+def _mean(attributions: Sequence[Attribution], weights: Sequence[float]) -> Attribution:
     """Weights of the same words averaged; the completeness error is the largest that any member has."""
     fields: dict[str, list[WordWeight]] = {}
-    for name in found[0].fields:
-        columns = zip(*(each.fields[name] for each in found), strict=True)
+    for name in attributions[0].fields:
+        columns = zip(*(attribution.fields[name] for attribution in attributions), strict=True)
         fields[name] = [
             replace(words[0], weight=sum(w.weight * share for w, share in zip(words, weights, strict=True)))
             for words in columns
         ]
     largest = max((abs(word.weight) for words in fields.values() for word in words), default=0.0) or 1.0
     scaled = {name: [replace(w, weight=w.weight / largest) for w in words] for name, words in fields.items()}
-    errors = [each.completeness_error for each in found if each.completeness_error is not None]
-    cut = any(each.cut_short for each in found)
-    return Attribution(found[0].method, found[0].label, scaled, max(errors, default=None), cut)
+    errors = [
+        attribution.completeness_error for attribution in attributions if attribution.completeness_error is not None
+    ]
+    cut = any(attribution.cut_short for attribution in attributions)
+    return Attribution(attributions[0].method, attributions[0].label, scaled, max(errors, default=None), cut)

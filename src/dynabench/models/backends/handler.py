@@ -37,8 +37,8 @@ class HandlerModel(Alone):
         if not (folder / HANDLER).is_file():
             raise Invalid({HANDLER: f"The folder needs a file {HANDLER} with a class Model."})
         if started_by_root() and (closed := _closed(folder)):
-            told = f"The sandbox runs as another user, who cannot read {closed}: chmod -R go+rX {folder}"
-            raise Invalid({HANDLER: told})
+            message = f"The sandbox runs as another user, who cannot read {closed}: chmod -R go+rX {folder}"
+            raise Invalid({HANDLER: message})
         keeper = Keeper(card.name, sandbox(), folder, options)
         try:
             keeper.load()
@@ -64,8 +64,10 @@ class HandlerModel(Alone):
 
     def _output(self, row: Any) -> Output:
         if not isinstance(row, dict):
-            told = f"{self.card.name} returned a list of {type(row).__name__}; predict returns a list of dictionaries."
-            raise validity.Broken(told)
+            message = (
+                f"{self.card.name} returned a list of {type(row).__name__}; predict returns a list of dictionaries."
+            )
+            raise validity.Broken(message)
         answer = {name: row[name] for name in (self.card.answer,) if name in row}
         extras = {name: value for name, value in row.items() if name not in (self.card.answer, PROBABILITIES)}
         return Output(answer, row.get(PROBABILITIES), extras)

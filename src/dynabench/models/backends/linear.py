@@ -72,14 +72,14 @@ def check_pattern(pattern: str) -> None:
     Taken are rows of characters and classes, of which the last, alone, may repeat without bound; behind `\\w+` there
     may be a `\\b`, which never fails there.
     """
-    rest = pattern[found.end() :] if (found := _FLAGS.match(pattern)) else pattern
+    rest = pattern[flags.end() :] if (flags := _FLAGS.match(pattern)) else pattern
     parts, at = [], 0
     while at < len(rest) and (part := _PART.match(rest, at)):
         parts.append(part)
         at = part.end()
-    told = "a token pattern is a row of characters and classes such as [a-z], without groups and alternatives"
+    rule = "a token pattern is a row of characters and classes such as [a-z], without groups and alternatives"
     if not parts or at < len(rest):
-        raise ValueError(f"{told}; {rest[at:] or pattern!r} is not taken")
+        raise ValueError(f"{rule}; {rest[at:] or pattern!r} is not taken")
     try:
         re.compile(pattern)
     except (re.error, OverflowError) as error:
@@ -117,10 +117,10 @@ def origins(text: str, how: Vectoriser) -> list[int]:
         text = text.lower()
     if how.accents and not text.isascii():
         bare = [_bare(character, how) for character in text]
-        places = [place for place, kept in zip(places, bare, strict=True) for _ in kept]
+        places = [place for place, replacement in zip(places, bare, strict=True) for _ in replacement]
         text = "".join(bare)
     if how.analyzer != "word":
-        dropped = {at for found in _SPACE.finditer(text) for at in range(found.start() + 1, found.end())}
+        dropped = {at for gap in _SPACE.finditer(text) for at in range(gap.start() + 1, gap.end())}
         places = [place for at, place in enumerate(places) if at not in dropped]
     return places
 
@@ -136,25 +136,25 @@ def occurrences(text: str, how: Vectoriser) -> Iterator[tuple[str, tuple[Span, .
     """Every term of a processed text, with what it consists of."""
     shortest, longest = how.ngrams
     if how.analyzer == "char_wb":
-        yield from chain.from_iterable(_within(found, shortest, longest) for found in _FILLED.finditer(text))
+        yield from chain.from_iterable(_within(match, shortest, longest) for match in _FILLED.finditer(text))
     elif how.analyzer == "char":
         for n in range(shortest, min(longest, len(text)) + 1):
             for at in range(len(text) - n + 1):
                 yield text[at : at + n], ((at, at + n),)
     else:
         stopped = frozenset(how.stop_words)
-        tokens = [found.span() for found in _compiled(how.token_pattern).finditer(text)]
-        kept = [(text[start:end], (start, end)) for start, end in tokens if text[start:end] not in stopped]
-        for n in range(shortest, min(longest, len(kept)) + 1):
-            for at in range(len(kept) - n + 1):
-                words, spans = zip(*kept[at : at + n], strict=True)
+        tokens = [match.span() for match in _compiled(how.token_pattern).finditer(text)]
+        kept_tokens = [(text[start:end], (start, end)) for start, end in tokens if text[start:end] not in stopped]
+        for n in range(shortest, min(longest, len(kept_tokens)) + 1):
+            for at in range(len(kept_tokens) - n + 1):
+                words, spans = zip(*kept_tokens[at : at + n], strict=True)
                 yield " ".join(words), spans
 
 
-def _within(found: re.Match[str], shortest: int, longest: int) -> Iterator[tuple[str, tuple[Span, ...]]]:
+def _within(match: re.Match[str], shortest: int, longest: int) -> Iterator[tuple[str, tuple[Span, ...]]]:
     """N-grams of characters within a word that has a space at either end; a word shorter than n counts once."""
-    start, end = found.span()
-    padded = f" {found.group()} "
+    start, end = match.span()
+    padded = f" {match.group()} "
     for n in range(shortest, longest + 1):
         for at in range(max(1, len(padded) - n + 1)):
             first, last = max(start, start - 1 + at), min(end, start - 1 + at + n)
@@ -182,8 +182,8 @@ class Terms:
 
     def counts(self, text: str) -> Counter[int]:
         """Return the number of occurrences of each known term in a text, by its column."""
-        found = (self.column.get(term) for term, _ in occurrences(processed(text, self.how), self.how))
-        return Counter(column for column in found if column is not None)
+        columns = (self.column.get(term) for term, _ in occurrences(processed(text, self.how), self.how))
+        return Counter(column for column in columns if column is not None)
 
     def amounts(self, counts: Mapping[int, int]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Columns (n,) and their amounts (n,)."""
@@ -243,7 +243,7 @@ class LinearModel(Alone):
     def __init__(self, card: Card, options: Options, terms: Sequence[Terms], weights: Array, intercept: Array) -> None:
         super().__init__(card)
         self._options, self._terms, self._weights, self._intercept = options, terms, weights, intercept
-        self._first = [0, *accumulate(len(each.column) for each in terms)]
+        self._first = [0, *accumulate(len(vectoriser_terms.column) for vectoriser_terms in terms)]
         k = len(card.labels)
         self._sides = np.array([[-1.0, 1.0]]) if len(intercept) == 1 else np.eye(k)
         """Of two labels, what speaks for the second speaks against the first; shape (K, labels)."""
@@ -253,7 +253,9 @@ class LinearModel(Alone):
         """Load a model folder; raises `Invalid` when it is broken."""
         details, card = spec.read(folder), spec.card(folder)
         options = Options.model_validate(details.options)
-        strangers = sorted({name for each in options.vectorisers for name in each.fields} - set(card.inputs))
+        strangers = sorted(
+            {name for vectoriser in options.vectorisers for name in vectoriser.fields} - set(card.inputs)
+        )
         if strangers:
             raise Invalid({"options.vectorisers": f"{', '.join(strangers)} are no inputs of the model."})
         listed, arrays = _terms(folder / TERMS, len(options.vectorisers)), _arrays(folder / WEIGHTS)
@@ -267,15 +269,15 @@ class LinearModel(Alone):
 
     def predict(self, batch: Sequence[Inputs]) -> list[Output]:
         """One output per input, in order."""
-        return [self._said(self.decisions(self.prepare(inputs).inputs)) for inputs in batch]
+        return [self._make_output(self.decisions(self.prepare(inputs).inputs)) for inputs in batch]
 
     def decisions(self, inputs: Inputs) -> Array:
         """Return how strongly the model favours each label, shape (labels,)."""
-        found = self._intercept.copy()
+        sums = self._intercept.copy()
         for first, terms in zip(self._first, self._terms, strict=False):
             columns, amounts = terms.amounts(terms.counts(terms.joined(inputs)))
-            found += amounts @ self._weights[first + columns]
-        return np.asarray(found @ self._sides)
+            sums += amounts @ self._weights[first + columns]
+        return np.asarray(sums @ self._sides)
 
     def attribute(self, inputs: Inputs, label: str, method: str, seconds: float | None = None) -> Attribution:
         """Each word's share of the label's decision minus the mean of the other labels' decisions.
@@ -286,21 +288,23 @@ class LinearModel(Alone):
         check_explained(self.card, label, method)
         texts = self.prepare(inputs).inputs
         contrast = label_contrast(self.card, label)
-        found = {name: list(words(texts[name])) for name in self.card.inputs}
-        sums = np.zeros(sum(map(len, found.values())))
+        words_by_field = {name: list(words(texts[name])) for name in self.card.inputs}
+        sums = np.zeros(sum(map(len, words_by_field.values())))
         worth = self._weights @ (self._sides @ contrast)
         for first, last, terms in zip(self._first, self._first[1:], self._terms, strict=False):
-            owner = _owners(terms, texts, found)
+            owner = _owners(terms, texts, words_by_field)
             terms.shares(terms.joined(texts), worth[first:last], owner, sums)
         difference = float((self.decisions(texts) - self._intercept @ self._sides) @ contrast)
-        return exact_attribution(label, found, sums, difference)
+        return exact_attribution(label, words_by_field, sums, difference)
 
-    def _said(self, decisions: Array) -> Output:
+    def _make_output(self, decisions: Array) -> Output:
         answer = {self.card.answer: self.card.labels[int(np.argmax(decisions))]}
-        known = _probabilities(decisions, self._options.probabilities)
-        if known is None:
+        probabilities = _probabilities(decisions, self._options.probabilities)
+        if probabilities is None:
             return Output(answer)
-        return Output(answer, {label: round(float(p), 6) for label, p in zip(self.card.labels, known, strict=True)})
+        return Output(
+            answer, {label: round(float(p), 6) for label, p in zip(self.card.labels, probabilities, strict=True)}
+        )
 
 
 def _probabilities(decisions: Array, how: str) -> Array | None:
@@ -311,9 +315,9 @@ def _probabilities(decisions: Array, how: str) -> Array | None:
         return None
     if how == "softmax":
         return softmax(decisions)
-    each = (np.clip(decisions, -1, 1) + 1) / 2 if how == "huber" else np.exp(-np.logaddexp(0, -decisions))
-    total = each.sum()
-    return np.asarray(each / total) if total else np.full(len(each), 1 / len(each))
+    shares = (np.clip(decisions, -1, 1) + 1) / 2 if how == "huber" else np.exp(-np.logaddexp(0, -decisions))
+    total = shares.sum()
+    return np.asarray(shares / total) if total else np.full(len(shares), 1 / len(shares))
 
 
 def _terms(path: Path, count: int) -> list[list[str]]:
@@ -343,33 +347,33 @@ def _check(card: Card, options: Options, listed: Sequence[Sequence[str]], arrays
     """Raise `Invalid` where arrays lack, are of another shape than terms and labels ask for, or hold no numbers."""
     k = len(card.labels)
     alone = k == 2 and "intercept" in arrays and arrays["intercept"].shape == (1,)
-    wanted: dict[str, tuple[int, ...]] = {"weights": (sum(map(len, listed)), 1 if alone else k)}
-    wanted["intercept"] = wanted["weights"][1:]
+    shapes: dict[str, tuple[int, ...]] = {"weights": (sum(map(len, listed)), 1 if alone else k)}
+    shapes["intercept"] = shapes["weights"][1:]
     for number, (how, own) in enumerate(zip(options.vectorisers, listed, strict=True)):
-        wanted |= {f"idf.{number}": (len(own),)} if how.idf else {}
-    for name, shape in wanted.items():
-        given = arrays[name].shape if name in arrays else "nothing"
-        if given != shape:
-            raise Invalid({WEIGHTS: f"{name} is {given} where {shape} is needed."})
+        shapes |= {f"idf.{number}": (len(own),)} if how.idf else {}
+    for name, shape in shapes.items():
+        actual_shape = arrays[name].shape if name in arrays else "nothing"
+        if actual_shape != shape:
+            raise Invalid({WEIGHTS: f"{name} is {actual_shape} where {shape} is needed."})
         if not np.isfinite(arrays[name]).all():
             raise Invalid({WEIGHTS: f"{name} holds what is no number (NaN or infinite)."})
 
 
-def _owners(terms: Terms, texts: Inputs, found: dict[str, list[Word]]) -> list[int]:
+def _owners(terms: Terms, texts: Inputs, words_by_field: dict[str, list[Word]]) -> list[int]:
     """The word of each character of the joined text, counted over all fields; space goes to the word before it."""
-    offset = dict(zip(found, accumulate(map(len, found.values()), initial=0), strict=False))
+    offset = dict(zip(words_by_field, accumulate(map(len, words_by_field.values()), initial=0), strict=False))
     owner: list[int] = []
     for name in terms.how.fields:
         if name != terms.how.fields[0]:
             owner += [NOBODY] * len(terms.how.separator)
         start = len(owner)
         owner += [NOBODY] * len(texts[name])
-        for number, word in enumerate(found[name], offset[name]):
+        for number, word in enumerate(words_by_field[name], offset[name]):
             owner[start + word.start : start + word.end] = [number] * (word.end - word.start)
-    known = next((number for number in owner if number != NOBODY), NOBODY)
+    last_word = next((number for number in owner if number != NOBODY), NOBODY)
     for at, number in enumerate(owner):
-        known = known if number == NOBODY else number
-        owner[at] = known
+        last_word = last_word if number == NOBODY else number
+        owner[at] = last_word
     return owner
 
 

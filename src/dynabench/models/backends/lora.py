@@ -27,8 +27,8 @@ class Weights:
         config: dict[str, Any] = json.loads((folder / "config.json").read_text(encoding="utf-8"))
         strange = [name for name, value in EXPECTED.items() if config.get(name, value) != value]
         if strange:
-            told = ", ".join(f"{name} {EXPECTED[name]!r}" for name in strange)
-            raise Unavailable(f"The encoder in {folder} cannot be used: {told} is needed.")
+            requirement = ", ".join(f"{name} {EXPECTED[name]!r}" for name in strange)
+            raise Unavailable(f"The encoder in {folder} cannot be used: {requirement} is needed.")
         self.layers = int(config["num_hidden_layers"])
         self.heads = int(config["num_attention_heads"])
         self.width = int(config["hidden_size"])
@@ -121,11 +121,11 @@ def read_lora(folder: Path, weights: Weights) -> Lora:
     _check(config)
     stored = load((folder / "adapter_model.safetensors").read_bytes())
     shapes = weights.linear()
-    wanted = [name for name in shapes if _targeted(name, config["target_modules"], stored)]
-    names = {f"{PREFIX}{name}.lora_{side}.weight" for name in wanted for side in "AB"}
+    layer_names = [name for name in shapes if _targeted(name, config["target_modules"], stored)]
+    names = {f"{PREFIX}{name}.lora_{side}.weight" for name in layer_names for side in "AB"}
     if names != set(stored):
         raise ValueError(f"{len(names - set(stored))} weights are missing, {len(set(stored) - names)} are unknown")
-    return Lora({name: _matrices(stored, name, shapes[name], config) for name in wanted}, shapes)
+    return Lora({name: _matrices(stored, name, shapes[name], config) for name in layer_names}, shapes)
 
 
 def _check(config: Any) -> None:

@@ -64,13 +64,13 @@ class _Collector:
 def extract(texts: Sequence[str], options: Options) -> Features:
     """Features of one text, or of two with the second read against the first."""
     words = tuple(tuple(first_words(text, WORDS)) for text in texts)
-    found = _Collector(options.bits)
+    collector = _Collector(options.bits)
     if options.pairs:
-        _related(found, words[0], words[1], options)
+        _related(collector, words[0], words[1], options)
     else:
-        _alone(found, words[0], options, "", 0)
-    length = float(np.sqrt(sum(value * value for _, value, _, _ in found.rows))) or 1.0
-    index, value, first, second = zip(*found.rows, strict=True) if found.rows else ((), (), (), ())
+        _alone(collector, words[0], options, "", 0)
+    length = float(np.sqrt(sum(value * value for _, value, _, _ in collector.rows))) or 1.0
+    index, value, first, second = zip(*collector.rows, strict=True) if collector.rows else ((), (), (), ())
     return Features(
         np.array(index, np.int64),
         np.array(value, float) / length,
@@ -79,55 +79,55 @@ def extract(texts: Sequence[str], options: Options) -> Features:
     )
 
 
-def _alone(found: _Collector, words: Sequence[Word], options: Options, prefix: str, offset: int) -> None:
+def _alone(collector: _Collector, words: Sequence[Word], options: Options, prefix: str, offset: int) -> None:
     """N-grams of words, and of characters within a word with its borders marked."""
     texts = [word.text.lower() for word in words]
     for place, text in enumerate(texts):
-        found.add(f"{prefix}w {text}", offset + place)
+        collector.add(f"{prefix}w {text}", offset + place)
         if options.word_grams > 1 and place:
-            found.add(f"{prefix}w {texts[place - 1]} {text}", offset + place - 1, offset + place)
+            collector.add(f"{prefix}w {texts[place - 1]} {text}", offset + place - 1, offset + place)
         if options.word_grams > 2 and place > 1:
-            found.add(f"{prefix}w {texts[place - 2]} {texts[place - 1]} {text}", offset + place - 2, offset + place)
+            collector.add(f"{prefix}w {texts[place - 2]} {texts[place - 1]} {text}", offset + place - 2, offset + place)
         if options.characters:
-            _characters(found, f"<{text[:30]}>", options.characters, prefix, offset + place)
+            _characters(collector, f"<{text[:30]}>", options.characters, prefix, offset + place)
 
 
-def _characters(found: _Collector, text: str, sizes: tuple[int, int], prefix: str, owner: int) -> None:
+def _characters(collector: _Collector, text: str, sizes: tuple[int, int], prefix: str, owner: int) -> None:
     for size in range(sizes[0], sizes[1] + 1):
         for start in range(len(text) - size + 1):
-            found.add(f"{prefix}c {text[start : start + size]}", owner, value=0.5)
+            collector.add(f"{prefix}c {text[start : start + size]}", owner, value=0.5)
 
 
-def _related(found: _Collector, first: Sequence[Word], second: Sequence[Word], options: Options) -> None:
+def _related(collector: _Collector, first: Sequence[Word], second: Sequence[Word], options: Options) -> None:
     """The second text alone, which of its words the first has, lacks or bends, and pairs of a word of each.
 
     Nothing here counts words or lengths: with such features, taking a word away changes the shares of all others, and
     the words that weigh most are no longer those that matter most.
     """
-    _alone(found, second, options, "h ", len(first))
+    _alone(collector, second, options, "h ", len(first))
     if not second:
         return
-    there = {word.text.lower(): place for place, word in enumerate(first)}
-    stems = {text[:STEM]: place for text, place in there.items()}
+    place_by_text = {word.text.lower(): place for place, word in enumerate(first)}
+    stems = {text[:STEM]: place for text, place in place_by_text.items()}
     new: list[tuple[int, str]] = []
     for place, word in enumerate(second):
         text, owner = word.text.lower(), len(first) + place
-        if text in there:
-            found.add(f"same {text}", there[text], owner)
-            found.add("same", there[text], owner, 4 / len(second))
+        if text in place_by_text:
+            collector.add(f"same {text}", place_by_text[text], owner)
+            collector.add("same", place_by_text[text], owner, 4 / len(second))
         elif len(text) >= STEM and text[:STEM] in stems:
-            found.add(f"form {text}", stems[text[:STEM]], owner)
-            found.add("form", stems[text[:STEM]], owner, 4 / len(second))
+            collector.add(f"form {text}", stems[text[:STEM]], owner)
+            collector.add("form", stems[text[:STEM]], owner, 4 / len(second))
         else:
-            found.add(f"new {text}", owner)
-            found.add("new", owner, value=4 / len(second))
+            collector.add(f"new {text}", owner)
+            collector.add("new", owner, value=4 / len(second))
             new.append((owner, text))
     stated = {word.text.lower() for word in second}
     for place, word in enumerate(first):
         text = word.text.lower()
         if text not in stated:
             for owner, other in new:
-                found.add(f"pair {text} {other}", place, owner, 0.5)
+                collector.add(f"pair {text} {other}", place, owner, 0.5)
 
 
 def by_word(features: Features, weights: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
@@ -178,9 +178,9 @@ class NgramModel:
             weights, bias = arrays["weights"].astype(np.float32), arrays["bias"].astype(np.float64)
         except (OSError, ValueError, ValidationError, SafetensorError, KeyError) as error:
             raise Invalid({"ngram": f"The weights cannot be loaded: {error}"}) from error
-        wanted = (1 << stored.bits, len(card.labels))
-        if weights.shape != wanted or bias.shape != wanted[1:] or stored.pairs != (len(card.inputs) == 2):
-            raise Invalid({"ngram": f"The weights are {weights.shape} where the card asks for {wanted}."})
+        shape = (1 << stored.bits, len(card.labels))
+        if weights.shape != shape or bias.shape != shape[1:] or stored.pairs != (len(card.inputs) == 2):
+            raise Invalid({"ngram": f"The weights are {weights.shape} where the card asks for {shape}."})
         if not (np.isfinite(weights).all() and np.isfinite(bias).all()):
             raise Invalid({"ngram": "The weights are no finite numbers; the training diverged."})
         return cls(card, Options(**stored.model_dump()), weights, bias)
@@ -200,13 +200,13 @@ class NgramModel:
             raise Invalid(wrong)
         return extract([inputs[name] for name in self.card.inputs], self.options)
 
-    def logits(self, found: Features) -> NDArray[np.float64]:
+    def logits(self, features: Features) -> NDArray[np.float64]:
         """Logits (labels,)."""
-        return np.asarray(self._bias + found.value @ self._weights[found.index])
+        return np.asarray(self._bias + features.value @ self._weights[features.index])
 
     def answer(self, calls: Sequence[tuple[Backend, Prepared]]) -> list[Output]:
         """Answers to calls of any n-gram models."""
-        return [output(call.card, call.logits(found)) for call, found in calls if isinstance(call, NgramModel)]
+        return [output(call.card, call.logits(features)) for call, features in calls if isinstance(call, NgramModel)]
 
     def predict(self, batch: Sequence[Inputs]) -> list[Output]:
         """One output per input, in order."""
@@ -218,11 +218,11 @@ class NgramModel:
         The baseline is a text without words, where only the bias speaks; the shares add up exactly.
         """
         check_explained(self.card, label, method)
-        found = self.prepare(inputs)
+        features = self.prepare(inputs)
         contrast = label_contrast(self.card, label)
-        sums = by_word(found, np.asarray(self._weights[found.index], float) @ contrast)
-        difference = float((self.logits(found) - self._bias) @ contrast)
-        words = dict(zip(self.card.inputs, found.words, strict=True))
+        sums = by_word(features, np.asarray(self._weights[features.index], float) @ contrast)
+        difference = float((self.logits(features) - self._bias) @ contrast)
+        words = dict(zip(self.card.inputs, features.words, strict=True))
         return exact_attribution(label, words, sums, difference)
 
 

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from dynabench.kit.errors import Invalid
 from dynabench.models import runtime, spec, validity
 from dynabench.models.backends import pieces
-from dynabench.models.backends.base import Alone, Backend, Prepared, Taken, output
+from dynabench.models.backends.base import Alone, Backend, CheckedInputs, Prepared, output
 from dynabench.models.backends.pieces import Pieces, Reading
 from dynabench.models.backends.spans import best, likeliest, spans
 from dynabench.models.protocol import Card, Inputs, Output
@@ -66,12 +66,12 @@ def _check_operators(model: Any, nodes: Sequence[Any]) -> None:
     if not nodes:
         raise Invalid({FILE: "This is no ONNX file, or an empty one."})
     if model.functions:
-        told = "It defines functions of its own; inline them first (onnx.inliner.inline_local_functions)."
-        raise Invalid({FILE: told})
+        message = "It defines functions of its own; inline them first (onnx.inliner.inline_local_functions)."
+        raise Invalid({FILE: message})
     strange = sorted({f"{node.domain}:{node.op_type}" for node in nodes if node.domain not in DOMAINS})
     if strange:
-        told = f"It needs operators that ONNX Runtime does not bring: {', '.join(strange[:5])}. Export without them."
-        raise Invalid({FILE: told})
+        message = f"It needs operators that ONNX Runtime does not bring: {', '.join(strange[:5])}. Export without them."
+        raise Invalid({FILE: message})
     if any(node.op_type == "Loop" for node in nodes):
         raise Invalid({FILE: "It holds a Loop, which might never end; a model that reads a text at once needs none."})
 
@@ -92,9 +92,9 @@ def _graphs(graph: Any) -> Iterator[Any]:
     """The graph and those within its operators."""
     waiting = [graph]
     while waiting:
-        found = waiting.pop()
-        yield found
-        for node in found.node:
+        subgraph = waiting.pop()
+        yield subgraph
+        for node in subgraph.node:
             for attribute in node.attribute:
                 waiting += [*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs]
 
@@ -134,7 +134,7 @@ class Graph:
         self._threads = threads or min(runtime.cores(), 4)
         self._alone = inspect(folder).live
         self._session = _session(folder / FILE, 1 if self._alone else self._threads)
-        self.outputs = [found.name for found in self._session.get_outputs()]
+        self.outputs = [graph_output.name for graph_output in self._session.get_outputs()]
         self._feeds = _feeds(self._session, names)
         rows, self.length = _shape(self._session)
         self._alone = self._alone or rows == 1
@@ -156,16 +156,16 @@ class Graph:
         else:
             parts = [[row] for row in range(len(rows))]
         batches = [[rows[row] for row in part] for part in parts]
-        said = (self._workers.map if self._workers and len(batches) > 1 else map)(
+        arrays_by_batch = (self._workers.map if self._workers and len(batches) > 1 else map)(
             lambda batch: self._session.run(list(outputs), self._fed(batch, least)), batches
         )
-        found: dict[int, list[Array]] = {}
-        for part, arrays in zip(parts, said, strict=True):
+        arrays_by_row: dict[int, list[Array]] = {}
+        for part, arrays in zip(parts, arrays_by_batch, strict=True):
             if any(np.shape(array)[:1] != (len(part),) for array in arrays):
-                given = " and ".join(str(np.shape(array)) for array in arrays)
-                raise ValueError(f"of {len(part)} texts it gave {given}; the first dimension must be theirs")
-            found.update((row, [array[at] for array in arrays]) for at, row in enumerate(part))
-        return [found[row] for row in range(len(rows))]
+                shapes = " and ".join(str(np.shape(array)) for array in arrays)
+                raise ValueError(f"of {len(part)} texts it gave {shapes}; the first dimension must be theirs")
+            arrays_by_row.update((row, [array[at] for array in arrays]) for at, row in enumerate(part))
+        return [arrays_by_row[row] for row in range(len(rows))]
 
     def close(self) -> None:
         """End the threads."""
@@ -174,12 +174,12 @@ class Graph:
 
     def _fed(self, batch: Sequence[Pieces], least: int) -> dict[str, NDArray[Any]]:
         longest = self.length or max(least, *(len(row) for row in batch))
-        made = {role: np.zeros((len(batch), longest), np.int64) for role in USUAL}
+        arrays = {role: np.zeros((len(batch), longest), np.int64) for role in USUAL}
         for at, row in enumerate(batch):
-            made["ids"][at, : len(row)], made["ids"][at, len(row) :] = row.ids, self._pad
-            made["types"][at, : len(row)] = row.types
-            made["mask"][at, : len(row)] = 1
-        return {name: made[role].astype(kind) for role, (name, kind) in self._feeds.items()}
+            arrays["ids"][at, : len(row)], arrays["ids"][at, len(row) :] = row.ids, self._pad
+            arrays["types"][at, : len(row)] = row.types
+            arrays["mask"][at, : len(row)] = 1
+        return {name: arrays[role].astype(kind) for role, (name, kind) in self._feeds.items()}
 
 
 def _session(path: Path, threads: int) -> Any:
@@ -198,27 +198,27 @@ def _session(path: Path, threads: int) -> Any:
 
 def _feeds(session: Any, names: dict[str, str]) -> dict[str, tuple[str, Any]]:
     """For each of `ids`, `mask` and `types` that the graph takes, its input's name and numbers."""
-    inputs = {found.name: found for found in session.get_inputs()}
+    inputs = {graph_input.name: graph_input for graph_input in session.get_inputs()}
     feeds: dict[str, tuple[str, Any]] = {}
     for role, usual in USUAL.items():
-        wanted = names.get(role, "")
-        name = wanted or next((each for each in usual if each in inputs), "")
-        if wanted and wanted not in inputs:
-            raise Invalid({f"options.{role}": f"The graph has no input {wanted!r}; it has {', '.join(inputs)}."})
+        chosen_name = names.get(role, "")
+        name = chosen_name or next((usual_name for usual_name in usual if usual_name in inputs), "")
+        if chosen_name and chosen_name not in inputs:
+            raise Invalid({f"options.{role}": f"The graph has no input {chosen_name!r}; it has {', '.join(inputs)}."})
         if name:
             kind = inputs.pop(name).type
             if kind not in NUMBERS:
                 raise Invalid({FILE: f"The input {name} takes {kind}; one of {', '.join(NUMBERS)} is needed."})
             feeds[role] = name, NUMBERS[kind]
     if "ids" not in feeds or inputs:
-        told = f"Not understood: {', '.join(inputs)}. The options ids, mask and types say which input is which."
-        raise Invalid({FILE: f"The graph's inputs are word pieces. {told}"})
+        message = f"Not understood: {', '.join(inputs)}. The options ids, mask and types say which input is which."
+        raise Invalid({FILE: f"The graph's inputs are word pieces. {message}"})
     return feeds
 
 
 def _shape(session: Any) -> tuple[int | None, int | None]:
     """Rows and pieces that the graph takes, None for any; raises `Invalid` for fixed batches of several rows."""
-    shapes = [found.shape for found in session.get_inputs()]
+    shapes = [graph_input.shape for graph_input in session.get_inputs()]
     if any(len(shape) != 2 for shape in shapes):
         raise Invalid({FILE: "Each input of the graph has two dimensions, texts and word pieces."})
     rows, length = ({shape[at] for shape in shapes if isinstance(shape[at], int)} for at in (0, 1))
@@ -254,7 +254,7 @@ class Options(BaseModel):
 
 
 @dataclass(frozen=True)
-class Read(Taken):
+class Read(CheckedInputs):
     """Inputs with the rows that the graph reads of them; a passage may take several."""
 
     rows: Sequence[Pieces] = ()
@@ -291,21 +291,21 @@ class OnnxModel(Alone):
 
     def prepare(self, inputs: Inputs) -> Read:
         """The inputs' word pieces; raises `Invalid` for inputs without text."""
-        taken = super().prepare(inputs)
-        texts = [str(taken.inputs[name]) for name in self.card.inputs]
+        checked = super().prepare(inputs)
+        texts = [str(checked.inputs[name]) for name in self.card.inputs]
         if self.card.returns == "label":
             row = self._reader.texts(*texts)
-            return Read(taken.inputs, len(row), (row,))
+            return Read(checked.inputs, len(row), (row,))
         reading = self._reader.passage(*texts)
         rows = [window.pieces for window in reading.windows]
-        return Read(taken.inputs, sum(map(len, rows)), rows, reading)
+        return Read(checked.inputs, sum(map(len, rows)), rows, reading)
 
     def answer(self, calls: Sequence[tuple[Backend, Prepared]]) -> list[Output]:
         """One checked output per call, in order; raises `Broken` when the graph fails or says no numbers."""
         read: list[Read] = [prepared for _, prepared in calls]
-        said = iter(self._run([row for one in read for row in one.rows]))
-        outputs = [self._said(one, [next(said) for _ in one.rows]) for one in read]
-        return validity.check_outputs(self.card, [one.inputs for one in read], outputs)
+        row_arrays = iter(self._run([row for call_inputs in read for row in call_inputs.rows]))
+        outputs = [self._make_output(call_inputs, [next(row_arrays) for _ in call_inputs.rows]) for call_inputs in read]
+        return validity.check_outputs(self.card, [call_inputs.inputs for call_inputs in read], outputs)
 
     def predict(self, batch: Sequence[Inputs]) -> list[Output]:
         """One output per input, in order."""
@@ -317,23 +317,23 @@ class OnnxModel(Alone):
 
     def _run(self, rows: Sequence[Pieces]) -> list[list[Array]]:
         try:
-            said = self._graph.run(rows, self._outputs, self._least)
+            arrays_by_row = self._graph.run(rows, self._outputs, self._least)
         except Exception as error:
             raise validity.Broken(f"{self.card.name}: ONNX Runtime failed: {error}") from error
-        for row, arrays in zip(rows, said, strict=True):
-            _check_said(self.card, len(row), arrays)
-        return said
+        for row, arrays in zip(rows, arrays_by_row, strict=True):
+            _check_arrays(self.card, len(row), arrays)
+        return arrays_by_row
 
-    def _said(self, read: Read, said: Sequence[Sequence[Array]]) -> Output:
+    def _make_output(self, read: Read, arrays_by_window: Sequence[Sequence[Array]]) -> Output:
         if read.reading is None:
-            scores = said[0][0]
+            scores = arrays_by_window[0][0]
             return output(self.card, np.log(np.maximum(scores, 1e-30)) if self._options.probabilities else scores)
-        found = spans(read.reading, [_ends(arrays) for arrays in said])
-        if not found:
+        candidates = spans(read.reading, [_ends(arrays) for arrays in arrays_by_window])
+        if not candidates:
             return Output({self.card.answer: []}, {})
-        chosen = best(found)
+        chosen = best(candidates)
         answer = {"start": chosen.start, "end": chosen.end, "text": chosen.text}
-        return Output({self.card.answer: [answer]}, likeliest(found, chosen))
+        return Output({self.card.answer: [answer]}, likeliest(candidates, chosen))
 
     def _try_out(self) -> None:
         """Ask once, about a short and a longer text together."""
@@ -346,44 +346,48 @@ class OnnxModel(Alone):
 
 def _check_card(card: Card) -> None:
     if card.images or len(card.inputs) > 2 or card.returns not in ("label", "spans"):
-        told = "An ONNX model reads one or two texts and returns a label, or spans of the second."
-        raise Invalid({"inputs": told})
+        message = "An ONNX model reads one or two texts and returns a label, or spans of the second."
+        raise Invalid({"inputs": message})
     if card.returns == "spans" and len(card.inputs) != 2:
         raise Invalid({"inputs": "A model that marks spans has two inputs, question and passage."})
 
 
-def _outputs(card: Card, options: Options, there: Sequence[str]) -> list[str]:
+def _outputs(card: Card, options: Options, output_names: Sequence[str]) -> list[str]:
     """The outputs that are asked for: one, or those of start and end."""
 
-    def found(option: str, usual: str) -> str:
-        wanted = str(getattr(options, option))
-        if wanted and wanted not in there:
-            raise Invalid({f"options.{option}": f"The graph has no output {wanted!r}; it has {', '.join(there)}."})
-        return wanted or (usual if usual in there else "")
+    def choose_output(option: str, usual: str) -> str:
+        chosen_name = str(getattr(options, option))
+        if chosen_name and chosen_name not in output_names:
+            raise Invalid(
+                {f"options.{option}": f"The graph has no output {chosen_name!r}; it has {', '.join(output_names)}."}
+            )
+        return chosen_name or (usual if usual in output_names else "")
 
-    ends = [found("start", "start_logits"), found("end", "end_logits")]
+    ends = [choose_output("start", "start_logits"), choose_output("end", "end_logits")]
     if card.returns == "spans" and all(ends):
         return ends
-    scores = found("scores", "logits") or (there[0] if len(there) == 1 else "")
+    scores = choose_output("scores", "logits") or (output_names[0] if len(output_names) == 1 else "")
     if scores:
         return [scores]
     which = "scores" if card.returns == "label" else "start and end, or scores,"
-    raise Invalid({FILE: f"The graph's outputs are {', '.join(there)}; the options {which} say which to read."})
+    raise Invalid({FILE: f"The graph's outputs are {', '.join(output_names)}; the options {which} say which to read."})
 
 
-def _check_said(card: Card, pieces: int, arrays: Sequence[Any]) -> None:
+def _check_arrays(card: Card, pieces: int, arrays: Sequence[Any]) -> None:
     """Raises `Broken` with what the graph gave and what is needed."""
     shapes = [tuple(np.shape(array)) for array in arrays]
     if card.returns == "label":
         fits = shapes == [(len(card.labels),)]
-        wanted = f"(texts, {len(card.labels)}), one score for each of {', '.join(card.labels)}"
+        needed_shapes = f"(texts, {len(card.labels)}), one score for each of {', '.join(card.labels)}"
     else:
         tail = (2,) if len(arrays) == 1 else ()
         fits = all(shape[1:] == tail and shape[:1] >= (pieces,) for shape in shapes)
-        wanted = "(texts, pieces) for start and end each, or (texts, pieces, 2)"
+        needed_shapes = "(texts, pieces) for start and end each, or (texts, pieces, 2)"
     if not fits:
-        given = " and ".join(f"(texts, {', '.join(map(str, shape))})" for shape in shapes)
-        raise validity.Broken(f"{card.name}: the graph gave scores of the shape {given}; needed: {wanted}.")
+        actual_shapes = " and ".join(f"(texts, {', '.join(map(str, shape))})" for shape in shapes)
+        raise validity.Broken(
+            f"{card.name}: the graph gave scores of the shape {actual_shapes}; needed: {needed_shapes}."
+        )
     if not all(np.issubdtype(array.dtype, np.floating) and np.isfinite(array).all() for array in arrays):
         raise validity.Broken(f"{card.name}: the graph gave scores that are no numbers (NaN or infinite).")
 

@@ -116,9 +116,9 @@ def read_passage(question: str, passage: str, max_length: int, tokenizer: "Token
     `tokenizer` is by default the shared encoder's; another one must have its marks.
     """
     tokenizer = tokenizer or encoder.tokenizer()
-    asked = tuple(first_words(question, max_length))
+    question_words = tuple(first_words(question, max_length))
     words = tuple(answerable(passage, WORDS))
-    (question_ids, question_word), (ids, word) = _pieces(asked, tokenizer), _pieces(words, tokenizer)
+    (question_ids, question_word), (ids, word) = _pieces(question_words, tokenizer), _pieces(words, tokenizer)
     head = min(len(question_ids), QUESTION, max_length // 3)
     question_ids, question_word = question_ids[:head], question_word[:head]
     room = max_length - head - 3
@@ -130,7 +130,7 @@ def read_passage(question: str, passage: str, max_length: int, tokenizer: "Token
             (CLS, *question_ids, SEP, *ids[part], SEP),
             (0,) * (head + 2) + (1,) * (count + 1),
             (None, *((0, w) for w in question_word), None, *((1, w) for w in word[part]), None),
-            (asked, words),
+            (question_words, words),
         )
         windows.append(Window(pieces, first, count, head + 2))
     return Reading(passage, words, tuple(word), tuple(windows))
@@ -213,26 +213,26 @@ class Plain:
     def texts(self, *texts: str) -> Pieces:
         """One or two texts in one row; of two, the longer one is cut first."""
         first, *second = (self._clean(text) for text in texts)
-        found = self._cut.encode(first, second[0] if second else None)
-        return Pieces(tuple(found.ids), tuple(found.type_ids), (), ())
+        encoding = self._cut.encode(first, second[0] if second else None)
+        return Pieces(tuple(encoding.ids), tuple(encoding.type_ids), (), ())
 
     def passage(self, question: str, passage: str) -> Reading:
         """A passage in windows, with the question before each."""
-        asked = self._whole.encode(self._clean(question), add_special_tokens=False)
-        found = self._whole.encode(self._clean(passage[: PIECES * 10]), add_special_tokens=False)
-        ids, (words, word) = found.ids[:PIECES], _words(found, passage)
+        question_encoding = self._whole.encode(self._clean(question), add_special_tokens=False)
+        passage_encoding = self._whole.encode(self._clean(passage[: PIECES * 10]), add_special_tokens=False)
+        ids, (words, word) = passage_encoding.ids[:PIECES], _words(passage_encoding, passage)
         layout = self._layout
-        head = asked.ids[: min(QUESTION, self._longest // 3)]
+        head = question_encoding.ids[: min(QUESTION, self._longest // 3)]
         before = (*layout.first, *head, *layout.between)
         room = self._longest - len(before) - len(layout.last)
-        made = []
+        windows = []
         for first in starts(len(ids), room, min(OVERLAP, room // 2)):
             part = ids[first : first + room]
             types = (*layout.first_types, *[layout.types[0]] * len(head), *layout.between_types)
             types = (*types, *[layout.types[1]] * len(part), *layout.last_types)
             row = Pieces((*before, *part, *layout.last), types, (), ())
-            made.append(Window(row, first, len(part), len(before)))
-        return Reading(passage, words, word[: len(ids)], tuple(made))
+            windows.append(Window(row, first, len(part), len(before)))
+        return Reading(passage, words, word[: len(ids)], tuple(windows))
 
     def _clean(self, text: str) -> str:
         """As long as the text, so that places stay what they are."""
@@ -255,29 +255,29 @@ class Layout:
 
 def _layout(loaded: "Tokenizer") -> Layout:
     """Read off a pair of short texts."""
-    found = loaded.encode("a", "b")
-    sides = found.sequence_ids
+    encoding = loaded.encode("a", "b")
+    sides = encoding.sequence_ids
     if 0 not in sides or 1 not in sides:
         raise Invalid({FILE: "It makes no word pieces of plain letters."})
     ends = [sides.index(0), len(sides) - sides[::-1].index(0), sides.index(1), len(sides) - sides[::-1].index(1)]
     cuts = [slice(0, ends[0]), slice(ends[1], ends[2]), slice(ends[3], None)]
-    ids, types = ([tuple(row[cut]) for cut in cuts] for row in (found.ids, found.type_ids))
+    ids, types = ([tuple(row[cut]) for cut in cuts] for row in (encoding.ids, encoding.type_ids))
     return Layout(
-        ids[0], ids[1], ids[2], types[0], types[1], types[2], (found.type_ids[ends[0]], found.type_ids[ends[2]])
+        ids[0], ids[1], ids[2], types[0], types[1], types[2], (encoding.type_ids[ends[0]], encoding.type_ids[ends[2]])
     )
 
 
-def _words(found: "Encoding", text: str) -> tuple[tuple[Word, ...], tuple[int, ...]]:
+def _words(encoding: "Encoding", text: str) -> tuple[tuple[Word, ...], tuple[int, ...]]:
     """The words that the tokenizer sees, without space around them, and each piece's word."""
     places: list[tuple[int, int]] = []
     word: list[int] = []
-    known: int | None = None
-    for own, (start, end) in zip(found.word_ids, found.offsets, strict=True):
-        if places and own is not None and own == known:
+    previous_word: int | None = None
+    for own, (start, end) in zip(encoding.word_ids, encoding.offsets, strict=True):
+        if places and own is not None and own == previous_word:
             places[-1] = places[-1][0], max(end, places[-1][1])
         else:
             places.append((start, end))
-        known = own
+        previous_word = own
         word.append(len(places) - 1)
     return tuple(_trimmed(text, start, end) for start, end in places), tuple(word)
 

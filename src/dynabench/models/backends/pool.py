@@ -128,8 +128,8 @@ def merge_pieces(batch: Sequence[Pieces]) -> Pass:
         )
     )
     longest = total if len(batch) == 1 else max(lengths)
-    there = torch.arange(longest) < torch.tensor(lengths).unsqueeze(1)
-    return Pass(ids, positions, types, _places(there, total), there.long())
+    occupied = torch.arange(longest) < torch.tensor(lengths).unsqueeze(1)
+    return Pass(ids, positions, types, _places(occupied, total), occupied.long())
 
 
 def blank(pieces: int) -> list[Pieces]:
@@ -138,14 +138,14 @@ def blank(pieces: int) -> list[Pieces]:
     return [Pieces((CLS,) * length, (0,) * length, (), ()) for length in lengths]
 
 
-def _places(there: Tensor, total: int) -> Places:
+def _places(occupied: Tensor, total: int) -> Places:
     """Return the places of pieces, given the places (rows, longest) that hold a piece."""
-    rows, longest = there.shape
-    full = bool(there.all())
-    mask = None if full else torch.where(there, 0.0, APART)[:, None, None, :]
+    rows, longest = occupied.shape
+    full = bool(occupied.all())
+    mask = None if full else torch.where(occupied, 0.0, APART)[:, None, None, :]
     if rows == 1 or (full and total == rows * longest):
         return Places(rows, longest, mask)
-    held = there.flatten().nonzero().squeeze(1)
+    held = occupied.flatten().nonzero().squeeze(1)
     spread = torch.zeros(rows * longest, dtype=torch.long)
     spread[held] = torch.arange(len(held))
     gather = torch.cat([held, held.new_zeros(total - len(held))])
@@ -224,24 +224,24 @@ class Pool:
             ready = {key: self._with(key, precision) for key in by_key}
             parts = [(key, part) for key, rows in by_key.items() for part in self._parts(rows, batch)]
 
-            def said(key: str, part: list[int]) -> Tensor:
+            def compute_part(key: str, part: list[int]) -> Tensor:
                 return _pass(*ready[key], self._members[key].head, [batch[row] for row in part])
 
-            found = list((map if len(parts) == 1 else self._threads.map)(said, *zip(*parts, strict=True)))
+            part_logits = list((map if len(parts) == 1 else self._threads.map)(compute_part, *zip(*parts, strict=True)))
         rows = (row for _, part in parts for row in part)
-        by_row = dict(zip(rows, (one for logits in found for one in logits), strict=True))
+        by_row = dict(zip(rows, (row_logits for logits in part_logits for row_logits in logits), strict=True))
         return [by_row[row] for row in range(len(batch))]
 
-    def prepare(self, wanted: Callable[[], bool] = lambda: True) -> None:
+    def prepare(self, is_needed: Callable[[], bool] = lambda: True) -> None:
         """Compute a pass of each size, so that all code and buffers are made now and the process grows no more.
 
         The largest come first, on every core, since smaller ones fit into what they leave. Gives way to calls after
-        each pass, and ends when it is no longer `wanted`.
+        each pass, and ends when it is no longer needed.
         """
         precisions = (self.precision,) if self.exact else (self.precision, AGAIN)
         for key, precision, size in product(self._unlike(), precisions, SIZES):
             with self._turns.patient():
-                if not wanted() or key not in self._members:
+                if not is_needed() or key not in self._members:
                     return
                 work = (*self._with(key, precision), self._members[key].head, blank(size))
                 times = runtime.cores() if size == SIZES[0] else 1
@@ -310,13 +310,13 @@ class Explainable:
     def logits(self, embeddings: Tensor, types: Tensor, mask: Tensor) -> Tensor:
         """Logits (B, labels) of word embeddings (B, T, width); gradients flow, always in fp32."""
         added = torch.where(mask.bool(), 0.0, APART)[:, None, None, :]
-        return self._said(embeddings, types, added, mask)
+        return self._compute_logits(embeddings, types, added, mask)
 
     def gated(self, ids: Tensor, types: Tensor, gates: Tensor) -> Tensor:
         """Logits (B, labels) of pieces `ids` (B, T) that are present as far as `gates` (B, T), from 0 to 1, say."""
-        return self._said(ids, types, gates.log()[:, None, None, :], gates)
+        return self._compute_logits(ids, types, gates.log()[:, None, None, :], gates)
 
-    def _said(self, words: Tensor, types: Tensor, added: Tensor, mask: Tensor) -> Tensor:
+    def _compute_logits(self, words: Tensor, types: Tensor, added: Tensor, mask: Tensor) -> Tensor:
         with self.pool.turns.patient():
             states = self.pool.states(self.key, words, types, added)
         logits: Tensor = self.pool.head(self.key)(states, mask)
@@ -326,10 +326,10 @@ class Explainable:
 @torch.inference_mode()
 def _pass(body: Body, adapter: list[Deltas], head: nn.Module, batch: Sequence[Pieces]) -> Tensor:
     """Return the head's logits of inputs that are computed together, one row for each."""
-    given = merge_pieces(batch)
-    runtime.use_threads(len(given.ids))
-    states = body(body.embed(given.ids, given.positions, given.types), given.places, adapter)
-    logits: Tensor = head(given.places.grid(states).float(), given.mask)
+    merged = merge_pieces(batch)
+    runtime.use_threads(len(merged.ids))
+    states = body(body.embed(merged.ids, merged.positions, merged.types), merged.places, adapter)
+    logits: Tensor = head(merged.places.grid(states).float(), merged.mask)
     return logits
 
 

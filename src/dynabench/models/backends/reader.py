@@ -49,19 +49,19 @@ SMALL = frozenset(
 )
 
 
-def weigh_evidence(question: str, passage: str, found: Sequence[Span], strength: float) -> NDArray[np.float64]:
-    """The numbers of `NAMES` (14,) for the best of the answers that were `found`, of which there is at least one.
+def weigh_evidence(question: str, passage: str, candidates: Sequence[Span], strength: float) -> NDArray[np.float64]:
+    """The numbers of `NAMES` (14,) for the best of the `candidates`, of which there is at least one.
 
     `strength` is the highest sum of start and end logits.
     """
-    (_, (chosen, *_)), *_ = texts = ranked(found)
+    (_, (chosen, *_)), *_ = texts = ranked(candidates)
     shares = [sum(span.probability for span in group) for _, group in texts]
     others = sorted(shares[1:], reverse=True)
     first = math.log(max(shares[0], 1e-9))
     beside = _sentence(passage, chosen)
-    asked = _stems(question)
-    known, near = _stems(passage), _stems(beside)
-    lacking = [stem for stem in asked if stem not in known]
+    question_stems = _stems(question)
+    passage_stems, near = _stems(passage), _stems(beside)
+    lacking = [stem for stem in question_stems if stem not in passage_stems]
     opening = question.lower()
     return np.array(
         [
@@ -69,11 +69,11 @@ def weigh_evidence(question: str, passage: str, found: Sequence[Span], strength:
             first - math.log(max(others[0] if others else 0.0, 1e-9)),
             strength,
             -sum(share * math.log(share) for share in shares if share > 0),
-            1 - len(lacking) / max(len(asked), 1),
+            1 - len(lacking) / max(len(question_stems), 1),
             len(lacking),
-            sum(stem in near for stem in asked) / max(len(asked), 1),
+            sum(stem in near for stem in question_stems) / max(len(question_stems), 1),
             sum(number not in passage for number in re.findall(r"\d+", question)),
-            sum(word.lower()[:STEM] not in known for word in _capitals(question)),
+            sum(word.lower()[:STEM] not in passage_stems for word in _capitals(question)),
             float(_negated(question) != _negated(beside)),
             float(bool(re.match(r"who|whom|whose", opening)) and not any(c.isupper() for c in chosen.text)),
             float(bool(re.search(r"\bwhen\b|what year|what date|what day", opening)) and not _timely(chosen.text)),
@@ -85,13 +85,13 @@ def weigh_evidence(question: str, passage: str, found: Sequence[Span], strength:
 
 def found_share(question: str, passage: str) -> float:
     """The share of a question's words that the passage has, from 0 to 1."""
-    asked, known = _stems(question), _stems(passage)
-    return sum(stem in known for stem in asked) / max(len(asked), 1)
+    question_stems, passage_stems = _stems(question), _stems(passage)
+    return sum(stem in passage_stems for stem in question_stems) / max(len(question_stems), 1)
 
 
 def _stems(text: str) -> frozenset[str]:
-    said = (word.lower().removesuffix("'s").removesuffix("’s") for word in WORD.findall(text))
-    return frozenset(word[:STEM] for word in said if word not in SMALL)
+    bare_words = (word.lower().removesuffix("'s").removesuffix("’s") for word in WORD.findall(text))
+    return frozenset(word[:STEM] for word in bare_words if word not in SMALL)
 
 
 def _capitals(question: str) -> list[str]:
@@ -189,14 +189,14 @@ class ReaderModel(Alone):
 
     def predict(self, batch: Sequence[Inputs]) -> list[Output]:
         """One output per input, in order."""
-        asked, given = self.card.inputs
-        decided = [place for place, inputs in enumerate(batch) if YES_NO.match(inputs[asked].strip())]
-        said = dict(zip(decided, self._decide([batch[place] for place in decided]), strict=True))
-        rest = [place for place in range(len(batch)) if place not in said]
-        found = self._extractor.candidates([batch[place] for place in rest])
-        for place, each in zip(rest, found, strict=True):
-            said[place] = self._extracted(batch[place][asked], batch[place][given], each)
-        return [said[place] for place in range(len(batch))]
+        question_field, passage_field = self.card.inputs
+        decided = [place for place, inputs in enumerate(batch) if YES_NO.match(inputs[question_field].strip())]
+        outputs = dict(zip(decided, self._decide([batch[place] for place in decided]), strict=True))
+        rest = [place for place in range(len(batch)) if place not in outputs]
+        candidates = self._extractor.candidates([batch[place] for place in rest])
+        for place, answers in zip(rest, candidates, strict=True):
+            outputs[place] = self._extracted(batch[place][question_field], batch[place][passage_field], answers)
+        return [outputs[place] for place in range(len(batch))]
 
     def close(self) -> None:
         """Close the members."""
@@ -205,24 +205,25 @@ class ReaderModel(Alone):
 
     def _decide(self, batch: Sequence[Inputs]) -> list[Output]:
         """Yes or no; unanswerable where the passage lacks most of the question's words."""
-        asked, given = self.card.inputs
-        made = []
+        question_field, passage_field = self.card.inputs
+        outputs = []
         for inputs, output in zip(batch, self._decider.predict(batch), strict=True):
-            known = found_share(inputs[asked], inputs[given]) >= COMMON
-            answer = output.answer[self._decider.card.answer] if known else NONE
-            made.append(Output({self.card.answer: answer}, output.probabilities if known else None))
-        return made
+            covered = found_share(inputs[question_field], inputs[passage_field]) >= COMMON
+            answer = output.answer[self._decider.card.answer] if covered else NONE
+            outputs.append(Output({self.card.answer: answer}, output.probabilities if covered else None))
+        return outputs
 
-    def _extracted(self, question: str, passage: str, found: "FoundAnswers") -> Output:
+    def _extracted(self, question: str, passage: str, answers: "FoundAnswers") -> Output:
         """The best words of the passage, unless the evidence is against them."""
-        if not found.spans:
+        if not answers.spans:
             return Output({self.card.answer: NONE}, {NONE: 1.0})
-        none = self.unanswerable(weigh_evidence(question, passage, found.spans, found.strength))
+        none = self.unanswerable(weigh_evidence(question, passage, answers.spans, answers.strength))
         chances = {
-            text: round((1 - none) * chance, 6) for text, chance in likeliest(found.spans, best(found.spans)).items()
+            text: round((1 - none) * chance, 6)
+            for text, chance in likeliest(answers.spans, best(answers.spans)).items()
         }
         chances[NONE] = round(none, 6)
-        answer = NONE if none > self._weights.threshold else answered(question, found)
+        answer = NONE if none > self._weights.threshold else answered(question, answers)
         return Output({self.card.answer: answer}, chances)
 
     def unanswerable(self, numbers: np.ndarray) -> float:
@@ -232,26 +233,26 @@ class ReaderModel(Alone):
         return float(1 / (1 + np.exp(-(scaled @ np.array(own.weight) + own.bias))))
 
 
-def answered(question: str, found: "FoundAnswers") -> str:
+def answered(question: str, answers: "FoundAnswers") -> str:
     """The best answer in the form that the question asks for: a number, several things, or words of the passage."""
-    texts = [group[0].text for _, group in ranked(found.spans)]
+    texts = [group[0].text for _, group in ranked(answers.spans)]
     if COUNT.search(question):
         counted = next((text for text in texts[:5] if NUMBER.search(text)), None)
         return NUMBER.search(counted)[0] if counted else texts[0]  # type: ignore[index]
-    if asked := SEVERAL.search(question):
-        wanted = {"both": 2}.get(asked[1].lower()) or NUMBERS.get(asked[1].lower()) or int(asked[1])
+    if match := SEVERAL.search(question):
+        count = {"both": 2}.get(match[1].lower()) or NUMBERS.get(match[1].lower()) or int(match[1])
         parts = [part for part in JOINTS.split(texts[0]) if part]
-        return APART.join(parts if len(parts) > 1 else _apart(found, wanted))
+        return APART.join(parts if len(parts) > 1 else _apart(answers, count))
     return texts[0]
 
 
-def _apart(found: "FoundAnswers", wanted: int) -> list[str]:
+def _apart(answers: "FoundAnswers", count: int) -> list[str]:
     """So many of the best answers that share no words, in the order of the passage."""
-    taken: list[Span] = []
-    for _, (span, *_) in ranked(found.spans):
-        if len(taken) < wanted and all(span.end <= other.start or other.end <= span.start for other in taken):
-            taken.append(span)
-    return [span.text for span in sorted(taken, key=lambda span: span.start)]
+    chosen: list[Span] = []
+    for _, (span, *_) in ranked(answers.spans):
+        if len(chosen) < count and all(span.end <= other.start or other.end <= span.start for other in chosen):
+            chosen.append(span)
+    return [span.text for span in sorted(chosen, key=lambda span: span.start)]
 
 
 def _member(card: Card, reference: str, bulk: bool) -> "ExtractorModel | NgramModel":

@@ -38,8 +38,8 @@ class Span:
     last: int
 
 
-def spans(reading: Reading, said: Sequence[NDArray[np.floating]], longest: int = LONGEST) -> list[Span]:
-    """Possible answers, the likeliest first; `said` holds logits (T, 2) of each window, padding included.
+def spans(reading: Reading, window_logits: Sequence[NDArray[np.floating]], longest: int = LONGEST) -> list[Span]:
+    """Possible answers, the likeliest first; `window_logits` holds logits (T, 2) of each window, padding included.
 
     A span's probability is its share of all spans of at most `longest` pieces, over all windows.
     """
@@ -47,7 +47,7 @@ def spans(reading: Reading, said: Sequence[NDArray[np.floating]], longest: int =
     if not n:
         return []
     table, seen = np.full((n, longest), -np.inf), np.zeros((n, longest), int)
-    for index, (window, logits) in enumerate(zip(reading.windows, said, strict=True)):
+    for index, (window, logits) in enumerate(zip(reading.windows, window_logits, strict=True)):
         mine = _scores(np.asarray(logits, float)[window.at : window.at + window.count], longest)
         rows = slice(window.first, window.first + window.count)
         better = mine > table[rows]
@@ -56,13 +56,13 @@ def spans(reading: Reading, said: Sequence[NDArray[np.floating]], longest: int =
     odds = np.exp(table - table.max())
     shares = (odds / odds.sum()).ravel()
     likeliest = np.argsort(-shares, kind="stable")[:CANDIDATES]
-    found: dict[tuple[int, int], Span] = {}
+    span_by_place: dict[tuple[int, int], Span] = {}
     for place in likeliest[shares[likeliest] > 0]:
         first, length = divmod(int(place), longest)
         span = _span(reading, first, first + length, float(shares[place]), int(seen.ravel()[place]))
-        known = found.get((span.start, span.end))
-        found[span.start, span.end] = span if known is None else _joined(known, span)
-    return sorted(found.values(), key=lambda span: -span.probability)
+        earlier = span_by_place.get((span.start, span.end))
+        span_by_place[span.start, span.end] = span if earlier is None else _joined(earlier, span)
+    return sorted(span_by_place.values(), key=lambda span: -span.probability)
 
 
 def _scores(logits: NDArray[np.float64], longest: int) -> NDArray[np.float64]:
@@ -78,19 +78,25 @@ def _span(reading: Reading, first: int, last: int, share: float, window: int) ->
     return Span(start, end, reading.passage[start:end], share, window, first + shift, last + shift)
 
 
-def _joined(known: Span, other: Span) -> Span:
+def _joined(likelier: Span, other: Span) -> Span:
     """Two spans of pieces that cover the same words count as one; the likelier is where it was read."""
     return Span(
-        known.start, known.end, known.text, known.probability + other.probability, known.window, known.first, known.last
+        likelier.start,
+        likelier.end,
+        likelier.text,
+        likelier.probability + other.probability,
+        likelier.window,
+        likelier.first,
+        likelier.last,
     )
 
 
-def best(found: Sequence[Span]) -> Span:
+def best(candidates: Sequence[Span]) -> Span:
     """The answer: the first of `ranked`."""
-    return ranked(found)[0][1][0]
+    return ranked(candidates)[0][1][0]
 
 
-def ranked(found: Sequence[Span]) -> list[tuple[float, list[Span]]]:
+def ranked(candidates: Sequence[Span]) -> list[tuple[float, list[Span]]]:
     """Possible texts, the best first: what speaks for each, and its spans, the likeliest first.
 
     For a text speaks its expected word F1 against the likeliest texts, plus `EXACT` times its own probability: so
@@ -99,7 +105,7 @@ def ranked(found: Sequence[Span]) -> list[tuple[float, list[Span]]]:
     that the shipped model had not seen.
     """
     groups: dict[tuple[str, ...], list[Span]] = {}
-    for span in found:
+    for span in candidates:
         groups.setdefault(tuple(answer_words(span.text)), []).append(span)
     texts = sorted(groups, key=lambda text: -_total(groups[text]))[:TEXTS]
     shares = np.array([_total(groups[text]) for text in texts])
@@ -123,10 +129,10 @@ def _f1(texts: Sequence[tuple[str, ...]]) -> NDArray[np.float64]:
     return np.asarray(np.divide(2 * common, total, out=np.ones(common.shape), where=total > 0))
 
 
-def likeliest(found: Sequence[Span], chosen: Span, count: int = 3) -> dict[str, float]:
+def likeliest(candidates: Sequence[Span], chosen: Span, count: int = 3) -> dict[str, float]:
     """Probabilities of `count` texts, that of the chosen answer among them, the likeliest first."""
     shares: dict[str, float] = {}
-    for span in found:
+    for span in candidates:
         shares[span.text] = shares.get(span.text, 0.0) + span.probability
     order = sorted(shares, key=lambda text: (text != chosen.text, -shares[text]))[:count]
     return {text: round(shares[text], 6) for text in sorted(order, key=lambda text: -shares[text])}

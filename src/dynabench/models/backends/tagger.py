@@ -62,9 +62,9 @@ class TaggerModel(Alone):
             weights, bias = arrays["weights"].astype(np.float32), arrays["bias"].astype(np.float64)
         except (OSError, ValueError, SafetensorError, KeyError) as error:
             raise Invalid({"tagger": f"The weights cannot be loaded: {error}"}) from error
-        wanted = (1 << options.bits, 1 + 2 * len(card.labels))
-        if weights.shape != wanted or bias.shape != wanted[1:]:
-            raise Invalid({"tagger": f"The weights are {weights.shape} where the card asks for {wanted}."})
+        shape = (1 << options.bits, 1 + 2 * len(card.labels))
+        if weights.shape != shape or bias.shape != shape[1:]:
+            raise Invalid({"tagger": f"The weights are {weights.shape} where the card asks for {shape}."})
         if not (np.isfinite(weights).all() and np.isfinite(bias).all()):
             raise Invalid({"tagger": "The weights are no finite numbers; the training diverged."})
         return cls(card, options.bits, weights, bias)
@@ -74,17 +74,17 @@ class TaggerModel(Alone):
         return [self._read(inputs[self.card.inputs[0]]) for inputs in batch]
 
     def _read(self, text: str) -> Output:
-        said = first_words(text, WORDS)
-        if not said:
+        text_words = first_words(text, WORDS)
+        if not text_words:
             return Output({self.card.answer: []}, {})
-        logits = np.array([self._bias + self._weights[columns].sum(0) for columns in rows(said, self._mask)])
+        logits = np.array([self._bias + self._weights[columns].sum(0) for columns in rows(text_words, self._mask)])
         shares = np.exp(logits - logits.max(-1, keepdims=True))
         shares /= shares.sum(-1, keepdims=True)
         tags = decoded(np.log(np.maximum(shares, 1e-12)), self._barred)
         spans: list[dict[str, Any]] = []
         likely: dict[str, float] = {}
         for first, last, label in stretches(tags):
-            start, end = said[first].start, said[last].end
+            start, end = text_words[first].start, text_words[last].end
             spans.append({"start": start, "end": end, "text": text[start:end], "label": self.card.labels[label]})
             own = shares[first : last + 1, 1 + 2 * label : 3 + 2 * label].sum(-1)
             likely[text[start:end]] = round(float(own.min()), 6)
@@ -96,23 +96,23 @@ def save(folder: Path, weights: Floats, bias: Floats) -> None:
     save_file({"weights": weights.astype(np.float16), "bias": bias.astype(np.float32)}, folder / WEIGHTS)
 
 
-def rows(said: Sequence[Word], mask: int) -> Iterator[Columns]:
+def rows(text_words: Sequence[Word], mask: int) -> Iterator[Columns]:
     """The columns of each word's features."""
-    told = [_told(word.text) for word in said]
-    begins = [at == 0 or bool(ENDS.search(said[at - 1].text)) for at in range(len(said))]
-    for at in range(len(said)):
-        found = [f"0{name}" for name in told[at]]
+    word_features = [_list_features(word.text) for word in text_words]
+    begins = [at == 0 or bool(ENDS.search(text_words[at - 1].text)) for at in range(len(text_words))]
+    for at in range(len(text_words)):
+        names = [f"0{name}" for name in word_features[at]]
         for step in NEAR:
-            near = told[at + step] if 0 <= at + step < len(said) else ("edge",)
-            found += [f"{step}{name}" for name in near]
-        shapes = [told[other][1] if 0 <= other < len(said) else "edge" for other in (at - 1, at, at + 1)]
-        before = told[at - 1][0] if at else "edge"
-        found += [f"s{'|'.join(shapes)}", f"b{before}|{shapes[1]}", f"f{begins[at]}{shapes[1]}"]
-        yield np.array([crc32(name.encode("utf-8", "surrogatepass")) & mask for name in found], np.int64)
+            near = word_features[at + step] if 0 <= at + step < len(text_words) else ("edge",)
+            names += [f"{step}{name}" for name in near]
+        shapes = [word_features[other][1] if 0 <= other < len(text_words) else "edge" for other in (at - 1, at, at + 1)]
+        before = word_features[at - 1][0] if at else "edge"
+        names += [f"s{'|'.join(shapes)}", f"b{before}|{shapes[1]}", f"f{begins[at]}{shapes[1]}"]
+        yield np.array([crc32(name.encode("utf-8", "surrogatepass")) & mask for name in names], np.int64)
 
 
 @lru_cache(maxsize=65536)
-def _told(word: str) -> tuple[str, ...]:
+def _list_features(word: str) -> tuple[str, ...]:
     """Return the features of a word: itself, its shape, its beginning and its end."""
     low = word.casefold()
     return (f"w{low}", f"s{_shape(word)}", f"p{low[:3]}", f"e{low[-3:]}", f"e{low[-2:]}")
@@ -130,12 +130,12 @@ def barred(labels: int) -> NDArray[np.bool_]:
     Tags are O, B, I, B, I, ...
     """
     size = 1 + 2 * labels
-    found = np.zeros((size + 1, size), bool)
+    mask = np.zeros((size + 1, size), bool)
     for label in range(labels):
         inside = 2 + 2 * label
-        found[:, inside] = True
-        found[[inside - 1, inside], inside] = False
-    return found
+        mask[:, inside] = True
+        mask[[inside - 1, inside], inside] = False
+    return mask
 
 
 def decoded(logs: NDArray[np.float64], never: NDArray[np.bool_]) -> list[int]:
@@ -154,10 +154,10 @@ def decoded(logs: NDArray[np.float64], never: NDArray[np.bool_]) -> list[int]:
 
 def stretches(tags: Sequence[int]) -> list[tuple[int, int, int]]:
     """First word, last word and label of each name."""
-    found: list[tuple[int, int, int]] = []
+    names: list[tuple[int, int, int]] = []
     for at, tag in enumerate(tags):
         if tag and tag % 2:
-            found.append((at, at, tag // 2))
+            names.append((at, at, tag // 2))
         elif tag:
-            found[-1] = (found[-1][0], at, found[-1][2])
-    return found
+            names[-1] = (names[-1][0], at, names[-1][2])
+    return names

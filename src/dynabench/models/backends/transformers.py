@@ -70,8 +70,8 @@ class Options(BaseModel):
     @model_validator(mode="after")
     def _names_a_commit(self) -> "Options":
         if self.hub and not re.fullmatch(r"[0-9a-f]{40}", self.revision):
-            told = "is the commit, 40 hex digits; `dynabench model hub` writes it: a branch's content changes."
-            raise ValueError(f"The revision of {self.hub} {told}")
+            message = "is the commit, 40 hex digits; `dynabench model hub` writes it: a branch's content changes."
+            raise ValueError(f"The revision of {self.hub} {message}")
         if self.revision and not self.hub:
             raise ValueError("A revision needs the repository that it is one of: hub.")
         if self.answer == "likelihood" and self.architecture != "text-generation":
@@ -116,21 +116,21 @@ class TransformersModel(Alone):
         try:
             network = getattr(import_module(f"{_HERE}.{module}"), name)
         except ModuleNotFoundError as error:
-            told = f"Models of kind 'transformers' need {error.name}: {install_command(PLATFORM, 'models')}."
-            raise Invalid({"kind": told}) from error
+            message = f"Models of kind 'transformers' need {error.name}: {install_command(PLATFORM, 'models')}."
+            raise Invalid({"kind": message}) from error
         return cls(card, network.load(card, details, options, folder, bulk))
 
     def prepare(self, inputs: Inputs) -> Any:
         """The fields of the card as the model reads them; raises `Invalid` for what it cannot read."""
-        taken = super().prepare(inputs).inputs
-        row, size = self._network.encode(taken)
-        return Read(taken, row, size)
+        card_inputs = super().prepare(inputs).inputs
+        row, size = self._network.encode(card_inputs)
+        return Read(card_inputs, row, size)
 
     def answer(self, calls: Sequence[tuple[Backend, Prepared]]) -> list[Output]:
         """One checked output per call, in order; raises `Broken` for what is no answer."""
         read = [prepared for _, prepared in calls]
-        batch = [one.inputs for one in read]
-        return validity.check_outputs(self.card, batch, self._network.answer([one.row for one in read], batch))
+        batch = [encoded.inputs for encoded in read]
+        return validity.check_outputs(self.card, batch, self._network.answer([encoded.row for encoded in read], batch))
 
     def predict(self, batch: Sequence[Inputs]) -> list[Output]:
         """One output per input, in order."""
@@ -144,12 +144,12 @@ class TransformersModel(Alone):
         """Weights of words, and of places of pictures, towards `label`."""
         if method not in self.card.methods:
             raise Invalid({"method": f"One of {', '.join(self.card.methods)}."})
-        taken = super().prepare(inputs).inputs
+        card_inputs = super().prepare(inputs).inputs
         with self._explaining:
-            found = self._network.explain(taken, label, method)
-        if found is None:
-            found = super().attribute(taken, label, method, seconds)
-        return self._network.drawn(self, found, taken)
+            attribution = self._network.explain(card_inputs, label, method)
+        if attribution is None:
+            attribution = super().attribute(card_inputs, label, method, seconds)
+        return self._network.drawn(self, attribution, card_inputs)
 
     def close(self) -> None:
         """Free the weights."""

@@ -47,7 +47,7 @@ class LexiconModel(Alone):
     def __init__(self, card: Card, stored: Stored) -> None:
         super().__init__(card)
         self._stored = stored
-        self._known: dict[str, Phrases] = {}
+        self._phrases_by_pair: dict[str, Phrases] = {}
 
     @classmethod
     def open(cls, folder: Path, bulk: bool = False) -> Self:
@@ -86,15 +86,15 @@ class LexiconModel(Alone):
         return translation[:1].upper() + translation[1:]
 
     def _phrases(self, first: str, second: str) -> Phrases:
-        if (key := f"{first}-{second}") not in self._known:
+        if (key := f"{first}-{second}") not in self._phrases_by_pair:
             from_column, to_column = (self._stored.languages.index(language) for language in (first, second))
             phrases: dict[tuple[str, ...], str] = {}
             for row in self._stored.entries:
                 if phrase := _key(first_words(row[from_column], LONGEST)):
                     # Of two entries with the same source the first one holds.
                     phrases.setdefault(phrase, row[to_column])
-            self._known[key] = phrases
-        return self._known[key]
+            self._phrases_by_pair[key] = phrases
+        return self._phrases_by_pair[key]
 
 
 def _key(part: Sequence[Word]) -> tuple[str, ...]:

@@ -55,11 +55,11 @@ async def json_object(request: Request, optional: bool = False) -> dict[str, Any
 
 def within(request: Request) -> float | None:
     """The seconds that the caller waits, if it says so; raises `Invalid` for what is no number of seconds."""
-    told = request.headers.get(WITHIN)
-    if told is None:
+    header = request.headers.get(WITHIN)
+    if header is None:
         return None
     try:
-        seconds = float(told)
+        seconds = float(header)
     except ValueError:
         seconds = math.nan
     if not 0 < seconds < math.inf:
@@ -71,10 +71,10 @@ async def refuse(request: Request, error: Exception) -> Response:
     """A problem as this protocol's error, with `position` and `seconds` where a queue is too long."""
     if not isinstance(error, Problem):
         return JSONResponse({"error": str(error)}, 500)
-    known = {name: error.extra[name] for name in ("position", "seconds") if name in error.extra}
+    busy = {name: error.extra[name] for name in ("position", "seconds") if name in error.extra}
     headers = {"Retry-After": str(error.extra["retry_after"])} if "retry_after" in error.extra else None
     status = 400 if isinstance(error, Invalid) else error.status
-    return JSONResponse({"error": error.detail, **known}, status, headers)
+    return JSONResponse({"error": error.detail, **busy}, status, headers)
 
 
 async def hung_up(request: Request, error: Exception) -> Response:
@@ -256,8 +256,8 @@ async def _attribute(request: Request) -> Response:
         engine, seconds = _engine(request), within(request)
         async with engine.repository.using(*_named(request), seconds) as model:
             method = body.get("method") or next(iter(model.card.methods), "")
-            found = await engine.attribute(model, inputs, body.get("label"), method, seconds)
-            return JSONResponse(wire.attribution_json(found, model.card.version))
+            attribution = await engine.attribute(model, inputs, body.get("label"), method, seconds)
+            return JSONResponse(wire.attribution_json(attribution, model.card.version))
 
     return await unless_gone(request, explained())
 
@@ -272,7 +272,7 @@ async def _converse(request: Request) -> Response:
     pieces = _pieces(request, messages, most)
     first = await unless_gone(request, anext(pieces, None))
 
-    async def told() -> AsyncIterator[str]:
+    async def events() -> AsyncIterator[str]:
         try:
             if first is not None:
                 yield _event(text=first)
@@ -284,7 +284,7 @@ async def _converse(request: Request) -> Response:
         finally:
             await pieces.aclose()
 
-    return StreamingResponse(told(), media_type="text/event-stream")
+    return StreamingResponse(events(), media_type="text/event-stream")
 
 
 async def _pieces(request: Request, messages: list[Message], most: int) -> AsyncGenerator[str, None]:

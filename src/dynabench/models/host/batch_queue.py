@@ -59,8 +59,8 @@ class Figures:
             registry=self.registry,
         )
 
-    def _counter(self, name: str, what: str) -> Counter:
-        return Counter(f"dynabench_host_{name}", what, ["lane"], registry=self.registry)
+    def _counter(self, name: str, documentation: str) -> Counter:
+        return Counter(f"dynabench_host_{name}", documentation, ["lane"], registry=self.registry)
 
     def text(self) -> bytes:
         """The figures as text."""
@@ -330,8 +330,8 @@ class BatchQueue:
             return []
         group = size_class(self._calls[0].size)
         chosen = self._fitting([call for call in self._calls if size_class(call.size) == group])
-        taken = set(map(id, chosen))
-        self._calls = [call for call in self._calls if id(call) not in taken]
+        chosen_ids = set(map(id, chosen))
+        self._calls = [call for call in self._calls if id(call) not in chosen_ids]
         self._figures.waiting.labels(self.name).set(len(self._calls))
         if not self._calls:
             self._arrived.clear()
@@ -349,10 +349,10 @@ class BatchQueue:
         return chosen
 
     def _forget_abandoned(self) -> None:
-        kept = [call for call in self._calls if not call.result.done()]
-        if len(kept) < len(self._calls):
-            self._figures.abandoned.labels(self.name).inc(len(self._calls) - len(kept))
-            self._calls = kept
+        waiting = [call for call in self._calls if not call.result.done()]
+        if len(waiting) < len(self._calls):
+            self._figures.abandoned.labels(self.name).inc(len(self._calls) - len(waiting))
+            self._calls = waiting
 
     def _compute(self, payloads: list[Any]) -> Sequence[Any]:
         """Results or exceptions, one a payload; when a batch fails, each call is tried alone."""

@@ -30,24 +30,24 @@ class ExplanationCache:
 
     def __init__(self, words: int = WORDS) -> None:
         self._limit = words
-        self._kept: OrderedDict[Key, Attribution] = OrderedDict()
+        self._explanations: OrderedDict[Key, Attribution] = OrderedDict()
         self._words = 0
 
     def get(self, key: Key) -> Attribution | None:
         """Return the explanation that was put under the key; None if it is no longer there."""
-        if key not in self._kept:
+        if key not in self._explanations:
             return None
-        self._kept.move_to_end(key)
-        return self._kept[key]
+        self._explanations.move_to_end(key)
+        return self._explanations[key]
 
-    def put(self, key: Key, found: Attribution) -> None:
+    def put(self, key: Key, explanation: Attribution) -> None:
         """Keep an explanation."""
-        if getattr(found, "cut_short", False) or key in self._kept or _words(found) > self._limit:
+        if getattr(explanation, "cut_short", False) or key in self._explanations or _words(explanation) > self._limit:
             return
-        self._kept[key] = found
-        self._words += _words(found)
+        self._explanations[key] = explanation
+        self._words += _words(explanation)
         while self._words > self._limit:
-            _, gone = self._kept.popitem(last=False)
+            _, gone = self._explanations.popitem(last=False)
             self._words -= _words(gone)
 
 
@@ -57,8 +57,8 @@ def explanation_key(card: Card, inputs: Mapping[str, Any], label: str, method: s
     return (card.name, card.version, label, method, hashlib.sha256(read.encode()).hexdigest())
 
 
-def _words(found: Attribution) -> int:
-    return 1 + sum(map(len, found.fields.values()))
+def _words(explanation: Attribution) -> int:
+    return 1 + sum(map(len, explanation.fields.values()))
 
 
 WAITING = 32
@@ -115,8 +115,8 @@ class Streams:
         gone = threading.Event()
         loop = asyncio.get_running_loop()
 
-        def tell(what: Any) -> None:
-            loop.call_soon_threadsafe(queue.put_nowait, what)
+        def tell(piece: Any) -> None:
+            loop.call_soon_threadsafe(queue.put_nowait, piece)
 
         try:
             written = place.threads.submit(_write, model, messages, max_tokens, tell, gone)
@@ -180,11 +180,13 @@ def requested_conversation(body: Mapping[str, Any]) -> tuple[list[Message], int]
         raise Invalid({"max_tokens": f"A whole number from 1 to {TOKENS} is needed."})
     if not isinstance(messages, list) or not 1 <= len(messages) <= MESSAGES:
         raise Invalid({"messages": f"A list of 1 to {MESSAGES} messages is needed."})
-    for at, each in enumerate(messages):
-        told = isinstance(each, dict) and set(each) == {"role", "content"} and isinstance(each["content"], str)
-        if not told or each["role"] not in ROLES:
+    for at, message in enumerate(messages):
+        well_formed = (
+            isinstance(message, dict) and set(message) == {"role", "content"} and isinstance(message["content"], str)
+        )
+        if not well_formed or message["role"] not in ROLES:
             raise Invalid({f"messages.{at}": "A message has a role (system, user, assistant) and a content, a text."})
-    if sum(len(each["content"]) for each in messages) > CHARACTERS:
+    if sum(len(message["content"]) for message in messages) > CHARACTERS:
         raise Invalid({"messages": f"A conversation may have {CHARACTERS} characters."})
     if messages[-1]["role"] != "user":
         raise Invalid({"messages": "The last message is a user's: the model answers it."})
@@ -226,7 +228,8 @@ class Engine:
         lane = self._lane(model)
         if len(prepared) == 1:
             return [await lane.submit((model, prepared[0]), len(prepared[0]), within)]
-        return list(await asyncio.gather(*(lane.submit((model, one), len(one), within) for one in prepared)))
+        calls = (lane.submit((model, prepared_inputs), len(prepared_inputs), within) for prepared_inputs in prepared)
+        return list(await asyncio.gather(*calls))
 
     async def attribute(
         self,
@@ -249,16 +252,16 @@ class Engine:
         elif label is None:
             label = str((await self.predict(model, [inputs], within))[0].answer[model.card.answer])
         question = explanation_key(model.card, inputs, label, method)
-        known = self.cache.get(question)
-        self.figures.explained.labels("miss" if known is None else "hit").inc()
-        if known is not None:
-            return known
+        cached = self.cache.get(question)
+        self.figures.explained.labels("miss" if cached is None else "hit").inc()
+        if cached is not None:
+            return cached
         limit = {} if within is None or not _limited(model) else {"seconds": within * KEPT_BACK}
-        found: Attribution = await self._explainer(model, method).submit(
+        explanation: Attribution = await self._explainer(model, method).submit(
             (model, inputs, label, method, limit), 1, within
         )
-        self.cache.put(question, found)
-        return found
+        self.cache.put(question, explanation)
+        return explanation
 
     def converse(
         self, model: Backend, messages: Sequence[Message], max_tokens: int, within: float | None = None

@@ -33,13 +33,13 @@ def limit(text: str) -> int | None:
     if not text.strip():
         machine = _machine()
         return int(machine * SHARE) if machine else None
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", text)
-    if found is None or found[2].upper() not in UNITS or not float(found[1]):
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", text)
+    if match is None or match[2].upper() not in UNITS or not float(match[1]):
         raise Invalid({"memory": f"{text!r} is no amount of memory; write 4GiB, 512MiB or none."})
-    return int(float(found[1]) * UNITS[found[2].upper()])
+    return int(float(match[1]) * UNITS[match[2].upper()])
 
 
-def told(size: float) -> str:
+def format_bytes(size: float) -> str:
     """Bytes for people."""
     return f"{size / 2**30:.2f} GiB" if size >= 2**30 else f"{size / 2**20:.0f} MiB" if size >= 2**20 else "under 1 MiB"
 
@@ -49,7 +49,7 @@ def used() -> int:
     return family_bytes() or 0
 
 
-def kept() -> int:
+def used_after_release() -> int:
     """Bytes held once what is free has been returned to the system."""
     give_back()
     return used()
@@ -65,8 +65,8 @@ def give_back() -> None:
 class Full(Exception):
     """A model does not fit; `for_now` says whether it will when others are idle."""
 
-    def __init__(self, told: str, for_now: bool) -> None:
-        super().__init__(told)
+    def __init__(self, message: str, for_now: bool) -> None:
+        super().__init__(message)
         self.for_now = for_now
 
 
@@ -82,7 +82,7 @@ class MemoryAccount:
     def __init__(self, limit: int | None = None) -> None:
         self.limit = limit
         self.sizes: dict[Key, int] = {}
-        self._own = kept()
+        self._own = used_after_release()
 
     def held(self, loaded: Iterable[Key]) -> int:
         """Bytes of the host itself and of these models."""
@@ -99,7 +99,8 @@ class MemoryAccount:
     def refusal(self, size: int) -> str:
         """Why a model of this size can never be loaded."""
         return (
-            f"needs about {told(size)}; this host may use {told(self.limit or 0)} and takes {told(self._own)} itself. "
+            f"needs about {format_bytes(size)}; this host may use {format_bytes(self.limit or 0)} "
+            f"and takes {format_bytes(self._own)} itself. "
             "Raise DYNABENCH_HOST_MEMORY (or --memory), or take a smaller model"
         )
 
@@ -111,17 +112,17 @@ class MemoryAccount:
         through all of them takes a quarter of a second, and that is done several times for each model that is
         loaded.
         """
-        before = kept()
+        before = used_after_release()
         with process_memory.without_collection():
             yield
-        self._own += max(0, kept() - before)
+        self._own += max(0, used_after_release() - before)
 
     @contextmanager
     def loading(self, key: Key, entry: Entry) -> Iterator[None]:
         """Count the growth of the process within the block as the size of this model."""
-        before = kept()
+        before = used_after_release()
         yield
-        self.sizes[key] = max(kept() - before, self.expected(key, entry))
+        self.sizes[key] = max(used_after_release() - before, self.expected(key, entry))
 
     def freed(self, key: Key, closing: list[Any], others: Sequence[Key]) -> None:
         """Close the model, the last reference to which is in the list, and see what that gives back.
@@ -132,7 +133,7 @@ class MemoryAccount:
         before = used()
         gc.unfreeze()  # a model that was loaded before something was imported
         closing.pop().close()
-        now = kept()
+        now = used_after_release()
         remaining = self.sizes.get(key, 0) - max(0, before - now)
         if remaining > SHARED:
             self._own += remaining

@@ -31,24 +31,24 @@ Marks = dict[Path, tuple[tuple[str, int, int], ...]]
 
 def folder_marks(places: Iterable[Path] | None) -> Marks:
     """Return the marks of every model folder in `places`, by default those of the settings."""
-    found = Marks()
+    marks = Marks()
     for place in catalog.folders() if places is None else places:
         for folder in catalog.subfolders(place):
             try:
-                found[folder] = tuple(_files(folder))
+                marks[folder] = tuple(_files(folder))
             except OSError:
                 continue  # it is being written or removed right now
-    return found
+    return marks
 
 
 def _files(folder: Path) -> list[tuple[str, int, int]]:
-    found = []
+    states = []
     for place, inner, names in os.walk(folder):
         inner[:] = sorted(name for name in inner if not spec.hidden(Path(name)))
         for path in sorted(Path(place, name) for name in names):
             state = path.stat()
-            found.append((str(path), state.st_size, state.st_mtime_ns))
-    return found
+            states.append((str(path), state.st_size, state.st_mtime_ns))
+    return states
 
 
 class Watch:
@@ -57,29 +57,29 @@ class Watch:
     def __init__(self, repository: "Repository", places: list[Path] | None) -> None:
         self._repository = repository
         self._places = places
-        self._known: Marks = {}
+        self._marks: Marks = {}
         self._retries: dict[tuple[str, str], tuple[float, float]] = {}
 
     async def begin(self) -> None:
         """Note what there is before the repository reads it, so that nothing comes in between unseen."""
-        self._known = await asyncio.to_thread(folder_marks, self._places)
+        self._marks = await asyncio.to_thread(folder_marks, self._places)
 
     async def run(self) -> None:
         """Look every `LOOK_SECONDS`, until cancelled. A folder counts once it has not changed between two looks."""
-        before = self._known
+        before = self._marks
         while True:
             await asyncio.sleep(LOOK_SECONDS)
             try:
                 now = await asyncio.to_thread(folder_marks, self._places)
-                changed = {folder for folder in now if now[folder] != self._known.get(folder)}
+                changed = {folder for folder in now if now[folder] != self._marks.get(folder)}
                 settled = {folder for folder in changed if now[folder] == before.get(folder)}
                 before = now
-                for gone in self._known.keys() - now.keys():
-                    del self._known[gone]
+                for gone in self._marks.keys() - now.keys():
+                    del self._marks[gone]
                     self._repository.forget(gone)
                 if settled:
                     await self._adopt(settled)
-                    self._known |= {folder: now[folder] for folder in settled}
+                    self._marks |= {folder: now[folder] for folder in settled}
                 await self._retry()
             except Exception:
                 log.exception("the folders of models could not be looked through")
@@ -175,8 +175,8 @@ class Repository:
         """Load what fits; a model that is broken is listed as such and holds up nothing."""
         entries = await asyncio.to_thread(catalog.find, self._places)
         for entry in entries:
-            made = Slot(entry, LOADING) if entry.card else Slot(entry, UNAVAILABLE, entry.reason)
-            self._slots.setdefault(_key(entry), made)
+            slot = Slot(entry, LOADING) if entry.card else Slot(entry, UNAVAILABLE, entry.reason)
+            self._slots.setdefault(_key(entry), slot)
         for entry in entries:
             if entry.card:
                 with suppress(Unavailable):  # it is listed with the reason
@@ -205,22 +205,22 @@ class Repository:
         if not entries:
             raise NotFound(f"No folder holds a model {name!r}.")
         for entry in entries:
-            known = self._slots.get(_key(entry))
-            if beside is not None and known is not None and known.reason == UNLOADED:
+            slot = self._slots.get(_key(entry))
+            if beside is not None and slot is not None and slot.reason == UNLOADED:
                 continue
             if entry.card is None:
                 self._slots[_key(entry)] = Slot(entry, UNAVAILABLE, entry.reason)
-            elif known is None or known.state != READY:
-                if known is None or known.model is None:
+            elif slot is None or slot.state != READY:
+                if slot is None or slot.model is None:
                     self._slots[_key(entry)] = Slot(entry, LOADING)
                 await self._bring_up(entry, beside=beside or ())
-        broken = [slot.reason for slot in self._of(name) if slot.state != READY]
+        broken = [slot.reason for slot in self._versions(name) if slot.state != READY]
         if broken:
             raise Unavailable(f"{name}: {'; '.join(broken)}")
 
     async def unload(self, name: str) -> None:
         """Free a model's memory, after the calls it has; it stays so. Raises `NotFound` when there is none."""
-        if not self._of(name):
+        if not self._versions(name):
             raise NotFound(f"There is no model {name!r}.")
         async with self._changing:
             for key in [key for key in self._slots if key[0] == name]:
@@ -232,10 +232,10 @@ class Repository:
         What is served stays as it is, and so does what an operator unloaded.
         """
         self.forget(entry.folder, but=entry.version if entry.card else None)
-        known = self._slots.get(_key(entry))
+        slot = self._slots.get(_key(entry))
         if entry.card is None:
             self._slots.setdefault(_key(entry), Slot(entry, UNAVAILABLE, entry.reason))
-        elif known is None or (known.state == UNAVAILABLE and known.reason not in (UNLOADED, ON_DEMAND)):
+        elif slot is None or (slot.state == UNAVAILABLE and slot.reason not in (UNLOADED, ON_DEMAND)):
             self._slots[_key(entry)] = Slot(entry, LOADING)
             with suppress(Unavailable):  # it is listed with the reason
                 await self._bring_up(entry, evict=False)
@@ -261,12 +261,12 @@ class Repository:
 
     def slot(self, name: str, version: str | None = None) -> Slot:
         """One model version, loaded or not; raises `NotFound` with what is served."""
-        for slot in self._of(name):
+        for slot in self._versions(name):
             if version in (None, slot.entry.version):
                 return slot
-        served = ", ".join(slot.entry.version for slot in self._of(name))
-        known = f"version {version} of {name}; served: {served}" if served else f"{name}"
-        raise NotFound(f"This host does not serve {known}.")
+        served = ", ".join(slot.entry.version for slot in self._versions(name))
+        missing = f"version {version} of {name}; served: {served}" if served else f"{name}"
+        raise NotFound(f"This host does not serve {missing}.")
 
     @asynccontextmanager
     async def using(self, name: str, version: str | None = None, within: float | None = None) -> AsyncIterator[Any]:
@@ -302,7 +302,7 @@ class Repository:
                 slot.model.close()
         self._slots.clear()
 
-    def _of(self, name: str) -> list[Slot]:
+    def _versions(self, name: str) -> list[Slot]:
         return [slot for key, slot in self._slots.items() if key[0] == name]
 
     async def _bring_up(self, entry: Entry, evict: bool = True, beside: Collection[str] = ()) -> None:
@@ -341,9 +341,9 @@ class Repository:
                 if isinstance(error, Problem):
                     raise
                 log.exception("model %s", key[0])
-                slot, told = self._slots[key], f"{type(error).__name__}: {error}"
-                self._slots[key] = replace(slot, state=READY if slot.model else UNAVAILABLE, reason=told)
-                raise Unavailable(f"{key[0]} could not be loaded: {told}.") from error
+                slot, reason = self._slots[key], f"{type(error).__name__}: {error}"
+                self._slots[key] = replace(slot, state=READY if slot.model else UNAVAILABLE, reason=reason)
+                raise Unavailable(f"{key[0]} could not be loaded: {reason}.") from error
 
     async def _load_alone(self, key: Key, evict: bool, beside: Collection[str]) -> None:
         entry = self._slots[key].entry
@@ -395,7 +395,7 @@ class Repository:
         self.on_change("unloaded")
         closing = [slot.model]
         del slot  # so that the list has the last reference
-        others = [other for other, each in self._slots.items() if each.model is not None]
+        others = [other for other, other_slot in self._slots.items() if other_slot.model is not None]
         await asyncio.to_thread(self.memory.freed, key, closing, others)
 
     def _opened(self, entry: Entry) -> Slot:

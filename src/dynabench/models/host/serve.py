@@ -27,15 +27,15 @@ class Guard:
 
     def __init__(self, app: ASGIApp, token: str) -> None:
         self._app = app
-        self._wanted = f"Bearer {token}".encode()
+        self._authorization = f"Bearer {token}".encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the call on, or answer 401."""
         if scope["type"] == "http" and scope["path"] not in OPEN:
             sent = next((value for name, value in scope["headers"] if name == b"authorization"), b"")
-            if not hmac.compare_digest(sent, self._wanted):
-                told = "This host demands its token: send Authorization: Bearer with DYNABENCH_HOST_TOKEN."
-                refusal = JSONResponse({"error": told}, 401, {"WWW-Authenticate": "Bearer"})
+            if not hmac.compare_digest(sent, self._authorization):
+                message = "This host demands its token: send Authorization: Bearer with DYNABENCH_HOST_TOKEN."
+                refusal = JSONResponse({"error": message}, 401, {"WWW-Authenticate": "Bearer"})
                 await refusal(scope, receive, send)
                 return
         await self._app(scope, receive, send)
@@ -45,11 +45,11 @@ def check(url: str, token: str, without_token: bool) -> None:
     """Raise `Invalid` for an address that others can reach where no token is set, unless that is wanted."""
     if url.startswith("unix:") or token or without_token or _loopback(urlsplit(url).hostname or ""):
         return
-    told = (
+    message = (
         f"{url} can be reached from other machines, and whoever reaches it could ask every model. "
         "Set DYNABENCH_HOST_TOKEN here and where `dynabench serve` runs, or add --without-token on a network of yours."
     )
-    raise Invalid({"url": told})
+    raise Invalid({"url": message})
 
 
 def _loopback(host: str) -> bool:

@@ -56,13 +56,13 @@ def card_json(card: Card) -> Json:
 
 def card_of(raw: Mapping[str, Any]) -> Card:
     """The card that `card_json` wrote; missing members take their defaults."""
-    known: dict[str, Any] = {"version": "", "task": "", "kind": "", "inputs": [], "answer": ""}
-    known |= {member.name: raw[member.name] for member in fields(Card) if member.name in raw}
-    if not known.get("labels"):
-        known.setdefault("returns", "spans")
-    for name, value in known.items():
-        known[name] = tuple(value) if isinstance(value, list) else value
-    return Card(**known)
+    members: dict[str, Any] = {"version": "", "task": "", "kind": "", "inputs": [], "answer": ""}
+    members |= {member.name: raw[member.name] for member in fields(Card) if member.name in raw}
+    if not members.get("labels"):
+        members.setdefault("returns", "spans")
+    for name, value in members.items():
+        members[name] = tuple(value) if isinstance(value, list) else value
+    return Card(**members)
 
 
 def request(inputs: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Json:
@@ -106,9 +106,9 @@ def _texts(name: str, tensor: Mapping[str, Any]) -> list[str]:
 def response(card: Card, outputs: Sequence[Output], identity: Any = None) -> Json:
     """An inference response: the answers, the probabilities where all outputs have them, extras where any has some."""
     tensors = [_answers(card, [output.answer[card.answer] for output in outputs])]
-    known = [output.probabilities for output in outputs if output.probabilities is not None]
-    if len(known) == len(outputs):
-        tensors.append(_probabilities(card, known))
+    tables = [output.probabilities for output in outputs if output.probabilities is not None]
+    if len(tables) == len(outputs):
+        tensors.append(_probabilities(card, tables))
     if any(output.extras for output in outputs):
         tensors.append(_documents(EXTRAS, [output.extras for output in outputs]))
     document = {"model_name": card.name, "model_version": card.version, "outputs": tensors}
@@ -121,15 +121,15 @@ def _answers(card: Card, values: Sequence[Any]) -> Json:
     return _documents(card.answer, values)
 
 
-def _probabilities(card: Card, known: Sequence[Mapping[str, float]]) -> Json:
+def _probabilities(card: Card, tables: Sequence[Mapping[str, float]]) -> Json:
     if card.returns != "label":
-        return _documents(PROBABILITIES, known)
+        return _documents(PROBABILITIES, tables)
     return {
         "name": PROBABILITIES,
         "datatype": "FP32",
-        "shape": [len(known), len(card.labels)],
+        "shape": [len(tables), len(card.labels)],
         "parameters": {"labels": list(card.labels)},
-        "data": [probabilities[label] for probabilities in known for label in card.labels],
+        "data": [probabilities[label] for probabilities in tables for label in card.labels],
     }
 
 
@@ -193,19 +193,19 @@ def _object(value: Any) -> dict[str, Any]:
     return value
 
 
-def attribution_json(found: Attribution, version: str) -> Json:
+def attribution_json(attribution: Attribution, version: str) -> Json:
     """An attribution as JSON, with the version that was explained."""
     return {
         "model_version": version,
-        "method": found.method,
-        "label": found.label,
+        "method": attribution.method,
+        "label": attribution.label,
         "fields": {
             name: [{"text": w.text, "start": w.start, "end": w.end, "weight": round(w.weight, 4)} for w in words]
-            for name, words in found.fields.items()
+            for name, words in attribution.fields.items()
         },
-        "maps": {name: [[round(cell, 4) for cell in row] for row in rows] for name, rows in found.maps.items()},
-        "completeness_error": found.completeness_error,
-        "cut_short": found.cut_short,
+        "maps": {name: [[round(cell, 4) for cell in row] for row in rows] for name, rows in attribution.maps.items()},
+        "completeness_error": attribution.completeness_error,
+        "cut_short": attribution.cut_short,
     }
 
 

@@ -47,7 +47,7 @@ finit_module 313 273
 """Name, number on x86-64 and number elsewhere."""
 
 
-def known() -> bool:
+def has_filter() -> bool:
     """Return whether there is a filter for this machine."""
     return platform.machine() in MACHINES
 
@@ -168,10 +168,10 @@ class Docker:
         process.kill()
 
     def _command(self, name: str, folder: Path, options: Options) -> list[str]:
-        shown = {place: place for place in readable_paths() if Path(place).exists()}
-        shown[str(folder.resolve())] = box.HOME
+        mounts = {place: place for place in readable_paths() if Path(place).exists()}
+        mounts[str(folder.resolve())] = box.HOME
         if (folder / box.UNVERSIONED).is_file():
-            shown["/dev/null"] = f"{box.HOME}/{box.UNVERSIONED}"
+            mounts["/dev/null"] = f"{box.HOME}/{box.UNVERSIONED}"
         memory = f"{options.memory_mb}m"
         return [
             *("docker", "run", "--rm", "--interactive", "--name", name, "--network", "none", "--read-only"),
@@ -180,7 +180,7 @@ class Docker:
             *("--cpus", str(options.processors), "--shm-size", "1m", "--log-driver", "none"),
             *("--tmpfs", f"/tmp:size={options.disk_mb * MIB},mode=1777", "--workdir", "/"),  # noqa: S108 - inside
             *(part for item in box.environment(options).items() for part in ("--env", "=".join(item))),
-            *(part for source, place in shown.items() for part in ("--volume", f"{source}:{place}:ro")),
+            *(part for source, place in mounts.items() for part in ("--volume", f"{source}:{place}:ro")),
         ]
 
 
@@ -210,10 +210,10 @@ def sandbox() -> Box:
     lacking = []
     for program, sandbox_class in (("bwrap", Bubblewrap), ("docker", Docker)):
         path = shutil.which(program)
-        told = _lacks(path, sandbox_class) if path else f"{program} is not installed"
-        if not told:
+        fault = _lacks(path, sandbox_class) if path else f"{program} is not installed"
+        if not fault:
             return sandbox_class()
-        lacking.append(told)
+        lacking.append(fault)
     raise Unavailable(f"Handlers run only in a sandbox, and there is none here: {'; '.join(lacking)}. {REMEDY}")
 
 
@@ -233,7 +233,7 @@ def _lacks(path: str, box: type[Box]) -> str:
 
 def _fault(path: str, box: type[Box]) -> str:
     """Run a harmless handler in the sandbox and return what goes wrong; empty where nothing does."""
-    if box is Bubblewrap and not known():
+    if box is Bubblewrap and not has_filter():
         return f"{path} is not used, for no filter of system calls is known for this processor"
     log: deque[str] = deque(maxlen=3)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
@@ -243,8 +243,8 @@ def _fault(path: str, box: type[Box]) -> str:
         (folder / "handler.py").chmod(0o644)
         process = Process(box(), folder, Options(), log)
         try:
-            told = process.first(WAIT)
+            answer = process.first(WAIT)
         except Ended as ended:
             return f"{path}: {ended}{''.join(f' / {line}' for line in log)}"
         process.close()
-    return "" if told == b'{"ok": "loaded"}' else f"{path}: {told[:200]!r}"
+    return "" if answer == b'{"ok": "loaded"}' else f"{path}: {answer[:200]!r}"

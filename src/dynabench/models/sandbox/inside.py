@@ -19,7 +19,7 @@ from typing import Any
 HOME = "/model"
 DUMPABLE, NO_NEW_PRIVILEGES = 4, 38  # prctl(2)
 LIBRARIES = 4 << 30  # bytes of address space for mapped libraries and weights, which cost memory only when read
-TOLD = 4000  # characters of an error
+LONGEST_ERROR = 4000  # characters of an error
 
 
 def leave_root(users: list[int]) -> None:
@@ -51,8 +51,9 @@ def limit(limits: dict[str, int]) -> None:
         (resource.RLIMIT_MSGQUEUE, 0),
         (resource.RLIMIT_CORE, 0),
     ):
-        _, given = resource.getrlimit(kind)
-        bound = most if given == resource.RLIM_INFINITY else min(most, given)  # of whoever started us, for good
+        _, hard_limit = resource.getrlimit(kind)
+        # the limit of the process that started this one holds for good
+        bound = most if hard_limit == resource.RLIM_INFINITY else min(most, hard_limit)
         resource.setrlimit(kind, (bound, bound))
 
 
@@ -69,14 +70,17 @@ def problem(error: BaseException) -> dict[str, str]:
     while frame and not frame.tb_frame.f_code.co_filename.startswith(HOME):
         frame = frame.tb_next
     lines = "".join(traceback.format_exception(type(error), error, frame))
-    return {"error": f"{type(error).__name__}: {error}".removesuffix(": ")[:TOLD], "trace": lines[-TOLD:]}
+    return {
+        "error": f"{type(error).__name__}: {error}".removesuffix(": ")[:LONGEST_ERROR],
+        "trace": lines[-LONGEST_ERROR:],
+    }
 
 
 def answered(ask: Callable[[], Any]) -> bytes:
     """Return the result of a call of the handler, or its error, as JSON."""
     try:
-        found = ask()
-        return json.dumps({"ok": found}, default=plain).encode()
+        answer = ask()
+        return json.dumps({"ok": answer}, default=plain).encode()
     except BaseException as error:
         return json.dumps(problem(error)).encode()
 

@@ -125,10 +125,10 @@ class Process:
     def _receive(self, size: int, until: float) -> bytes:
         parts = []
         while size:
-            left = until - time.monotonic()
-            if left <= 0:
+            seconds = until - time.monotonic()
+            if seconds <= 0:
                 raise TimeoutError
-            self._stream.settimeout(left)
+            self._stream.settimeout(seconds)
             part = self._stream.recv(min(size, CHUNK))
             if not part:
                 raise ConnectionError
@@ -181,8 +181,8 @@ class Process:
                 time.sleep(REST if len(chunk) == CHUNK else 0)
             if time.monotonic() > due:
                 due = time.monotonic() + EVERY
-                if told := excess(child.pid, self._options):
-                    self._reason = self._reason or told
+                if reason := excess(child.pid, self._options):
+                    self._reason = self._reason or reason
                     self._box.end(self._name, child)
         if rest:
             self._log.append(rest.decode(errors="replace"))
@@ -216,7 +216,7 @@ class Keeper:
                 self._start()
             except (Ended, Broken) as failed:
                 self.close()
-                raise Invalid({HANDLER: self._told(str(failed))}) from failed
+                raise Invalid({HANDLER: self._describe_reason(str(failed))}) from failed
 
     def predict(self, batch: Sequence[Mapping[str, Any]]) -> Any:
         """Return the handler's answer to a batch.
@@ -233,8 +233,8 @@ class Keeper:
                 except Ended as ended:
                     self._count(str(ended))
                 except Broken as broken:
-                    raise Broken(self._told(broken.detail)) from broken
-        raise Unavailable(self._told(self._reason), retry_after=max(1, round(self._next - time.monotonic())))
+                    raise Broken(self._describe_reason(broken.detail)) from broken
+        raise Unavailable(self._describe_reason(self._reason), retry_after=max(1, round(self._next - time.monotonic())))
 
     def log(self) -> list[str]:
         """The last lines that the handler printed, over all its starts."""
@@ -254,10 +254,12 @@ class Keeper:
 
     def _start(self) -> Process:
         """Start and load; raises `Ended`, `Unavailable` while a pause lasts, `Broken` when the handler cannot load."""
-        left = self._next - time.monotonic()
-        if self._closed or left > 0:
-            when = "was unloaded" if self._closed else f"ended {self._ended} times and starts again in {left:.0f} s"
-            raise Unavailable(self._told(f"it {when}; last time {self._reason}"), retry_after=max(1, round(left)))
+        seconds = self._next - time.monotonic()
+        if self._closed or seconds > 0:
+            when = "was unloaded" if self._closed else f"ended {self._ended} times and starts again in {seconds:.0f} s"
+            raise Unavailable(
+                self._describe_reason(f"it {when}; last time {self._reason}"), retry_after=max(1, round(seconds))
+            )
         if self._process is not None:
             self._process.close()
             self._log.append("-- started again --")
@@ -274,7 +276,7 @@ class Keeper:
         self._ended += 1
         self._next = time.monotonic() + PAUSES[min(self._ended, len(PAUSES) - 1)]
 
-    def _told(self, reason: str) -> str:
+    def _describe_reason(self, reason: str) -> str:
         """The reason, with the end of the log."""
         last = "\n".join(list(self._log)[-LAST:])
         return f"{self._name}: {reason}".rstrip(". \n") + (f". The end of its log:\n{last}" if last else ".")

@@ -27,18 +27,18 @@ class Wish:
     name: str
     config: TaskConfig
     folder: Path
-    said: dict[str, str]
+    choices: dict[str, str]
 
     def facts(self, kind: str, options: dict[str, Any], **more: Any) -> dict[str, Any]:
         """Return the content of the new model's `model.yaml`."""
         return described.facts(self.name, self.config, kind, options, **more)
 
 
-def start(name: str, config: TaskConfig, kind: str, place: Path, **said: str) -> Path:
+def start(name: str, config: TaskConfig, kind: str, place: Path, **choices: str) -> Path:
     """Write the folder `place/name`; raises `Invalid` for what cannot be begun here, `Conflict` where something is.
 
-    `said` may hold `url` and `model` for served kinds, `members` (names, by commas) for ensembles, and `source` (a hub
-    id or a folder) for pretrained ones.
+    `choices` may hold `url` and `model` for served kinds, `members` (names, by commas) for ensembles, and `source` (a
+    hub id or a folder) for pretrained ones.
     """
     if not NAME.fullmatch(name):
         raise Invalid({"name": "Begin with a letter or digit; then small letters, digits, dots and hyphens, up to 64."})
@@ -52,10 +52,10 @@ def start(name: str, config: TaskConfig, kind: str, place: Path, **said: str) ->
     folder = place / name
     if folder.exists() and any(folder.iterdir()):
         raise Conflict(f"{folder} exists already; choose another name or place.")
-    if told := kinds.kind(kind).lacks():
-        raise Invalid({"kind": told})
-    given = {key: value for key, value in said.items() if value}
-    files_of = starts()[kind](Wish(name, config, folder, given))
+    if message := kinds.kind(kind).lacks():
+        raise Invalid({"kind": message})
+    filled_choices = {key: value for key, value in choices.items() if value}
+    files_of = starts()[kind](Wish(name, config, folder, filled_choices))
     folder.mkdir(parents=True, exist_ok=True)
     for path, content in files_of.items():
         (folder / path).write_bytes(content.encode() if isinstance(content, str) else content)
@@ -67,35 +67,37 @@ Files = dict[str, str | bytes]
 
 def _handler(wish: Wish) -> Files:
     field, returns = described.returned(wish.config)
-    told = wish.facts("handler", {}, summary=f"A first rule for {wish.config.name}.", data=["none: a rule by hand"])
-    words: dict[str, Any] = {"inputs": told["inputs"], "answer": field.name}
+    model_facts = wish.facts(
+        "handler", {}, summary=f"A first rule for {wish.config.name}.", data=["none: a rule by hand"]
+    )
+    words: dict[str, Any] = {"inputs": model_facts["inputs"], "answer": field.name}
     words |= {"words": cues(field)} if isinstance(field, Choice) else {}
     code = (files(__package__) / "handlers" / f"{returns}.py").read_text(encoding="utf-8")
     return {
         "handler.py": code,
         "words.json": json.dumps(words, indent=1, ensure_ascii=False) + "\n",
-        spec.FILE: described.text(told),
-        "README.md": described.readme_text(told, described.HANDLER),
+        spec.FILE: described.text(model_facts),
+        "README.md": described.readme_text(model_facts, described.HANDLER),
     }
 
 
 def _ensemble(wish: Wish) -> Files:
-    wanted = [each.strip() for each in wish.said.get("members", "").split(",") if each.strip()]
+    member_names = [part.strip() for part in wish.choices.get("members", "").split(",") if part.strip()]
     fitting = [entry.card for entry in catalog.find() if entry.card and _joins(wish.config, entry.card)]
     by_name: dict[str, Card] = {}
     for card in fitting:  # of a name's versions the catalog lists the one first that is served by default
         by_name.setdefault(card.name, card)
-    known = {f"{card.name}@{card.version}": card for card in fitting} | by_name
-    if missing := [name for name in wanted if name not in known]:
-        there = ", ".join(sorted({card.name for card in fitting})) or "none"
-        raise Invalid({"members": f"{', '.join(missing)}: no installed model that fits; there are: {there}."})
-    members = [known[name] for name in wanted] or list(by_name.values())
+    card_by_reference = {f"{card.name}@{card.version}": card for card in fitting} | by_name
+    if missing := [name for name in member_names if name not in card_by_reference]:
+        fitting_names = ", ".join(sorted({card.name for card in fitting})) or "none"
+        raise Invalid({"members": f"{', '.join(missing)}: no installed model that fits; there are: {fitting_names}."})
+    members = [card_by_reference[name] for name in member_names] or list(by_name.values())
     if len(members) < 2:
         raise Invalid({"members": f"An ensemble needs two installed models of {wish.config.id} at least."})
     named = [f"{card.name}@{card.version}" for card in members]
     summary = f"The mean of {' and '.join(card.name for card in members)}."
-    told = wish.facts("ensemble", {"members": named}, summary=summary, data=["what its members learnt from"])
-    return {spec.FILE: described.text(told), "README.md": described.readme_text(told)}
+    model_facts = wish.facts("ensemble", {"members": named}, summary=summary, data=["what its members learnt from"])
+    return {spec.FILE: described.text(model_facts), "README.md": described.readme_text(model_facts)}
 
 
 def _joins(config: TaskConfig, card: Card) -> bool:
@@ -110,28 +112,31 @@ def _served(kind: str, *needed: str, **fixed: Any) -> Callable[[Wish], Files]:
     """A model that others serve: `needed` are options that the builder has to say."""
 
     def write(wish: Wish) -> Files:
-        wrong = {name: f"Say --{name}: {WANTED[name]}" for name in needed if not wish.said.get(name)}
+        wrong = {name: f"Say --{name}: {OPTION_HINTS[name]}" for name in needed if not wish.choices.get(name)}
         if wrong:
             raise Invalid(wrong)
-        options = {name: wish.said[name] for name in needed}
+        options = {name: wish.choices[name] for name in needed}
         options |= {name: value(wish) if callable(value) else value for name, value in fixed.items()}
         _, returns = described.returned(wish.config)
         if kind == "openai" and returns == "spans":
             raise Invalid({"kind": "A chat model writes labels and texts, it marks none; try kind huggingface."})
         kinds.kind(kind).read(options)
-        known = {"licence": "unknown", "summary": f"Served at {wish.said['url']}.", "data": ["unknown"]}
-        told = wish.facts(kind, options, **known, seconds=30.0)
-        return {spec.FILE: described.text(told), "README.md": described.readme_text(told, described.SERVED)}
+        defaults = {"licence": "unknown", "summary": f"Served at {wish.choices['url']}.", "data": ["unknown"]}
+        model_facts = wish.facts(kind, options, **defaults, seconds=30.0)
+        return {
+            spec.FILE: described.text(model_facts),
+            "README.md": described.readme_text(model_facts, described.SERVED),
+        }
 
     return write
 
 
-WANTED = {"url": "the address of the server.", "model": "the model's name there."}
+OPTION_HINTS = {"url": "the address of the server.", "model": "the model's name there."}
 
 
 def _pretrained(wish: Wish) -> Files:
     """Made of a hub id or of a folder that the transformers library saved, with its files."""
-    source = wish.said.get("source", "")
+    source = wish.choices.get("source", "")
     if not source:
         raise Invalid({"source": "Say --source: a hub id (org/name), or a folder that save_pretrained wrote."})
     path = Path(source).expanduser()
@@ -149,12 +154,12 @@ def _linear(wish: Wish) -> Files:
 
 def _prompt(wish: Wish) -> str:
     field, _ = described.returned(wish.config)
-    shown = "\n".join(f"{name}: {{{name}}}" for name in wish.config.model_inputs({}, {}))
-    asked = wish.config.description or wish.config.name
+    fields_text = "\n".join(f"{name}: {{{name}}}" for name in wish.config.model_inputs({}, {}))
+    question = wish.config.description or wish.config.name
     if isinstance(field, Choice):
-        options = "\n".join(f"- {each.value}: {each.description or each.label}" for each in field.options)
-        return f"{asked}\n\n{options}\n\n{shown}\n\nAnswer with one of: {{labels}}."
-    return f"{asked}\n\n{shown}\n\n{field.label}:"
+        options = "\n".join(f"- {option.value}: {option.description or option.label}" for option in field.options)
+        return f"{question}\n\n{options}\n\n{fields_text}\n\nAnswer with one of: {{labels}}."
+    return f"{question}\n\n{fields_text}\n\n{field.label}:"
 
 
 def _pipeline(wish: Wish) -> str:

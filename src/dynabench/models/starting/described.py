@@ -32,12 +32,26 @@ CUES = {
 
 def cues(field: Choice) -> dict[str, list[str]]:
     """For each option some words: those of its name and description, and common ones for names that are common."""
-    told = {}
+    words_by_option = {}
     for option in field.options:
-        said = f"{option.value} {option.label} {option.description} {CUES.get(option.value, '')}".casefold()
-        told[option.value] = set(re.findall(r"\w+|[^\w\s]", said)) - {"_", "-", ".", ",", ":", "'", ";", "’"}
-    shared = {word for value in told for word in told[value] if sum(word in words for words in told.values()) > 1}
-    return {value: sorted(words - shared) or [value.casefold()] for value, words in told.items()}
+        description = f"{option.value} {option.label} {option.description} {CUES.get(option.value, '')}".casefold()
+        words_by_option[option.value] = set(re.findall(r"\w+|[^\w\s]", description)) - {
+            "_",
+            "-",
+            ".",
+            ",",
+            ":",
+            "'",
+            ";",
+            "’",
+        }
+    shared = {
+        word
+        for value in words_by_option
+        for word in words_by_option[value]
+        if sum(word in words for words in words_by_option.values()) > 1
+    }
+    return {value: sorted(words - shared) or [value.casefold()] for value, words in words_by_option.items()}
 
 
 HANDLER = """\
@@ -55,20 +69,22 @@ The server is asked, nothing runs here; hidden examples are never sent to it. A 
 """
 
 
-def readme_text(told: Mapping[str, Any], body: str = "") -> str:
-    """Markdown for a folder whose `model.yaml` says `told`."""
+def readme_text(model_facts: Mapping[str, Any], body: str = "") -> str:
+    """Markdown for a folder whose `model.yaml` says `model_facts`."""
     steps = f"""\
 ## Try it
 
 ```bash
-dynabench model check {told["name"]} --task {told["task"]}
+dynabench model check {model_facts["name"]} --task {model_facts["task"]}
 ```
 
 ## Limits
 
 Say here what it was tried on, where it fails, and for whom it is not meant.
 """
-    return "\n".join(part for part in (f"# {told['name']}\n\n{told.get('summary', '')}\n", body, steps) if part)
+    return "\n".join(
+        part for part in (f"# {model_facts['name']}\n\n{model_facts.get('summary', '')}\n", body, steps) if part
+    )
 
 
 COMMENTS = {
@@ -104,27 +120,27 @@ def facts(name: str, config: TaskConfig, kind: str, options: Mapping[str, Any], 
     field, returns = returned(config)
     inputs = [name for name in config.model_inputs({}, {}) if config.drawing is None or name != config.drawing.name]
     if isinstance(field, Spans) and field.of in inputs:  # answers are spans of the last input
-        inputs = [*(each for each in inputs if each != field.of), field.of]
-    told: dict[str, Any] = {"name": name, "task": config.id, "kind": kind, "inputs": inputs, "answer": field.name}
-    told |= {"labels": list(field.values)} if isinstance(field, Choice) else {"returns": returns}
-    told |= {"languages": ["en"], "licence": "Apache-2.0", **more}
-    return told | ({"options": dict(options)} if options else {})
+        inputs = [*(input_name for input_name in inputs if input_name != field.of), field.of]
+    content: dict[str, Any] = {"name": name, "task": config.id, "kind": kind, "inputs": inputs, "answer": field.name}
+    content |= {"labels": list(field.values)} if isinstance(field, Choice) else {"returns": returns}
+    content |= {"languages": ["en"], "licence": "Apache-2.0", **more}
+    return content | ({"options": dict(options)} if options else {})
 
 
-def text(told: Mapping[str, Any]) -> str:
+def text(model_facts: Mapping[str, Any]) -> str:
     """Those facts as YAML: comments above each, and the options that were left out as comments at the end."""
     lines = []
-    for name, value in told.items():
+    for name, value in model_facts.items():
         lines += [f"# {COMMENTS[name]}"] if name in COMMENTS else []
         lines.append(_dumped({name: value}))
-    return "\n".join([*lines, *_further(told)]) + "\n"
+    return "\n".join([*lines, *_further(model_facts)]) + "\n"
 
 
-def _dumped(told: Mapping[str, Any]) -> str:
+def _dumped(entry: Mapping[str, Any]) -> str:
     """YAML with short lists in one line and long texts as blocks."""
     how: dict[str, Any] = {"sort_keys": False, "allow_unicode": True, "width": 110}
-    [value] = told.values()
-    text = yaml.dump(dict(told), Dumper=_Dumper, default_flow_style=None if isinstance(value, list) else False, **how)
+    [value] = entry.values()
+    text = yaml.dump(dict(entry), Dumper=_Dumper, default_flow_style=None if isinstance(value, list) else False, **how)
     return str(text).rstrip()
 
 
@@ -139,15 +155,15 @@ def _block(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
 _Dumper.add_representer(str, _block)
 
 
-def _further(told: Mapping[str, Any]) -> list[str]:
+def _further(model_facts: Mapping[str, Any]) -> list[str]:
     """The kind's other options with their defaults, as comments."""
-    kind = kinds.kind(told["kind"])
+    kind = kinds.kind(model_facts["kind"])
     if not kind.options:
         return []
-    given = told.get("options", {})
-    lines = [] if given else ["# options:"]
+    own_options = model_facts.get("options", {})
+    lines = [] if own_options else ["# options:"]
     for name, field in kind.schema().model_fields.items():
-        if name not in given and not field.is_required():
+        if name not in own_options and not field.is_required():
             default = yaml.safe_dump(field.get_default(call_default_factory=True), default_flow_style=True)
             value = default.splitlines()[0]
             lines.append(f"#   {name}: {value}" + (f"  # {field.description}" if field.description else ""))
@@ -183,12 +199,12 @@ def start_linear(name: str, config: TaskConfig, folder: Path) -> None:
 
     from dynabench.models import fitted
 
-    rows = [(" ".join(part), label) for label, found in cues(field).items() for part in _parts(found)]
+    rows = [(" ".join(part), label) for label, option_words in cues(field).items() for part in _parts(option_words)]
     pipeline = make_pipeline(TfidfVectorizer(), LogisticRegression(C=10.0, max_iter=500))
     pipeline.fit([text for text, _ in rows], [label for _, label in rows])
-    told = facts(name, config, "linear", {}, summary=f"First weights for {config.name}.")
-    kept = {key: told[key] for key in ("task", "inputs", "answer", "licence", "languages", "summary")}
-    fitted.save(folder, pipeline, **kept, data=["the names and descriptions of the task's options"])
+    model_facts = facts(name, config, "linear", {}, summary=f"First weights for {config.name}.")
+    saved_facts = {key: model_facts[key] for key in ("task", "inputs", "answer", "licence", "languages", "summary")}
+    fitted.save(folder, pipeline, **saved_facts, data=["the names and descriptions of the task's options"])
     written: dict[str, Any] = yaml.safe_load((folder / spec.FILE).read_text(encoding="utf-8"))
     (folder / spec.FILE).write_text(text(written), encoding="utf-8")
     (folder / "README.md").write_text(readme_text(written, BODY.format_map(written)), encoding="utf-8")
@@ -228,8 +244,8 @@ def from_hub(
     commit = hub.resolve(repository, revision)
     fetched = hub.fetch(repository, commit, str(options.get("gguf") or ""))
     options |= {"hub": repository, "revision": commit}
-    told = {"licence": hub.licence(repository, commit), "summary": f"{repository} at {commit[:8]}."}
-    return _write(fetched, name, config, into / name, options, **told)
+    hub_facts = {"licence": hub.licence(repository, commit), "summary": f"{repository} at {commit[:8]}."}
+    return _write(fetched, name, config, into / name, options, **hub_facts)
 
 
 def from_folder(source: Path, name: str, config: TaskConfig, into: Path) -> Path:
@@ -244,68 +260,75 @@ def from_folder(source: Path, name: str, config: TaskConfig, into: Path) -> Path
     return folder
 
 
-def _write(source: Path, name: str, config: TaskConfig, folder: Path, given: Mapping[str, Any], **more: Any) -> Path:
-    said = {} if "gguf" in given and "architecture" in given else _config(source)
-    options: dict[str, Any] = {"architecture": given.get("architecture") or _architecture(said)}
+def _write(
+    source: Path, name: str, config: TaskConfig, folder: Path, overrides: Mapping[str, Any], **more: Any
+) -> Path:
+    model_config = {} if "gguf" in overrides and "architecture" in overrides else _config(source)
+    options: dict[str, Any] = {"architecture": overrides.get("architecture") or _architecture(model_config)}
     field = config.answer[0]
-    own = [str(label) for _, label in sorted((said.get("id2label") or {}).items(), key=lambda pair: str(pair[0]))]
+    own = [
+        str(label) for _, label in sorted((model_config.get("id2label") or {}).items(), key=lambda pair: str(pair[0]))
+    ]
     if isinstance(field, Choice) and options["architecture"] == "text-classification":
         options |= {"labels": mapped} if (mapped := guessed(own, field.values)) else {}
-    options |= given
-    if isinstance(field, Choice) and (said_of := _answered(own, field.values, options.get("labels") or {})):
-        more["labels"] = said_of
-    told = facts(name, config, "transformers", options, data=["unknown"], **more)
+    options |= overrides
+    if isinstance(field, Choice) and (answered_labels := _answered(own, field.values, options.get("labels") or {})):
+        more["labels"] = answered_labels
+    model_facts = facts(name, config, "transformers", options, data=["unknown"], **more)
     try:
-        spec.Spec.model_validate(told)
+        spec.Spec.model_validate(model_facts)
     except ValueError as error:  # Pydantic's tells which line
         raise Invalid({spec.FILE: str(error)}) from error
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / spec.FILE).write_text(text(told), encoding="utf-8")
-    (folder / "README.md").write_text(readme_text(told), encoding="utf-8")
+    (folder / spec.FILE).write_text(text(model_facts), encoding="utf-8")
+    (folder / "README.md").write_text(readme_text(model_facts), encoding="utf-8")
     return folder
 
 
 def _config(source: Path) -> dict[str, Any]:
     try:
-        said: dict[str, Any] = json.loads((source / "config.json").read_text(encoding="utf-8"))
+        document: dict[str, Any] = json.loads((source / "config.json").read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise Invalid({"config.json": f"This is no model of the transformers library: {error}"}) from error
-    return said
+    return document
 
 
-def _architecture(said: Mapping[str, Any]) -> str:
-    names = said.get("architectures") or []
+def _architecture(model_config: Mapping[str, Any]) -> str:
+    names = model_config.get("architectures") or []
     for name in names if isinstance(names, list) else []:
         for ending, does in ARCHITECTURES.items():
             if str(name).endswith(ending):
                 return does
-    told = f"{', '.join(map(str, names)) or 'no class'} is none that answers a task by itself"
-    raise Invalid({"config.json": f"It names {told}: fine-tune it first; known are *{', *'.join(ARCHITECTURES)}."})
+    message = f"{', '.join(map(str, names)) or 'no class'} is none that answers a task by itself"
+    raise Invalid({"config.json": f"It names {message}: fine-tune it first; known are *{', *'.join(ARCHITECTURES)}."})
 
 
-def guessed(own: Sequence[str], wanted: Sequence[str]) -> dict[str, str]:
+def guessed(own: Sequence[str], task_labels: Sequence[str]) -> dict[str, str]:
     """From a model's labels to the task's where names alone do not tell; a last one left over means the last one left.
 
     Labels that nothing is known of are left out: the model's own check then says so, with both sides.
     """
-    by_name = {_fold(label): label for label in wanted}
-    found: dict[str, str] = {}
+    by_name = {_fold(label): label for label in task_labels}
+    mapping: dict[str, str] = {}
     for label in own:
         folded = _fold(label)
         meant = by_name.get(folded) or by_name.get(_fold(MEANT.get(folded, "")))
         if meant:
-            found[label] = meant
-    left = [label for label in own if label not in found], [label for label in wanted if label not in found.values()]
-    if found and len(left[0]) == len(left[1]) == 1:
-        found[left[0][0]] = left[1][0]
-    return {label: meant for label, meant in found.items() if _fold(label) != _fold(meant)}
+            mapping[label] = meant
+    unmatched = (
+        [label for label in own if label not in mapping],
+        [label for label in task_labels if label not in mapping.values()],
+    )
+    if mapping and len(unmatched[0]) == len(unmatched[1]) == 1:
+        mapping[unmatched[0][0]] = unmatched[1][0]
+    return {label: meant for label, meant in mapping.items() if _fold(label) != _fold(meant)}
 
 
-def _answered(own: Sequence[str], wanted: Sequence[str], said: Mapping[str, str]) -> list[str]:
+def _answered(own: Sequence[str], task_labels: Sequence[str], label_mapping: Mapping[str, str]) -> list[str]:
     """The task's labels that the model can say, where each of its own means one: two ways of three are enough."""
-    by_name = {_fold(label): label for label in wanted}
-    meant = [said.get(label) or by_name.get(_fold(label)) for label in own]
-    return [] if None in meant else [label for label in wanted if label in meant]
+    by_name = {_fold(label): label for label in task_labels}
+    meant = [label_mapping.get(label) or by_name.get(_fold(label)) for label in own]
+    return [] if None in meant else [label for label in task_labels if label in meant]
 
 
 def _fold(label: str) -> str:

@@ -119,7 +119,7 @@ class Descent:
         progress("training", 1.0, self._remark(-self.course.best[1].gain))
 
     def _remark(self, loss: float) -> str:
-        dev = f", dev {self.course.best[1].score:.3f}" if self.course.found else ""
+        dev = f", dev {self.course.best[1].score:.3f}" if self.course.evaluations else ""
         return f"loss {loss:.3f}{dev}"
 
     def _batches(self, epoch: int) -> list[list[Any]]:
@@ -155,7 +155,7 @@ class Descent:
                 "step": self.step,
                 "seen": self.seen,
                 "seconds": self.clock.seconds,
-                "course": self.course.told(),
+                "course": self.course.as_rows(),
                 "now": {name: value.detach() for name, value in self.parameters.items()},
                 "best": self.best,
                 "optimizer": self.optimizer.inner.state_dict(),

@@ -75,34 +75,34 @@ class Evaluation:
 
 @dataclass
 class Course:
-    """The evaluations so far, as pairs of a place and what was found there, and how long since the best."""
+    """The evaluations so far, as pairs of a place and its evaluation."""
 
     patience: int
-    found: list[tuple[float, Evaluation]] = field(default_factory=list)
+    evaluations: list[tuple[float, Evaluation]] = field(default_factory=list)
 
     def add(self, place: float, evaluation: Evaluation) -> bool:
         """Take an evaluation; whether it is the best so far."""
-        better = not self.found or evaluation > self.best[1]
-        self.found.append((place, evaluation))
+        better = not self.evaluations or evaluation > self.best[1]
+        self.evaluations.append((place, evaluation))
         return better
 
     @property
     def best(self) -> tuple[float, Evaluation]:
         """The first of the best."""
-        return max(self.found, key=lambda entry: (entry[1], -entry[0]))
+        return max(self.evaluations, key=lambda entry: (entry[1], -entry[0]))
 
     @property
     def over(self) -> bool:
         """True if the last `patience` evaluations were no better than one before them."""
-        return bool(self.found) and len(self.found) - 1 - self.found.index(self.best) >= self.patience
+        return bool(self.evaluations) and len(self.evaluations) - 1 - self.evaluations.index(self.best) >= self.patience
 
-    def told(self) -> list[list[float]]:
+    def as_rows(self) -> list[list[float]]:
         """As JSON holds it."""
-        return [[place, evaluation.score, evaluation.gain] for place, evaluation in self.found]
+        return [[place, evaluation.score, evaluation.gain] for place, evaluation in self.evaluations]
 
     @classmethod
     def of(cls, patience: int, rows: list[list[float]]) -> "Course":
-        """Return the course that `told`, in the form of the method `told`, describes."""
+        """Return the course that `rows` describe, as `as_rows` makes them."""
         return cls(patience, [(place, Evaluation(score, gain)) for place, score, gain in rows])
 
 
@@ -111,7 +111,7 @@ class Learned:
     """The result of a run: the kind of model that lies in the folder now, and the cost of the run."""
 
     kind: str
-    told: str
+    description: str
     course: Course
     seconds: float
     examples: int

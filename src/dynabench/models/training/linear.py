@@ -110,7 +110,7 @@ def choose_strength(
     best = _read(checkpoints.load(), settings)
     clock = Clock(best.seconds)
     for number, strength in enumerate(STRENGTHS):
-        if number < len(best.course.found):
+        if number < len(best.course.evaluations):
             continue
         if best.course.over or (number and clock.past(settings.minutes)):
             break
@@ -128,7 +128,7 @@ def choose_strength(
 
 
 def _written(best: ChosenStrength) -> bytes:
-    metadata = json.dumps({"course": best.course.told(), "seconds": best.seconds})
+    metadata = json.dumps({"course": best.course.as_rows(), "seconds": best.seconds})
     return pack({"weights": best.weights, "bias": best.bias}, {"told": metadata})
 
 

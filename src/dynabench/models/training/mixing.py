@@ -283,10 +283,10 @@ def part_of_recipe(name: str, data: Path, shape: Shape, weight: float = 1.0) -> 
     """The rows of `RECIPE/SOURCE`, as the recipe reads them below the folder `data`."""
     recipe_name, _, source_name = name.partition("/")
     recipe = recipes.load(recipe_name)
-    known = {source.name: source for source in (*recipe.train, *recipe.dev, *recipe.test)}
-    if source_name not in known:
-        raise NotFound(f"The recipe {recipe_name} has no source {source_name!r}; it has {', '.join(known)}.")
+    sources = {source.name: source for source in (*recipe.train, *recipe.dev, *recipe.test)}
+    if source_name not in sources:
+        raise NotFound(f"The recipe {recipe_name} has no source {source_name!r}; it has {', '.join(sources)}.")
     if (tuple(recipe.inputs), tuple(recipe.labels)) != (shape.inputs, shape.labels):
         raise Invalid({name: f"Its rows are {', '.join(recipe.inputs)}; the task's are {', '.join(shape.inputs)}."})
-    source = known[source_name]
+    source = sources[source_name]
     return Part(source.name, read_source(source, data, recipe), weight, source.licence)

@@ -43,14 +43,14 @@ class Adapted(Network):
         rank, alpha = _sizes(start) if start else (self.plan.rank, self.plan.alpha)
         self.plan = self.plan.model_copy(update={"rank": rank, "alpha": alpha})
         self.body = adapter.with_adapter(self.plan)
-        self.head = self.made(self.body.config.hidden_size)
+        self.head = self.new_head(self.body.config.hidden_size)
         if start:
             self._load(start)
         if frozen:
             self.body.requires_grad_(False)
 
     @abstractmethod
-    def made(self, width: int) -> nn.Module:
+    def new_head(self, width: int) -> nn.Module:
         """An untrained head."""
 
     def goes_on(self, details: spec.Spec) -> bool:
@@ -94,7 +94,7 @@ class Labelling(Adapted):
 
     kind = "adapter"
 
-    def made(self, width: int) -> nn.Module:
+    def new_head(self, width: int) -> nn.Module:
         """See `Adapted`."""
         return Head(width, len(self.mix.labels), self.plan.head_dropout)
 
@@ -135,7 +135,7 @@ class Finding(Adapted):
 
     kind = "extractor"
 
-    def made(self, width: int) -> nn.Module:
+    def new_head(self, width: int) -> nn.Module:
         """See `Adapted`."""
         return SpanHead(width)
 
@@ -177,14 +177,14 @@ MERGED = Adapter(epochs=4, learning_rate=5e-4, batch=16)
 class Tokens:
     """One input as the tokenizer gives it; `pieces` are its tokens."""
 
-    given: Mapping[str, list[int]]
+    encoded: Mapping[str, list[int]]
     label: int
     allowed: tuple[bool, ...]
 
     @property
     def pieces(self) -> list[int]:
         """The tokens."""
-        return self.given["input_ids"]
+        return self.encoded["input_ids"]
 
 
 class Sequences(Network):
@@ -229,20 +229,20 @@ class Sequences(Network):
             for at, row in enumerate(rows)
         ]
 
-    def _said(self, batch: Examples) -> torch.Tensor:
+    def _logits(self, batch: Examples) -> torch.Tensor:
         device = next(self.model.parameters()).device
-        padded = self.processor.pad([dict(example.given) for example in batch], return_tensors="pt")
+        padded = self.processor.pad([dict(example.encoded) for example in batch], return_tensors="pt")
         with torch.autocast(device.type, torch.bfloat16, enabled=trains_in_bf16(device.type)):
             logits: torch.Tensor = self.model(**{name: value.to(device) for name, value in padded.items()}).logits
         return logits.float()
 
     def loss(self, batch: Examples) -> torch.Tensor:
         """See `Network`."""
-        return adapter.label_loss(self._said(batch), batch, self.plan.smoothing)
+        return adapter.label_loss(self._logits(batch), batch, self.plan.smoothing)
 
     def judge(self, batch: Examples) -> tuple[float, float]:
         """Right answers."""
-        return judge_labels(self._said(batch), batch)
+        return judge_labels(self._logits(batch), batch)
 
     def save(self, folder: Path) -> dict[str, Any]:
         """See `Network`."""

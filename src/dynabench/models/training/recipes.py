@@ -145,8 +145,8 @@ def load(name: str) -> Recipe:
     """A recipe by its name or its file's path."""
     path = Path(name) if name.endswith((".yaml", ".yml")) else FOLDER / f"{name}.yaml"
     if not path.is_file():
-        known = ", ".join(sorted(file.stem for file in FOLDER.glob("*.yaml")))
-        raise NotFound(f"There is no recipe {name!r}; there are {known}.")
+        names = ", ".join(sorted(file.stem for file in FOLDER.glob("*.yaml")))
+        raise NotFound(f"There is no recipe {name!r}; there are {names}.")
     return Recipe.model_validate(yaml.safe_load(path.read_text()))
 
 

@@ -117,7 +117,7 @@ def record(ready: Guarded, settings: Settings, learned: Learned) -> dict[str, An
             }
             for part in ready.mix.parts
         ],
-        "evaluations": [{"at": at, "score": e.score, "loss": e.loss} for at, e in learned.course.found],
+        "evaluations": [{"at": at, "score": e.score, "loss": e.loss} for at, e in learned.course.evaluations],
         "stopped": learned.stopped,
     }
 
@@ -157,8 +157,8 @@ def _training(ready: Guarded, settings: Settings, learned: Learned) -> list[str]
     ended = f"stopped after {settings.patience} evaluations without a better one" if learned.stopped else "ran its plan"
     time = f"{learned.seconds:.1f} seconds" if learned.seconds < 120 else f"{learned.seconds / 60:.1f} minutes"
     return [
-        f"{learned.told}; seed {settings.seed}, {learned.examples:,} rows, {time}.",
-        f"Of {len(learned.course.found)} evaluations on `dev` the best is kept: score {best[1].score:.4f}, loss "
+        f"{learned.description}; seed {settings.seed}, {learned.examples:,} rows, {time}.",
+        f"Of {len(learned.course.evaluations)} evaluations on `dev` the best is kept: score {best[1].score:.4f}, loss "
         f"{best[1].loss:.4f}. It {ended}.",
         "",
         f"Versions: Python {platform.python_version()}, {', '.join(_versions())}.",

@@ -139,11 +139,11 @@ def _labelled_rows(raw: Mapping[str, Any], source: Source, recipe: Recipe) -> It
 
 def _questions(article: Mapping[str, Any], source: Source, recipe: Recipe) -> Iterator[Question]:
     """Yield the questions that have an answer, of an article in SQuAD's format."""
-    asked, passage = recipe.inputs
+    question_field, passage_field = recipe.inputs
     for paragraph in article["paragraphs"]:
         for qa in paragraph["qas"]:
             if answers := qa["answers"]:
-                inputs = {asked: qa["question"], passage: paragraph["context"]}
+                inputs = {question_field: qa["question"], passage_field: paragraph["context"]}
                 yield Question(inputs, tuple(answer["text"] for answer in answers), int(answers[0]["answer_start"]))
 
 

@@ -163,7 +163,7 @@ class Spread:
     most: float
     seeds: int
 
-    def told(self) -> str:
+    def summary_line(self) -> str:
         """In one line."""
         return f"mean {self.mean:.4f}, deviation {self.deviation:.4f}, {self.least:.4f} to {self.most:.4f}"
 

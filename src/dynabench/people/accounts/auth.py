@@ -97,7 +97,7 @@ class Scope:
         """The scope that a request with this method to this handler needs."""
         return _own_scopes.get(handler) or ("read" if method in security.SAFE_METHODS else self.name)
 
-    async def __call__(self, request: Request, _who: Viewer) -> None:
+    async def __call__(self, request: Request, _viewer: Viewer) -> None:
         """Refuse a token that lacks the scope."""
         scopes, name = request.state.scopes, self.needed(request.method, request.scope.get("endpoint"))
         if scopes is not None and name not in scopes:

@@ -112,12 +112,12 @@ def clean_token_name(text: str) -> str:
     return name
 
 
-def clean_scopes(wanted: Collection[str], most: Collection[str] | None = None) -> list[str]:
+def clean_scopes(scopes: Collection[str], most: Collection[str] | None = None) -> list[str]:
     """A new token's scopes in their usual order; `most` is what the token that asks for it has. Raises `Invalid`."""
-    if not wanted or (unknown := set(wanted) - set(SCOPES)):
-        complaint = _("There is no scope %(value)s. ", value=repr(sorted(unknown)[0])) if wanted else ""
+    if not scopes or (unknown := set(scopes) - set(SCOPES)):
+        complaint = _("There is no scope %(value)s. ", value=repr(sorted(unknown)[0])) if scopes else ""
         raise Invalid({"scopes": _("%(said)sChoose from %(scopes)s.", said=complaint, scopes=", ".join(SCOPES))})
-    if most is not None and (beyond := set(wanted) - set(most)):
+    if most is not None and (beyond := set(scopes) - set(most)):
         raise Invalid(
             {
                 "scopes": _(
@@ -125,4 +125,4 @@ def clean_scopes(wanted: Collection[str], most: Collection[str] | None = None) -
                 )
             }
         )
-    return [name for name in SCOPES if name in wanted]
+    return [name for name in SCOPES if name in scopes]

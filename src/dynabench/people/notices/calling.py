@@ -19,7 +19,7 @@ from dynabench.people.notices import events, mailing, service, webhooks
 from dynabench.people.notices.tables import Delivery, DeliveryState, Hook, Try
 
 SECONDS = 15.0
-SHOWN = 200  # characters of an answer that are kept
+ANSWER_LENGTH = 200  # characters of an answer that are kept
 GONE = 410  # the receiver wants no more: Standard Webhooks
 PERSISTENT = timedelta(hours=12)
 """A message given up turns its webhook off when nothing got through for this long."""
@@ -74,7 +74,7 @@ def post_message(settings: Settings, call: WebhookCall) -> WebhookAnswer:
             status, read = reply.status, b""
             for part in parts:
                 read += part
-                if len(read) > 4 * SHOWN:
+                if len(read) > 4 * ANSWER_LENGTH:
                     break
         text = read.decode("utf-8", "replace")
     except Problem as problem:
@@ -85,8 +85,10 @@ def post_message(settings: Settings, call: WebhookCall) -> WebhookAnswer:
 
 
 def _storable(text: str) -> str:
-    plain = "".join(" " if unicodedata.category(character)[0] == "C" else character for character in text[: 4 * SHOWN])
-    return " ".join(plain.split())[:SHOWN]
+    plain = "".join(
+        " " if unicodedata.category(character)[0] == "C" else character for character in text[: 4 * ANSWER_LENGTH]
+    )
+    return " ".join(plain.split())[:ANSWER_LENGTH]
 
 
 def _waiting_delivery(session: Session, id: int, job_id: str) -> Delivery | None:

@@ -24,7 +24,7 @@ from sqlalchemy.orm import Session
 from dynabench.kit import jobs
 from dynabench.kit.db import Database, now
 from dynabench.kit.errors import NotFound
-from dynabench.kit.language import _, ngettext, said, speaking
+from dynabench.kit.language import _, ngettext, speaking, translate
 from dynabench.kit.security import keyed
 from dynabench.kit.settings import Settings
 from dynabench.people.accounts.tables import Notice, Person
@@ -222,20 +222,20 @@ def verification_letter(settings: Settings, mailing: Mailing, wish: Wish) -> Ema
     token = make_link_token(settings.key, VERIFY, wish.person_id, wish.address, VERIFY_SECONDS)
     address = f"{settings.site}/mail/verify/{token}"
     return _letter_to_person(
-        settings, mailing, wish, said(_("Confirm your email address for Dynabench")), "verify", address=address
+        settings, mailing, wish, translate(_("Confirm your email address for Dynabench")), "verify", address=address
     )
 
 
 def notices_letter(settings: Settings, mailing: Mailing, wish: Wish, bundled: Sequence[Notice]) -> EmailMessage:
     """Return a person's notices in one mail, with a link to stop such mail."""
     items = [
-        MailItem(said(notice.translated_outside)[:TEXT], f"{settings.site}{notice.link}" if notice.link else "")
+        MailItem(translate(notice.translated_outside)[:TEXT], f"{settings.site}{notice.link}" if notice.link else "")
         for notice in bundled
     ]
     subject = (
         items[0].text
         if len(items) == 1
-        else said(ngettext("%(num)s notice from Dynabench", "%(num)s notices from Dynabench", len(items)))
+        else translate(ngettext("%(num)s notice from Dynabench", "%(num)s notices from Dynabench", len(items)))
     )
     token = make_link_token(settings.key, UNSUBSCRIBE, wish.person_id, wish.address)
     choices = f"{settings.site}/settings/notifications"
@@ -248,7 +248,7 @@ def notices_letter(settings: Settings, mailing: Mailing, wish: Wish, bundled: Se
 
 def invitation_letter(settings: Settings, to: str, key: str, at: datetime, **values: str) -> EmailMessage:
     """Invites somebody who need not have an account; `key` is the same in each try, `values` are the template's."""
-    subject = said(_("An invitation to %(task)s", task=values["task"]))
+    subject = translate(_("An invitation to %(task)s", task=values["task"]))
     return _letter(settings, to, key, at, subject, "invitation", **values)
 
 

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from dynabench.kit import errors
 from dynabench.kit.db import now
-from dynabench.kit.language import _, kept
+from dynabench.kit.language import _, phrase_document
 from dynabench.people.accounts.rules import clean_email, email_problem
 from dynabench.people.accounts.service import NOTICE_KINDS
 from dynabench.people.accounts.tables import Notice
@@ -30,7 +30,7 @@ def notify_person(session: Session, person_id: int, kind: str, text: str, *, lin
         raise ValueError(kind)
     wish = session.get(Wish, person_id)
     notice = Notice(person_id=person_id, kind=kind, text=text, link=link, outside=outside)
-    notice.phrases = {"text": kept(text), "outside": kept(outside)}
+    notice.phrases = {"text": phrase_document(text), "outside": phrase_document(outside)}
     if not wants_channel(wish, kind, "page"):
         notice.seen_at = now()
     if wish and wish.verified_at and wants_channel(wish, kind, "mail"):

@@ -15,7 +15,7 @@ from dynabench.evaluate.inputs import ModuleOption, module_options
 from dynabench.evaluate.loading import missing_requirement, needs_trusted_input
 from dynabench.evaluate.module import Kind, Module
 from dynabench.kit.errors import NotFound
-from dynabench.kit.language import _, said
+from dynabench.kit.language import _, translate
 
 log = structlog.get_logger("dynabench.web")
 KINDS: tuple[Kind, ...] = ("metric", "measurement", "comparison")
@@ -84,7 +84,7 @@ class LibraryEntry:
     @property
     def description(self) -> str:
         """The description, in the reader's language; descriptions from plug-ins are not translated."""
-        return said(_(self.card.description))
+        return translate(_(self.card.description))
 
     @property
     def line(self) -> str:
@@ -125,7 +125,7 @@ class LibraryEntry:
         """Return whether all words occur in its name, title or card, in English or in the reader's language."""
         card = self.card
         outputs = (output.name for output in card.outputs)
-        titles = (said(task_title(task)) for task in card.tasks)
+        titles = (translate(task_title(task)) for task in card.tasks)
         text = " ".join([self.name, self.kind, card.description, self.description, *card.tasks, *titles, *outputs])
         plain = text.casefold().replace("_", " ").replace("-", " ")
         return all(word in text.casefold() or word.replace("_", " ").replace("-", " ") in plain for word in words)
@@ -190,7 +190,7 @@ def count_tasks(selection: Iterable[LibraryEntry]) -> dict[str, int]:
     for module_entry in selection:
         for task in module_entry.card.tasks:
             counts[task] = counts.get(task, 0) + 1
-    return dict(sorted(counts.items(), key=lambda module_entry: said(task_title(module_entry[0]))))
+    return dict(sorted(counts.items(), key=lambda module_entry: translate(task_title(module_entry[0]))))
 
 
 def task_title(task: str) -> str:

@@ -174,7 +174,7 @@ def _to(request: Request, task: str, number: int) -> Response:
 
 
 @router.get("/tasks/{task}/manage/rounds/{n}", name="manage_round")
-async def one(request: Request, task: str, n: Number, owner: TaskOwner, done: plans.Done = "") -> Response:
+async def round_page(request: Request, task: str, n: Number, owner: TaskOwner, done: plans.Done = "") -> Response:
     """One round: its targets and whether they are served, its arms, its figures, what may be done with it."""
     return await _round(request, owner, task, n, done)
 
@@ -191,7 +191,7 @@ async def _round(
             "waiting": session.scalar(collected.waiting(result.id)) or 0,
             "other": other.number if other and other.number != n else None,
             "any_context": session.scalar(queries.any_context(task)) is not None,
-            **plans.shown(session, result),
+            **plans.plan_values(session, result),
             "of_config": service.config_of(session, result.version_id),
         }
 

@@ -162,7 +162,7 @@ class Field(Section, ABC):
         """Return whether two clean values are the same answer."""
         return bool(first == second)
 
-    def said(self, answer: object) -> Any:
+    def clean_answer(self, answer: object) -> Any:
         """Return the clean value of an answer by a model or a person; None where the answer is invalid."""
         try:
             return self.check(self.from_text(answer) if isinstance(answer, str) else answer, NOTHING)
@@ -171,7 +171,7 @@ class Field(Section, ABC):
 
     def is_answer(self, value: object) -> bool:
         """Return whether a model's answer is valid."""
-        return self.said(value) is not None
+        return self.clean_answer(value) is not None
 
     def comparable(self) -> Sequence[str] | None:
         """Return the words that a condition may compare the field with; None for any."""

@@ -173,11 +173,11 @@ class MultiChoice(OptionsField):
 
     def same(self, first: Any, second: Any) -> bool:
         """The same options in any order."""
-        return bool(self.said(first) == self.said(second))
+        return bool(self.clean_answer(first) == self.clean_answer(second))
 
     def in_words(self, value: Any) -> str:
         """The options' labels."""
-        selected = value if isinstance(value, list) else self.said(value)
+        selected = value if isinstance(value, list) else self.clean_answer(value)
         return (
             ", ".join(self.label_of(option_value) for option_value in selected)
             if isinstance(selected, list)
@@ -242,11 +242,11 @@ class RankingField(OptionsField):
 
     def same(self, first: Any, second: Any) -> bool:
         """The same order."""
-        return bool(self.said(first) == self.said(second))
+        return bool(self.clean_answer(first) == self.clean_answer(second))
 
     def in_words(self, value: Any) -> str:
         """The labels in order, numbered."""
-        order = value if isinstance(value, list) else self.said(value)
+        order = value if isinstance(value, list) else self.clean_answer(value)
         if not isinstance(order, list):
             return str(value or "")
         return ", ".join(f"{place}. {self.label_of(option_value)}" for place, option_value in enumerate(order, start=1))

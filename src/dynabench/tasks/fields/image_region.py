@@ -49,12 +49,12 @@ class ImageRegion(Field):
         size = picture if isinstance(picture, Mapping) else {}
         right, bottom = size.get("width", LARGEST), size.get("height", LARGEST)
         unique_regions: list[dict[str, Any]] = []
-        for region in (self._one(item, right, bottom) for item in raw):
+        for region in (self._check_region(item, right, bottom) for item in raw):
             if region not in unique_regions:
                 unique_regions.append(region)
         return unique_regions or None
 
-    def _one(self, item: object, right: float, bottom: float) -> dict[str, Any]:
+    def _check_region(self, item: object, right: float, bottom: float) -> dict[str, Any]:
         allowed = {*self.parts, "label"} if self.labels else set(self.parts)
         if not isinstance(item, Mapping) or not set(self.parts) <= set(item) <= allowed:
             raise FieldError(

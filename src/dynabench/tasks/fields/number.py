@@ -246,14 +246,14 @@ class Sliders(OptionsField):
 
     def same(self, first: Any, second: Any) -> bool:
         """No slider differs by more than the tolerance."""
-        first_values, second_values = self.said(first), self.said(second)
+        first_values, second_values = self.clean_answer(first), self.clean_answer(second)
         if first_values is None or second_values is None:
             return first_values is second_values
         return all(self.scale.same(first_values[value], second_values[value]) for value in self.values)
 
     def in_words(self, value: Any) -> str:
         """Each label with its number."""
-        numbers = value if isinstance(value, dict) else self.said(value)
+        numbers = value if isinstance(value, dict) else self.clean_answer(value)
         if not isinstance(numbers, dict):
             return str(value or "")
         return ", ".join(f"{self.label_of(name)} {self.scale.in_words(number)}" for name, number in numbers.items())

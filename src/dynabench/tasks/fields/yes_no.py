@@ -132,7 +132,7 @@ class Consent(Field):
 
     def same(self, first: Any, second: Any) -> bool:
         """Both agree, or neither does."""
-        return self.said(first) is self.said(second)
+        return self.clean_answer(first) is self.clean_answer(second)
 
     def in_words(self, value: Any) -> str:
         """Agreed, or nothing."""

@@ -23,17 +23,17 @@ from dynabench.validation import bulk
 from dynabench.validation.manage import examples
 
 router = APIRouter()
-SHOWN = 5
+PREVIEW_LIMIT = 5
 KINDS = ("hide", "restore", "flag", "label", "unlabel", "note")
 
 
 def _chosen(session: Session, person: Person, task: str, form: FormData) -> list[int]:
     if form.get("which") != "all":
-        ids = [int(str(each)) for each in form.getlist("ids") if str(each).isdecimal() and len(str(each)) < 17]
+        ids = [int(str(raw_id)) for raw_id in form.getlist("ids") if str(raw_id).isdecimal() and len(str(raw_id)) < 17]
         return sorted(set(ids), reverse=True)
-    known = {name: str(form[name]) for name in ExampleQuery.model_fields if str(form.get(name, "")).strip()}
+    conditions = {name: str(form[name]) for name in ExampleQuery.model_fields if str(form.get(name, "")).strip()}
     try:
-        question = ExampleQuery.model_validate(known | {"after": 0, "limit": 1})
+        question = ExampleQuery.model_validate(conditions | {"after": 0, "limit": 1})
     except ValidationError:
         raise errors.Invalid({"ids": _("This request cannot be understood. Go back and try again.")}) from None
     top = str(form.get("top", ""))  # what was written since is not meant
@@ -62,10 +62,19 @@ async def ask(request: Request, task: str, person: TaskModerator) -> Response:
             wrong = problem.fields
         except (errors.Conflict, errors.NotFound) as problem:
             wrong = {"ids": problem.detail}
-    shown = await db.aread(search.public, ids[:SHOWN]) if "ids" not in wrong else []
-    shown = [each for each in shown if each.round.task_id == task]
-    kept = [(name, text) for name, text in form.multi_items() if name not in ("csrf", "kind", "value", "sure", "ids")]
-    values: dict[str, Any] = {"kind": kind, "value": value, "ids": ids, "items": shown, "errors": wrong, "kept": kept}
+    preview = await db.aread(search.public, ids[:PREVIEW_LIMIT]) if "ids" not in wrong else []
+    preview = [seen_example for seen_example in preview if seen_example.round.task_id == task]
+    hidden_fields = [
+        (name, text) for name, text in form.multi_items() if name not in ("csrf", "kind", "value", "sure", "ids")
+    ]
+    values: dict[str, Any] = {
+        "kind": kind,
+        "value": value,
+        "ids": ids,
+        "items": preview,
+        "errors": wrong,
+        "kept": hidden_fields,
+    }
     values |= {"back": _browser(request, task, form).rstrip("?&"), "all": form.get("which") == "all"}
     status = 422 if wrong and form.get("sure") else 200
     return await frame.console_page(
@@ -74,9 +83,9 @@ async def ask(request: Request, task: str, person: TaskModerator) -> Response:
 
 
 def _browser(request: Request, task: str, form: FormData) -> str:
-    asked = {name: str(form[name]) for name in ExampleQuery.model_fields if str(form.get(name, "")).strip()}
+    conditions = {name: str(form[name]) for name in ExampleQuery.model_fields if str(form.get(name, "")).strip()}
     here = f"{request.app.url_path_for('manage_examples', task=task)}?"
-    return f"{here}{urlencode(asked)}&" if asked else here
+    return f"{here}{urlencode(conditions)}&" if conditions else here
 
 
 @router.post("/tasks/{task}/manage/examples/bulk/{id}/undo", name="undo_bulk")
@@ -108,12 +117,18 @@ async def note(request: Request, db: Db, task: str, id: RowId, person: TaskModer
     try:
         await db.awrite(write)
     except (errors.Invalid, errors.Conflict) as problem:
-        known = await db.aread(examples.everything, person, task, id)
+        example_values = await db.aread(examples.everything, person, task, id)
         message = field_errors(problem, "value")["value"]
-        shown = examples.words(
+        form_values = examples.words(
             errors={"label" if name.strip() else "note": message}, values={"note": text, "label": name}
         )
         return await frame.console_page(
-            request, task, "validation/manage/example.html", "examples", status=problem.status, **shown, **known
+            request,
+            task,
+            "validation/manage/example.html",
+            "examples",
+            status=problem.status,
+            **form_values,
+            **example_values,
         )
     return redirect(request, "manage_example", task=task, id=id, anchor="notes")

@@ -29,7 +29,7 @@ from dynabench.validation import queries as vote_queries
 
 router = APIRouter()
 
-SHOWN = 25
+PAGE_SIZE = 25
 COLUMNS: tuple[str, ...] = (
     "id",
     "name",
@@ -52,39 +52,39 @@ Bulk = Annotated[int | None, Query(alias="bulk", ge=1, le=2**53)]
 UNDO = {"hide": "restore", "restore": "hide", "dismiss": "reopen", "reopen": "dismiss", "ban": "lift"}
 
 
-def asked(request: Request) -> tuple[ExampleQuery, dict[str, str], dict[str, str]]:
+def read_question(request: Request) -> tuple[ExampleQuery, dict[str, str], dict[str, str]]:
     """The question in the page's address, as it was written, and messages by field for what makes no sense."""
     written = {name: value for name, value in request.query_params.items() if value.strip()}
-    kept = {name: value for name, value in written.items() if name in ExampleQuery.model_fields}
+    conditions = {name: value for name, value in written.items() if name in ExampleQuery.model_fields}
     try:
-        return ExampleQuery.model_validate(kept), kept, {}
+        return ExampleQuery.model_validate(conditions), conditions, {}
     except ValidationError as problem:
-        wrong = {str(each["loc"][0]): str(each["msg"]) for each in problem.errors()}
-        return ExampleQuery.model_validate({"hidden": "no"}), kept, wrong
+        wrong = {str(error["loc"][0]): str(error["msg"]) for error in problem.errors()}
+        return ExampleQuery.model_validate({"hidden": "no"}), conditions, wrong
 
 
 @router.get("/tasks/{task}/manage/examples", name="manage_examples")
 async def examples(request: Request, db: Db, task: str, person: TaskModerator, bulk_act: Bulk = None) -> Response:
     """Search, filters, a page of what was found; `bulk` names what was just done to many."""
-    question, written, wrong = asked(request)
+    question, written, wrong = read_question(request)
 
     def read(session: Session) -> dict[str, Any]:
-        known = _facets(session, task)
+        page_values = _facets(session, task)
         page = search.SearchPage([], None)
         problems = dict(wrong)
         if not problems:
             try:
                 page = search.find(
-                    session, person, task, question.filters(), before=question.after or None, limit=SHOWN
+                    session, person, task, question.filters(), before=question.after or None, limit=PAGE_SIZE
                 )
             except errors.Invalid as problem:
                 problems = problem.fields
-        known |= _beside(session, [each.example.id for each in page.items])
-        known |= {"bulk": None, "bulk_changed": 0}
+        page_values |= _beside(session, [seen_example.example.id for seen_example in page.items])
+        page_values |= {"bulk": None, "bulk_changed": 0}
         if bulk_act is not None:
-            done, ids = bulk.one(session, person, task, bulk_act)
-            known |= {"bulk": done, "bulk_changed": len(ids)}
-        return known | {"items": page.items, "next": page.next, "errors": problems}
+            done, ids = bulk.read_bulk_act(session, person, task, bulk_act)
+            page_values |= {"bulk": done, "bulk_changed": len(ids)}
+        return page_values | {"items": page.items, "next": page.next, "errors": problems}
 
     values = await db.aread(read)
     terms = asked_terms(written)
@@ -97,7 +97,7 @@ async def examples(request: Request, db: Db, task: str, person: TaskModerator, b
         asked=written,
         query=urlencode(terms),
         filtered=bool(terms.keys() - {"q"}),
-        said=said,
+        said=answer_in_words,
         texts=texts,
         **values,
     )
@@ -115,11 +115,11 @@ def asked_terms(written: dict[str, str]) -> dict[str, str]:
 @router.get("/tasks/{task}/manage/examples.csv", name="download_examples")
 async def download(request: Request, db: Db, task: str, person: TaskModerator) -> Response:
     """All examples that the question in the address finds, newest first."""
-    question, _, wrong = asked(request)
+    question, _, wrong = read_question(request)
     if wrong:
         raise errors.Invalid(wrong)
     await db.aread(search.find, person, task, question.filters(), limit=1)  # refuses what makes no sense
-    rows = (_row(each) for each in _all(db, person, task, question.filters()))
+    rows = (_row(seen_example) for seen_example in _all(db, person, task, question.filters()))
     return csv_response(f"{task}-examples.csv", COLUMNS, rows)
 
 
@@ -137,33 +137,50 @@ def _all(db: Database, person: Person, task: str, filters: search.Filters) -> It
         before = page.next
 
 
-def _row(each: search.Seen) -> list[object]:
-    example, config = each.example, each.config
-    models = "; ".join(f"{one.model}: {said(config, one.answer)}" for one in example.predictions)
-    context = texts(config.shown_context(each.context.values)) if each.context.values else ""
-    cells = [each.author.public_name, example.source, example.start, example.arm, each.context.tag, context]
-    cells += [texts(example.input), said(config, example.answer)]
-    fooled = "" if each.standing.fooled is None else each.standing.fooled
-    facts = [fooled, each.standing.verdict, each.standing.retracted, each.standing.hidden, models]
+def _row(seen_example: search.Seen) -> list[object]:
+    example, config = seen_example.example, seen_example.config
+    models = "; ".join(
+        f"{prediction.model}: {answer_in_words(config, prediction.answer)}" for prediction in example.predictions
+    )
+    context = texts(config.shown_context(seen_example.context.values)) if seen_example.context.values else ""
+    cells = [
+        seen_example.author.public_name,
+        example.source,
+        example.start,
+        example.arm,
+        seen_example.context.tag,
+        context,
+    ]
+    cells += [texts(example.input), answer_in_words(config, example.answer)]
+    fooled = "" if seen_example.standing.fooled is None else seen_example.standing.fooled
+    facts = [
+        fooled,
+        seen_example.standing.verdict,
+        seen_example.standing.retracted,
+        seen_example.standing.hidden,
+        models,
+    ]
     when = example.at.isoformat(timespec="seconds")
-    return [example.id, example.uid, when, each.round.number, *cells, *facts]
+    return [example.id, example.uid, when, seen_example.round.number, *cells, *facts]
 
 
 def _beside(session: Session, ids: Sequence[int]) -> dict[str, Any]:
-    said, labels = notes.of(session, ids)
-    return {"notes": said, "labels": labels}
+    notes_by_example, labels = notes.read_notes_and_labels(session, ids)
+    return {"notes": notes_by_example, "labels": labels}
 
 
 def _facets(session: Session, task: str) -> dict[str, Any]:
-    found = list(session.scalars(round_queries.rounds(task)))
+    task_rounds = list(session.scalars(round_queries.rounds(task)))
     return {
-        "numbers": [each.number for each in found],
-        "arms": sorted({arm["name"] for each in found for arm in each.arms}),
-        "without_targets": sorted({name for each in found for name in plan.arms_without_targets(each.arms)}),
+        "numbers": [task_round.number for task_round in task_rounds],
+        "arms": sorted({arm["name"] for task_round in task_rounds for arm in task_round.arms}),
+        "without_targets": sorted(
+            {name for task_round in task_rounds for name in plan.arms_without_targets(task_round.arms)}
+        ),
     }
 
 
-def said(config: TaskConfig, answer: dict[str, Any]) -> str:
+def answer_in_words(config: TaskConfig, answer: dict[str, Any]) -> str:
     """An answer in the words that people see."""
     values = [(field, answer[field.name]) for field in config.answer if field.name in answer]
     return ", ".join(field.in_words(value) for field, value in values)
@@ -191,27 +208,27 @@ def words(**values: Any) -> dict[str, Any]:
 
     They are functions that write values as text, the last action, and the errors.
     """
-    return {"said": said, "texts": texts, "undo": UNDO, "done": None, "errors": {}, "values": {}} | values
+    return {"said": answer_in_words, "texts": texts, "undo": UNDO, "done": None, "errors": {}, "values": {}} | values
 
 
 def everything(session: Session, person: Person, task: str, id: int) -> dict[str, Any]:
     """All that the ledger has on an example."""
-    found = moderation.case(session, person, task, id)
-    one = found.seen.example
-    handout = session.get(Handout, one.handout_id)
-    origins = {each for each in (one.made_from, handout.made_from if handout else None) if each}
+    case = moderation.case(session, person, task, id)
+    example = case.seen.example
+    handout = session.get(Handout, example.handout_id)
+    origins = {origin_id for origin_id in (example.made_from, handout.made_from if handout else None) if origin_id}
     public = search.public(session, sorted(origins))
-    origin = next((each for each in public if each.example.id == one.made_from), None)
+    origin = next((seen_example for seen_example in public if seen_example.example.id == example.made_from), None)
     begun = handout.initial if handout and len(public) == len(origins) else None  # None: the text is a withheld one's
-    made = session.scalars(queries.made_from(one.id)).all()
+    children = session.scalars(queries.made_from(example.id)).all()
     return {
-        "case": found,
-        "seen": found.seen,
-        "shown": found.seen.config,
+        "case": case,
+        "seen": case.seen,
+        "shown": case.seen.config,
         "handout": handout,
-        "changes": [] if begun is None else forms.changes(found.seen.config.input, begun, one.input),
+        "changes": [] if begun is None else forms.changes(case.seen.config.input, begun, example.input),
         "origin": origin,
-        "children": search.public(session, made),
+        "children": search.public(session, children),
         "votes": moderation.votes(session, id),
         "events": list(session.scalars(vote_queries.verdict_events(id))),
         "looked": list(session.scalars(queries.attributions_of(id))),
@@ -238,12 +255,14 @@ async def queue(
 
     def read(session: Session) -> dict[str, Any]:
         cases, more = moderation.queue(session, person, task, which, after or None, MOST_CASES)
-        said, labels = notes.of(session, [each.seen.example.id for each in cases])
-        return {"cases": cases, "next": more, "notes": said, "labels": labels}
+        notes_by_example, labels = notes.read_notes_and_labels(session, [case.seen.example.id for case in cases])
+        return {"cases": cases, "next": more, "notes": notes_by_example, "labels": labels}
 
     values = await db.aread(read)
-    shown = words(which=which, after=after, done=done, of=of)
-    return await frame.console_page(request, task, "validation/manage/moderation.html", "moderation", **shown, **values)
+    page_values = words(which=which, after=after, done=done, of=of)
+    return await frame.console_page(
+        request, task, "validation/manage/moderation.html", "moderation", **page_values, **values
+    )
 
 
 @router.post("/tasks/{task}/manage/examples/{id}/{act}", name="moderate_example")
@@ -254,10 +273,16 @@ async def act(request: Request, db: Db, task: str, id: RowId, act: Act, person: 
     try:
         await db.awrite(do, person, task, id, act, reason)
     except (errors.Invalid, errors.Forbidden, errors.Conflict) as problem:
-        known = await db.aread(everything, person, task, id)
-        shown = words(values={"act": act, "reason": reason}, errors=field_errors(problem, "act"))
+        example_values = await db.aread(everything, person, task, id)
+        form_values = words(values={"act": act, "reason": reason}, errors=field_errors(problem, "act"))
         return await frame.console_page(
-            request, task, "validation/manage/example.html", "examples", status=problem.status, **shown, **known
+            request,
+            task,
+            "validation/manage/example.html",
+            "examples",
+            status=problem.status,
+            **form_values,
+            **example_values,
         )
     came_from = str(form.get("back", ""))
     if came_from in get_args(Which):
@@ -268,20 +293,20 @@ async def act(request: Request, db: Db, task: str, id: RowId, act: Act, person: 
 
 def do(session: Session, person: Person, task: str, id: int, act: str, reason: str) -> None:
     """Do what a moderator's button says, for a reason; refuse where the example is not the task's."""
-    found = moderation.case(session, person, task, id)
-    author = found.seen.author.id
-    said = people.clean_reason(reason) if act not in ("restore", "reopen", "lift") else reason
+    case = moderation.case(session, person, task, id)
+    author = case.seen.author.id
+    cleaned_reason = people.clean_reason(reason) if act not in ("restore", "reopen", "lift") else reason
     if act == "hide":
-        withdrawal.hide(session, person, id, said)
+        withdrawal.hide(session, person, id, cleaned_reason)
     elif act == "restore":
-        withdrawal.restore(session, person, id, said)
+        withdrawal.restore(session, person, id, cleaned_reason)
     elif act == "dismiss":
-        moderation.dismiss(session, person, id, said)
+        moderation.dismiss(session, person, id, cleaned_reason)
     elif act == "reopen":
-        moderation.reopen(session, person, id, said)
+        moderation.reopen(session, person, id, cleaned_reason)
     elif act == "warn":
-        people.warn_person(session, person, task, author, said)
+        people.warn_person(session, person, task, author, cleaned_reason)
     elif act == "ban":
-        people.ban_person(session, person, task, author, said)
+        people.ban_person(session, person, task, author, cleaned_reason)
     else:
         people.lift_ban(session, person, task, author)

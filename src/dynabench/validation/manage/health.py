@@ -39,13 +39,13 @@ NEWEST = 5_000  # examples of a round that disagreement and flags are judged by
 class Day:
     """Counts of the examples and votes that were written on one UTC day.
 
-    For `asked` examples it is known whether a model was fooled. `waiting` examples fooled a model and have
+    For `with_outcome` examples it is known whether a model was fooled. `waiting` examples fooled a model and have
     no verdict yet. `checked` examples have two votes or more; the votes on `split` of them differ.
     """
 
     day: date
     examples: int = 0
-    asked: int = 0
+    with_outcome: int = 0
     fooled: int = 0
     waiting: int = 0
     people: int = 0
@@ -73,14 +73,14 @@ class Health:
     def usual(self) -> float:
         """Examples per day in the week before today."""
         before = self.days[-1 - WEEK : -1]
-        return sum(each.examples for each in before) / len(before)
+        return sum(day.examples for day in before) / len(before)
 
 
-def health(session: Session, of: Round, today: date | None = None) -> Health:
+def health(session: Session, round: Round, today: date | None = None) -> Health:
     """Return how the collection of a round goes."""
     last = today or now().astimezone(UTC).date()
     first = last - timedelta(days=TREND - 1)
-    written, votes = _written(session, of, first), _checked(session, of)
+    written, votes = _written(session, round, first), _checked(session, round)
     days = []
     for n in range(TREND):
         day = first + timedelta(days=n)
@@ -88,39 +88,41 @@ def health(session: Session, of: Round, today: date | None = None) -> Health:
     week = days[-WEEK:]
     return Health(
         days=days,
-        rate=wilson(sum(each.fooled for each in week), sum(each.asked for each in week)),
-        disagreement=wilson(sum(each.split for each in week), sum(each.checked for each in week)),
-        waiting=session.scalar(collected.waiting(of.id)) or 0,
-        flagged=sum(each["flagged"] for each in votes.values()),
+        rate=wilson(sum(day.fooled for day in week), sum(day.with_outcome for day in week)),
+        disagreement=wilson(sum(day.split for day in week), sum(day.checked for day in week)),
+        waiting=session.scalar(collected.waiting(round.id)) or 0,
+        flagged=sum(counts["flagged"] for counts in votes.values()),
     )
 
 
-def _written(session: Session, of: Round, first: date) -> dict[str, dict[str, int]]:
-    rows = session.execute(queries.days(of.id, first.isoformat())).all()
-    controls = plan.arms_without_targets(of.arms)
-    found: dict[str, dict[str, int]] = {}
+def _written(session: Session, round: Round, first: date) -> dict[str, dict[str, int]]:
+    rows = session.execute(queries.days(round.id, first.isoformat())).all()
+    controls = plan.arms_without_targets(round.arms)
+    counts_by_day: dict[str, dict[str, int]] = {}
     for row in (row for row in rows if row.source in PEOPLE):
-        day = found.setdefault(row.day, dict.fromkeys(("examples", "asked", "fooled", "waiting", "people"), 0))
+        day = counts_by_day.setdefault(
+            row.day, dict.fromkeys(("examples", "with_outcome", "fooled", "waiting", "people"), 0)
+        )
         day["examples"] += int(row.examples)
         if row.arm not in controls:
-            day["asked"] += int(row.examples) - int(row.unknown)
+            day["with_outcome"] += int(row.examples) - int(row.unknown)
             day["fooled"] += int(row.fooled)
             day["waiting"] += int(row.fooled) - int(row.resolved)
-    for each, count in session.execute(queries.people(of.id, first.isoformat(), PEOPLE)):
-        found[each]["people"] = count
-    return found
+    for iso_day, count in session.execute(queries.people(round.id, first.isoformat(), PEOPLE)):
+        counts_by_day[iso_day]["people"] = count
+    return counts_by_day
 
 
-def _checked(session: Session, of: Round) -> dict[date, dict[str, int]]:
-    rows = session.execute(queries.checked(of.id, NEWEST)).all()
+def _checked(session: Session, round: Round) -> dict[date, dict[str, int]]:
+    rows = session.execute(queries.checked(round.id, NEWEST)).all()
     by_day = groupby(sorted(rows, key=lambda row: row.at), key=lambda row: row.at.astimezone(UTC).date())
-    found = {}
+    counts_by_day = {}
     for day, group in by_day:
         some = list(group)
         twice = [row for row in some if row.votes > 1]
         split = sum(row.kinds > 1 for row in twice)
-        found[day] = {"checked": len(twice), "split": split, "flagged": sum(int(row.flagged) for row in some)}
-    return found
+        counts_by_day[day] = {"checked": len(twice), "split": split, "flagged": sum(int(row.flagged) for row in some)}
+    return counts_by_day
 
 
 @dataclass(frozen=True)
@@ -132,40 +134,46 @@ class Alert:
     action: str
 
 
-def alerts(request: Request, task: str, config: Any, of: Round | None, any_context: bool, found: Any) -> list[Alert]:
+def alerts(
+    request: Request, task: str, config: Any, round: Round | None, any_context: bool, round_health: Any
+) -> list[Alert]:
     """Return the problems that need attention, the worst first."""
 
     def at(route: str) -> str:
         return str(request.app.url_path_for(route, task=task))
 
-    said = []
+    problems = []
     if config.context and not any_context:
-        said.append(
+        problems.append(
             Alert(_("There are no contexts, so nothing can be written."), at("manage_contexts"), N_("Add contexts"))
         )
-    if of is None or of.state != RoundState.OPEN:
-        said.append(Alert(_("No round is open: nothing is being collected."), at("manage_rounds"), N_("Open a round")))
-    if of is None or found is None:
-        return said
-    if of.state == RoundState.OPEN and not any(each.examples for each in found.days[-2:]):
-        said.append(
+    if round is None or round.state != RoundState.OPEN:
+        problems.append(
+            Alert(_("No round is open: nothing is being collected."), at("manage_rounds"), N_("Open a round"))
+        )
+    if round is None or round_health is None:
+        return problems
+    if round.state == RoundState.OPEN and not any(day.examples for day in round_health.days[-2:]):
+        problems.append(
             Alert(_("No examples have been written since yesterday."), address(request, task, "people"), N_("Invite"))
         )
-    if found.waiting > max(20.0, 3 * WEEK * found.usual):
-        said.append(
+    if round_health.waiting > max(20.0, 3 * WEEK * round_health.usual):
+        problems.append(
             Alert(
                 _("The backlog of unchecked examples is more than three weeks of writing."),
                 at("validate"),
                 N_("Check examples"),
             )
         )
-    if found.rate.high is not None and found.rate.n >= 30 and found.rate.high < 0.05:
-        said.append(Alert(_("Almost nothing fools the models any more."), at("manage_rounds"), N_("View the targets")))
-    if found.disagreement.low is not None and found.disagreement.low > 0.3:
-        said.append(
+    if round_health.rate.high is not None and round_health.rate.n >= 30 and round_health.rate.high < 0.05:
+        problems.append(
+            Alert(_("Almost nothing fools the models any more."), at("manage_rounds"), N_("View the targets"))
+        )
+    if round_health.disagreement.low is not None and round_health.disagreement.low > 0.3:
+        problems.append(
             Alert(_("Validators disagree often: the instructions may be unclear."), at("manage_config"), N_("Edit"))
         )
-    return said
+    return problems
 
 
 def address(request: Request, task: str, section: str) -> str:
@@ -178,11 +186,14 @@ def address(request: Request, task: str, section: str) -> str:
 
 def _read(session: Session, task: str) -> dict[str, Any]:
     rounds = session.scalars(round_queries.rounds(task)).all()
-    started = [each for each in rounds if each.state != RoundState.DRAFT]
-    of = next((each for each in started if each.state == RoundState.OPEN), started[0] if started else None)
+    started = [started_round for started_round in rounds if started_round.state != RoundState.DRAFT]
+    current = next(
+        (started_round for started_round in started if started_round.state == RoundState.OPEN),
+        started[0] if started else None,
+    )
     return {
-        "of": of,
-        "health": health(session, of) if of else None,
+        "of": current,
+        "health": health(session, current) if current else None,
         "any_context": session.scalar(round_queries.any_context(task)) is not None,
         "newest": service.newest_config(session, task),
     }
@@ -195,8 +206,8 @@ async def show(request: Request, db: Db, task: str, person: TaskModerator) -> Re
         theirs = [entry.address for entry in frame.visible_sections(request, task)]
         return RedirectResponse([*theirs, str(request.app.url_path_for("task", task=task))][0], status_code=303)
     values = await db.aread(_read, task)
-    said = alerts(request, task, values["newest"], values["of"], values["any_context"], values["health"])
+    problems = alerts(request, task, values["newest"], values["of"], values["any_context"], values["health"])
     links = {section: address(request, task, section) for section in ("people", "moderation", "examples", "figures")}
     return await frame.console_page(
-        request, task, "validation/manage/health.html", "health", alerts=said, links=links, **values
+        request, task, "validation/manage/health.html", "health", alerts=problems, links=links, **values
     )

@@ -220,7 +220,7 @@ class NetworkPredictor(Predictor):
         """`device` is a number (-1 for the processor), a torch device or its name; None takes a GPU if there is one."""
         self.model = model
         self.processor = processor
-        self.wanted = device
+        self.requested_device = device
         self.device = str(device_of(device) or _device(model))
         labels = getattr(model.config, "id2label", None) or {}
         self.labels = tuple(str(labels[number]) for number in sorted(labels))

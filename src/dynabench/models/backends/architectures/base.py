@@ -68,9 +68,9 @@ def load_weights(folder: Path, options: Options, auto: str, processor: str) -> P
     except Problem:
         raise
     except Exception as error:  # what libraries raise for files that are broken is not for them to choose
-        told = (str(error).strip().splitlines() or [type(error).__name__])[0].replace(str(place), "the folder")
-        asks = "custom code" in told or "trust_remote_code" in told
-        raise Invalid({"weights": CODE if asks else f"The model cannot be loaded: {told[:400]}"}) from error
+        message = (str(error).strip().splitlines() or [type(error).__name__])[0].replace(str(place), "the folder")
+        asks = "custom code" in message or "trust_remote_code" in message
+        raise Invalid({"weights": CODE if asks else f"The model cannot be loaded: {message[:400]}"}) from error
 
 
 def _loaded(place: Path, options: Options, auto: str, processor: str, gguf: str) -> Parts:
@@ -83,14 +83,14 @@ def _loaded(place: Path, options: Options, auto: str, processor: str, gguf: str)
     stored = _HALF_BITS * (place / gguf).stat().st_size if gguf else sum(map(_stored, place.glob("*.safetensors")))
     attention = _fits(config, auto, stored, _BF16 if dtype == torch.bfloat16 else _FP32)
     pictures = {"backend": "pil"} if "Image" in processor or processor == "AutoProcessor" else {}
-    known = {"config": config} if processor == "AutoTokenizer" else {}
-    reader = checkpoints.read_pretrained(at, processor, **safe, **pictures, **known)
+    tokenizer_arguments = {"config": config} if processor == "AutoTokenizer" else {}
+    reader = checkpoints.read_pretrained(at, processor, **safe, **pictures, **tokenizer_arguments)
     how = {"dtype": dtype, "use_safetensors": True, "attn_implementation": attention}
     model = checkpoints.read_model(at, auto, config=config, **how, **safe)
-    broken = [name for name, one in model.named_parameters() if not bool(torch.isfinite(one).all())]
+    broken = [name for name, parameter in model.named_parameters() if not bool(torch.isfinite(parameter).all())]
     if broken:
-        told = f"{len(broken)} weights hold values that are no numbers (NaN or infinite), {broken[0]} for one."
-        raise Invalid({"weights": f"{told} Save the model again from a training step before they appeared."})
+        message = f"{len(broken)} weights hold values that are no numbers (NaN or infinite), {broken[0]} for one."
+        raise Invalid({"weights": f"{message} Save the model again from a training step before they appeared."})
     device = checkpoints.resolve_device(None)
     return Parts(model.eval().requires_grad_(False).to(device), reader, device)
 
@@ -122,8 +122,8 @@ def _inspected(place: Path, gguf: str) -> str:
     if CONFIG not in names:
         raise Invalid({CONFIG: f"The folder has no {CONFIG}; save_pretrained of transformers writes it."})
     if not any(name.endswith(".safetensors") for name in names):
-        told = "There are no weights as safetensors. Convert them: model.save_pretrained(folder) writes them so."
-        raise Invalid({"weights": f"{told} Pickles (.bin, .pt) may hold code and are never read."})
+        message = "There are no weights as safetensors. Convert them: model.save_pretrained(folder) writes them so."
+        raise Invalid({"weights": f"{message} Pickles (.bin, .pt) may hold code and are never read."})
     return ""
 
 
@@ -152,8 +152,8 @@ def _refuse_wishes(name: str, document: Any) -> None:
     for key, value in _pairs(document):
         if key in REFUSED and value:
             raise Invalid({name: f"It {REFUSED[key]}."})
-        if name == CONFIG and (told := _too_much(key, value)):
-            raise Invalid({name: told})
+        if name == CONFIG and (problem := _too_much(key, value)):
+            raise Invalid({name: problem})
 
 
 def _too_much(key: str, value: Any) -> str:
@@ -171,12 +171,12 @@ def _pairs(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
     """Every key with its value, however deep; the members of a list have the list's key."""
     stack = [(key, value)]
     while stack:
-        name, found = stack.pop()
-        yield name, found
-        if isinstance(found, Mapping):
-            stack += [(str(inner), one) for inner, one in found.items()]
-        elif isinstance(found, list) and len(found) <= NUMBERS:
-            stack += [(name, one) for one in found]
+        name, node = stack.pop()
+        yield name, node
+        if isinstance(node, Mapping):
+            stack += [(str(inner), member) for inner, member in node.items()]
+        elif isinstance(node, list) and len(node) <= NUMBERS:
+            stack += [(name, member) for member in node]
 
 
 def _fits(config: Any, auto: str, stored: int, width: int) -> str:
@@ -191,14 +191,16 @@ def _fits(config: Any, auto: str, stored: int, width: int) -> str:
     make = getattr(checkpoints.transformers(), auto).from_config
     with torch.device("meta"):
         empty = make(config, trust_remote_code=False, attn_implementation="eager")
-    asked = sum(one.numel() for one in empty.parameters())
-    if asked > 2 * stored + SLACK:
-        told = f"It asks for {asked:,} parameters where the files hold {stored:,}"
-        raise Invalid({CONFIG: f"{told}: they do not belong together. Save both with save_pretrained."})
+    parameter_count = sum(parameter.numel() for parameter in empty.parameters())
+    if parameter_count > 2 * stored + SLACK:
+        message = f"It asks for {parameter_count:,} parameters where the files hold {stored:,}"
+        raise Invalid({CONFIG: f"{message}: they do not belong together. Save both with save_pretrained."})
     room = int(SHARE * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    if asked * width > room:
-        told = f"The weights take {asked * width / 2**30:.1f} GiB; a model may take {room / 2**30:.1f} GiB here"
-        raise Invalid({"weights": f"{told}. Choose a smaller one, precision: bf16, or a served endpoint."})
+    if parameter_count * width > room:
+        message = (
+            f"The weights take {parameter_count * width / 2**30:.1f} GiB; a model may take {room / 2**30:.1f} GiB here"
+        )
+        raise Invalid({"weights": f"{message}. Choose a smaller one, precision: bf16, or a served endpoint."})
     return "sdpa" if getattr(empty, "_supports_sdpa", False) else "eager"
 
 
@@ -240,10 +242,10 @@ class Architecture(ABC):
     def load(cls, card: Card, details: Spec, options: Options, folder: Path, bulk: bool) -> Self:
         """Load the model; raises `Invalid` or `Unavailable`. With `bulk`, weights are laid out for speed as well."""
         cls.fits(card, options)
-        found = cls(card, details, options, load_weights(folder, options, cls.auto, cls.processor))
+        architecture = cls(card, details, options, load_weights(folder, options, cls.auto, cls.processor))
         if bulk:
-            found._packed.enter_context(packed_weights(found.model))
-        return found
+            architecture._packed.enter_context(packed_weights(architecture.model))
+        return architecture
 
     @classmethod
     @abstractmethod
@@ -266,9 +268,9 @@ class Architecture(ABC):
         """Yield the model's next text in a conversation; raises `Invalid` where the model cannot converse."""
         raise Invalid({"model": "Only a causal language model with a chat template (chat: true) converses."})
 
-    def drawn(self, model: Model, found: Attribution, inputs: Inputs) -> Attribution:
+    def drawn(self, model: Model, attribution: Attribution, inputs: Inputs) -> Attribution:
         """The attribution with maps over pictures, where there are any."""
-        return found
+        return attribution
 
     def close(self) -> None:
         """Free the weights."""
@@ -287,7 +289,7 @@ class Architecture(ABC):
         if self.model.dtype != torch.float32 and self.model.num_parameters() <= COPIED:
             # a model that was read from a GGUF file refuses its own `float`, as if it were still quantised
             return torch.nn.Module.float(copy.deepcopy(self.model))
-        shared = {id(one): one for one in (*self.model.parameters(), *self.model.buffers())}
+        shared = {id(tensor): tensor for tensor in (*self.model.parameters(), *self.model.buffers())}
         return copy.deepcopy(self.model, shared).requires_grad_(False)
 
     def limit(self) -> int:
@@ -297,13 +299,13 @@ class Architecture(ABC):
 
 def portions(sizes: Sequence[int], room: int) -> list[list[int]]:
     """Numbers of rows that are computed together, of like size, with at most `room` tokens when padded."""
-    found: list[list[int]] = []
+    groups: list[list[int]] = []
     for row in sorted(range(len(sizes)), key=lambda row: -sizes[row]):
-        if found and sizes[found[-1][0]] * (len(found[-1]) + 1) <= room:
-            found[-1].append(row)
+        if groups and sizes[groups[-1][0]] * (len(groups[-1]) + 1) <= room:
+            groups[-1].append(row)
         else:
-            found.append([row])
-    return found
+            groups.append([row])
+    return groups
 
 
 def computed(rows: int, tokens: int) -> Any:

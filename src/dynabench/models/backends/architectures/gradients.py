@@ -32,7 +32,7 @@ FED = ("input_ids", PIXELS)
 
 
 @dataclass(frozen=True)
-class Asked:
+class ExplanationSubject:
     """The subject of an explanation: the model's inputs (1, ...) and the words its tokens belong to.
 
     `value` (B,) is what the model says, called `label`. `blank` is the token that says nothing. `covered`
@@ -40,7 +40,7 @@ class Asked:
     """
 
     label: str
-    given: Mapping[str, Tensor]
+    tensors: Mapping[str, Tensor]
     value: Callable[[Any], Tensor]
     fields: Sequence[str] = ()
     pieces: Pieces | None = None
@@ -50,33 +50,33 @@ class Asked:
     others: Mapping[str, Any] = field(default_factory=dict)
 
 
-def explain(twin: Any, asked: Asked, method: str) -> Attribution:
+def explain(twin: Any, subject: ExplanationSubject, method: str) -> Attribution:
     """Weights of words and maps of pictures by `gradient`, or by integrated gradients with their completeness error.
 
     `twin` is a model on which hooks may be set.
     """
-    most = 1 if method == "gradient" else int(WORK / (3 * work(twin, asked.given)))
-    parts, error = _integrated(*_embedded(twin, asked), most)
+    most = 1 if method == "gradient" else int(WORK / (3 * work(twin, subject.tensors)))
+    parts, error = _integrated(*_embedded(twin, subject), most)
     words, maps = {}, {}
-    for name, part in zip(_names(asked), parts, strict=True):
+    for name, part in zip(_names(subject), parts, strict=True):
         if name == PIXELS:
-            maps[asked.picture] = _map(part[0].sum(0), asked.covered)
-        elif asked.pieces is not None:
-            words = by_word(asked.pieces, asked.fields, part.sum(-1)[0].tolist())
-    return Attribution(method, asked.label, words, error, maps=maps)
+            maps[subject.picture] = _map(part[0].sum(0), subject.covered)
+        elif subject.pieces is not None:
+            words = by_word(subject.pieces, subject.fields, part.sum(-1)[0].tolist())
+    return Attribution(method, subject.label, words, error, maps=maps)
 
 
-def raw(twin: Any, asked: Asked, method: str) -> tuple[Tensor, float]:
+def raw(twin: Any, subject: ExplanationSubject, method: str) -> tuple[Tensor, float]:
     """Weights (T,) of tokens as they are, and by how much the input's value exceeds the baseline's."""
-    most = 1 if method == "gradient" else int(WORK / (3 * work(twin, asked.given)))
-    forward, features, blanks = _embedded(twin, asked)
+    most = 1 if method == "gradient" else int(WORK / (3 * work(twin, subject.tensors)))
+    forward, features, blanks = _embedded(twin, subject)
     parts, _ = _integrated(forward, features, blanks, most)
     with torch.no_grad():
         return parts[0].sum(-1)[0].cpu(), float(forward(*features)[0] - forward(*blanks)[0])
 
 
-def _names(asked: Asked) -> list[str]:
-    return [name for name in FED if name in asked.given and (name == PIXELS or asked.pieces)]
+def _names(subject: ExplanationSubject) -> list[str]:
+    return [name for name in FED if name in subject.tensors and (name == PIXELS or subject.pieces)]
 
 
 def _integrated(
@@ -88,46 +88,48 @@ def _integrated(
     runtime.use_threads(BATCH * features[0].shape[1])
     method = IntegratedGradients(forward)
     if most == 1:
-        found = method.attribute(features, baselines=blanks, n_steps=AT_ONCE, method="gausslegendre")
-        return [part.detach().float() for part in found], None
+        attributions = method.attribute(features, baselines=blanks, n_steps=AT_ONCE, method="gausslegendre")
+        return [part.detach().float() for part in attributions], None
     with torch.no_grad():
         difference = float(forward(*features)[0] - forward(*blanks)[0])
     parts: list[Tensor] = []
     error = 1.0
     for steps in (max(4, min(STEPS[0], most)), *(more for more in STEPS[1:] if more <= most)):
-        found = method.attribute(
+        attributions = method.attribute(
             features, baselines=blanks, n_steps=steps, method="gausslegendre", internal_batch_size=BATCH
         )
-        parts = [part.detach().float() for part in found]
+        parts = [part.detach().float() for part in attributions]
         error = abs(sum(float(part.sum()) for part in parts) - difference) / max(abs(difference), 1e-6)
         if error < ENOUGH:
             break
     return parts, round(error, 6)
 
 
-def work(model: Any, given: Mapping[str, Tensor]) -> float:
+def work(model: Any, tensors: Mapping[str, Tensor]) -> float:
     """Additions and multiplications of one pass there: two for each weight and token, words looked up not counted."""
-    words: int = sum(one.weight.numel() for one in model.modules() if isinstance(one, torch.nn.Embedding))
-    sizes = [value.shape[1] if name == "input_ids" else 196 for name, value in given.items() if name in FED]
+    words: int = sum(module.weight.numel() for module in model.modules() if isinstance(module, torch.nn.Embedding))
+    sizes = [value.shape[1] if name == "input_ids" else 196 for name, value in tensors.items() if name in FED]
     weights: int = model.num_parameters()
     return 2.0 * max(weights - words, 1) * max(sum(sizes), 1)
 
 
-def _embedded(twin: Any, asked: Asked) -> tuple[Callable[..., Tensor], tuple[Tensor, ...], tuple[Tensor, ...]]:
+def _embedded(
+    twin: Any, subject: ExplanationSubject
+) -> tuple[Callable[..., Tensor], tuple[Tensor, ...], tuple[Tensor, ...]]:
     """The asked value as a function of numbers, and the input and its baseline as such numbers."""
-    names = _names(asked)
-    rest = {name: value for name, value in asked.given.items() if name != PIXELS}
+    names = _names(subject)
+    rest = {name: value for name, value in subject.tensors.items() if name != PIXELS}
     layer = _layer(twin) if "input_ids" in names else None
     features, blanks = [], []
     with torch.no_grad():
-        if layer is not None and asked.pieces is not None:
-            ids = asked.given["input_ids"]
-            ours = torch.tensor([[owner is not None for owner in asked.pieces.owner]], device=ids.device)
+        if layer is not None and subject.pieces is not None:
+            ids = subject.tensors["input_ids"]
+            ours = torch.tensor([[owner is not None for owner in subject.pieces.owner]], device=ids.device)
             features.append(layer(ids))
-            blanks.append(layer(torch.where(ours, asked.blank, ids)))
+            blanks.append(layer(torch.where(ours, subject.blank, ids)))
         if PIXELS in names:
-            features.append(asked.given[PIXELS])
-            blanks.append(torch.zeros_like(asked.given[PIXELS]))
+            features.append(subject.tensors[PIXELS])
+            blanks.append(torch.zeros_like(subject.tensors[PIXELS]))
 
     def forward(*numbers: Tensor) -> Tensor:
         count = len(numbers[0])
@@ -135,9 +137,9 @@ def _embedded(twin: Any, asked: Asked) -> tuple[Callable[..., Tensor], tuple[Ten
         if PIXELS in names:
             fed[PIXELS] = numbers[-1]
         if layer is None:
-            return asked.value(twin(**fed, **asked.others))
+            return subject.value(twin(**fed, **subject.others))
         with _instead(layer, numbers[0]):
-            return asked.value(twin(**fed, **asked.others))
+            return subject.value(twin(**fed, **subject.others))
 
     return forward, tuple(features), tuple(blanks)
 
@@ -166,18 +168,18 @@ def owners(
 
     A token that covers several words counts for the first of them.
     """
-    found: list[Owner] = []
+    owner_by_token: list[Owner] = []
     at = [0] * len(words)
     for (start, end), place in zip(offsets, sequences, strict=True):
         if place is None or place >= len(words) or start == end:
-            found.append(None)
+            owner_by_token.append(None)
             continue
         mine = words[place]
         while at[place] < len(mine) and mine[at[place]].end <= start:
             at[place] += 1
         inside = at[place] < len(mine) and mine[at[place]].start < end
-        found.append((place, at[place]) if inside else None)
-    return tuple(found)
+        owner_by_token.append((place, at[place]) if inside else None)
+    return tuple(owner_by_token)
 
 
 def _map(weights: Tensor, covered: tuple[float, float]) -> list[list[float]]:
@@ -188,8 +190,8 @@ def _map(weights: Tensor, covered: tuple[float, float]) -> list[list[float]]:
     if min(covered) < 1:
         inner = torch.nn.functional.adaptive_avg_pool2d(summed[None, None], seen)[0, 0]
         summed = torch.zeros(rows, columns)
-        top, left = (rows - seen[0]) // 2, (columns - seen[1]) // 2
-        summed[top : top + seen[0], left : left + seen[1]] = inner
+        first_row, first_column = (rows - seen[0]) // 2, (columns - seen[1]) // 2
+        summed[first_row : first_row + seen[0], first_column : first_column + seen[1]] = inner
     scale = float(summed.abs().max()) or 1.0
     return [[float(cell) / scale for cell in row] for row in summed]
 
@@ -215,31 +217,37 @@ SHAPLEY = 10
 class Prompted:
     """A prompt (its token ids and their places in the text), and where in the text each input stands.
 
-    `inputs` are as they were given, `said` as they stand in the prompt, which may have more spaces; `starts` are
-    characters of the prompt.
+    `inputs` are as they were given, `prompt_texts` as they stand in the prompt, which may have more spaces; `starts`
+    are characters of the prompt.
     """
 
     text: str
     ids: Sequence[int]
     offsets: Sequence[tuple[int, int]]
     inputs: Inputs
-    said: dict[str, str]
+    prompt_texts: dict[str, str]
     starts: dict[str, int]
 
     def pieces(self) -> Pieces:
         """The prompt's tokens by the words of the inputs."""
-        names = list(self.said)
+        names = list(self.prompt_texts)
         words = tuple(tuple(first_words(self.inputs[name], WORDS)) for name in names)
         spoken = [
-            [_moved(word, _aligned(self.inputs[name], self.said[name]), self.starts[name]) for word in said]
-            for name, said in zip(names, words, strict=True)
+            [
+                _moved(word, _aligned(self.inputs[name], self.prompt_texts[name]), self.starts[name])
+                for word in field_words
+            ]
+            for name, field_words in zip(names, words, strict=True)
         ]
         owner: list[Owner] = [None] * len(self.ids)
         for number, name in enumerate(names):
-            first, last = self.starts[name], self.starts[name] + len(self.said[name])
+            first, last = self.starts[name], self.starts[name] + len(self.prompt_texts[name])
             inside = [0 if end > first and start < last else None for start, end in self.offsets]
             mine = owners(self.offsets, inside, [spoken[number]])
-            owner = [(number, found[1]) if found else known for found, known in zip(mine, owner, strict=True)]
+            owner = [
+                (number, word_owner[1]) if word_owner else earlier_owner
+                for word_owner, earlier_owner in zip(mine, owner, strict=True)
+            ]
         return Pieces(tuple(self.ids), (0,) * len(self.ids), tuple(owner), words)
 
 
@@ -254,18 +262,18 @@ def explain_text(
     ours = [at for at, owner in enumerate(pieces.owner) if owner is not None]
     ids = [tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"][:ANSWER] for text in targets]
     if not ours or not all(ids):
-        return Attribution(method, label, by_word(pieces, list(prompted.said), [0.0] * len(pieces)))
+        return Attribution(method, label, by_word(pieces, list(prompted.prompt_texts), [0.0] * len(pieces)))
     total, gained = torch.zeros(len(pieces)), 0.0
-    for sign, one in zip((1, -1), ids, strict=False):
+    for sign, target_ids in zip((1, -1), ids, strict=False):
         if method in GRADIENTS:
-            found, more = _by_gradients(twin, tokenizer, pieces, one, method)
+            weights, more = _by_gradients(twin, tokenizer, pieces, target_ids, method)
             gained += sign * more
         else:
-            found = _by_removal(twin, tokenizer, pieces, ours, one, method)
-        total += sign * found
+            weights = _by_removal(twin, tokenizer, pieces, ours, target_ids, method)
+        total += sign * weights
     error = abs(float(total.sum()) - gained) / max(abs(gained), 1e-6) if method == GRADIENTS[1] else None
     rounded = None if error is None else round(error, 6)
-    return Attribution(method, label, by_word(pieces, list(prompted.said), total.tolist()), rounded)
+    return Attribution(method, label, by_word(pieces, list(prompted.prompt_texts), total.tolist()), rounded)
 
 
 def _by_gradients(
@@ -276,19 +284,19 @@ def _by_gradients(
     All of the target's tokens are predicted in one pass, where Captum's `LLMGradientAttribution` takes one for each.
     """
     ids = torch.tensor([[*pieces.ids, *target]], device=twin.device)
-    given = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
-    wanted, last = torch.tensor(target, device=twin.device), len(target) + 1
+    tensors = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
+    target_ids, last = torch.tensor(target, device=twin.device), len(target) + 1
     keep = {"logits_to_keep": last} if "logits_to_keep" in inspect.signature(twin.forward).parameters else {}
 
-    def value(said: Any) -> Tensor:
-        chances = said.logits[:, -last:-1].float().log_softmax(-1)
-        mine: Tensor = chances.gather(-1, wanted.expand(len(chances), -1)[..., None])[..., 0]
+    def value(model_output: Any) -> Tensor:
+        chances = model_output.logits[:, -last:-1].float().log_softmax(-1)
+        mine: Tensor = chances.gather(-1, target_ids.expand(len(chances), -1)[..., None])[..., 0]
         return mine.sum(-1)
 
     rest = (None,) * len(target)
     whole = Pieces(tuple(ids[0].tolist()), pieces.types + (0,) * len(target), (*pieces.owner, *rest), pieces.words)
-    asked = Asked("", given, value, (), whole, _blank(tokenizer), others={"use_cache": False, **keep})
-    weights, gained = raw(twin, asked, method)
+    subject = ExplanationSubject("", tensors, value, (), whole, _blank(tokenizer), others={"use_cache": False, **keep})
+    weights, gained = raw(twin, subject, method)
     return weights[: len(pieces)], gained
 
 
@@ -298,20 +306,22 @@ def _by_removal(
     """Weights (tokens,) by one pass a word, or by one for each word in as many orders as there is time for."""
     from captum.attr import FeatureAblation, LLMAttribution, ShapleyValueSampling
 
-    given = _tokens(pieces, ours, _blank(tokenizer), tokenizer, twin.device)
+    prompt_tokens = _tokens(pieces, ours, _blank(tokenizer), tokenizer, twin.device)
     owners = [pieces.owner[at] for at in ours]
     numbers = {owner: number for number, owner in enumerate(dict.fromkeys(owners))}
     groups = torch.tensor([[numbers[owner] for owner in owners]], device=twin.device)
     several = method == "shapley"
-    passes = WORK / work(twin, {"input_ids": given.inp_tensor})
+    passes = WORK / work(twin, {"input_ids": prompt_tokens.inp_tensor})
     more = {"n_samples": max(1, min(SHAPLEY, int(passes / len(numbers))))} if several else {}
     explainer = LLMAttribution((ShapleyValueSampling if several else FeatureAblation)(twin), tokenizer)
     with torch.no_grad(), torch.random.fork_rng():
         torch.manual_seed(0)
-        found = explainer.attribute(given, torch.tensor(target), forward_in_tokens=False, feature_mask=groups, **more)
+        attribution = explainer.attribute(
+            prompt_tokens, torch.tensor(target), forward_in_tokens=False, feature_mask=groups, **more
+        )
     weights = torch.zeros(len(pieces))
     sizes = torch.bincount(groups[0])[groups[0]].float().cpu()  # each token has its whole word's weight
-    weights[list(ours)] = found.seq_attr.detach().float().cpu() / sizes
+    weights[list(ours)] = attribution.seq_attr.detach().float().cpu() / sizes
     return weights
 
 
@@ -336,19 +346,19 @@ def _tokens(pieces: Pieces, ours: Sequence[int], blank: int, tokenizer: Any, dev
 
 def _blank(tokenizer: Any) -> int:
     """A space, where that is a token; a mark of the end would tell the model that something ended."""
-    found = tokenizer(" ", add_special_tokens=False, verbose=False)["input_ids"]
-    return int(found[0]) if len(found) == 1 else blank_of(tokenizer)
+    space_ids = tokenizer(" ", add_special_tokens=False, verbose=False)["input_ids"]
+    return int(space_ids[0]) if len(space_ids) == 1 else blank_of(tokenizer)
 
 
-def _aligned(given: str, said: str) -> list[int]:
-    """For each character of `given`, and its end, the place in `said`, which has spaces besides."""
+def _aligned(text: str, spaced_text: str) -> list[int]:
+    """For each character of `text`, and its end, the place in `spaced_text`, which has spaces besides."""
     places, at = [], 0
-    for character in given:
-        while at < len(said) and said[at] != character:
+    for character in text:
+        while at < len(spaced_text) and spaced_text[at] != character:
             at += 1
         places.append(at)
         at += 1
-    return [*places, len(said)]
+    return [*places, len(spaced_text)]
 
 
 def _moved(word: Word, places: Sequence[int], start: int) -> Word:
@@ -359,9 +369,9 @@ MARK = ("\ue0f0", "\ue0f1")
 """Characters for private use, around inputs while their places in a prompt are looked for."""
 
 
-def marked(said: dict[str, str]) -> dict[str, str]:
+def marked(texts: dict[str, str]) -> dict[str, str]:
     """The texts with marks around them."""
-    return {name: f"{MARK[0]}{text}{MARK[1]}" for name, text in said.items()}
+    return {name: f"{MARK[0]}{text}{MARK[1]}" for name, text in texts.items()}
 
 
 def places(rendered: str, order: Iterable[str]) -> tuple[str, dict[str, int]]:

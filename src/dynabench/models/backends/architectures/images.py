@@ -32,7 +32,10 @@ class Sees(NetworkPredictor):
     def joined(self, rows: Sequence[Mapping[str, torch.Tensor]]) -> dict[str, torch.Tensor]:
         """One batch of rows, each of which is one already."""
         batch = {name: torch.cat([row[name] for row in rows]).to(self.device) for name in rows[0]}
-        return {name: one.to(self.model.dtype) if one.is_floating_point() else one for name, one in batch.items()}
+        return {
+            name: tensor.to(self.model.dtype) if tensor.is_floating_point() else tensor
+            for name, tensor in batch.items()
+        }
 
     def limit(self) -> int | None:
         """Pictures have no length."""
@@ -60,20 +63,20 @@ class ImageClassifier(Architecture):
     def encode(self, inputs: Inputs) -> tuple[Any, int]:
         """See `Architecture`: tensors of one row, as the model reads them."""
         name = self.card.images[0]
-        found = self.run.processor(images=[pictures.open_picture(inputs[name], name)], return_tensors="pt")
-        return dict(found), TOKENS
+        tensors = self.run.processor(images=[pictures.open_picture(inputs[name], name)], return_tensors="pt")
+        return dict(tensors), TOKENS
 
     def answer(self, rows: Sequence[Any], batch: Sequence[Inputs]) -> list[Output]:
         """See `Architecture`."""
-        found: list[Output] = []
+        outputs: list[Output] = []
         step = max(1, self.room // TOKENS)
         for start in range(0, len(rows), step):
             part = list(rows[start : start + step])
             with computed(len(part), TOKENS):
-                said = torch.tensor(self.run.predict(part).answers)
-            logits = readers.gathered(said, self.meant, len(self.card.labels)).numpy()
-            found += [output(self.card, row) for row in logits]
-        return found
+                own_logits = torch.tensor(self.run.predict(part).answers)
+            logits = readers.gathered(own_logits, self.meant, len(self.card.labels)).numpy()
+            outputs += [output(self.card, row) for row in logits]
+        return outputs
 
     def explain(self, inputs: Inputs, label: str, method: str) -> Attribution | None:
         """By gradients with respect to pixels from a grey picture, or by covering one part after the other."""
@@ -81,21 +84,23 @@ class ImageClassifier(Architecture):
         if method == pictures.METHOD:
             return Attribution(method, label, {})
         row, _ = self.encode(inputs)
-        return gradients.explain(self.twin, self._asked(inputs, row, label), method)
+        return gradients.explain(self.twin, self._make_subject(inputs, row, label), method)
 
-    def _asked(self, inputs: Inputs, row: Any, label: str) -> gradients.Asked:
+    def _make_subject(self, inputs: Inputs, row: Any, label: str) -> gradients.ExplanationSubject:
         name = self.card.images[0]
         picture = pictures.open_picture(inputs[name], name)
         covered = seen(getattr(self.run.processor, "image_processor", self.run.processor), picture.size)
         value = partial(self._value, number=self.card.labels.index(label))
-        return gradients.Asked(label, self.run.joined([row]), value, picture=name, covered=covered)
+        return gradients.ExplanationSubject(label, self.run.joined([row]), value, picture=name, covered=covered)
 
-    def _value(self, said: Any, number: int) -> torch.Tensor:
-        return log_odds(readers.gathered(said.logits.float(), self.meant, len(self.card.labels)), number)
+    def _value(self, model_output: Any, number: int) -> torch.Tensor:
+        return log_odds(readers.gathered(model_output.logits.float(), self.meant, len(self.card.labels)), number)
 
-    def drawn(self, model: Model, found: Attribution, inputs: Inputs) -> Attribution:
+    def drawn(self, model: Model, attribution: Attribution, inputs: Inputs) -> Attribution:
         """With a map by covering, where that was asked for."""
-        return pictures.weigh_patches(model, found, inputs) if found.method == pictures.METHOD else found
+        return (
+            pictures.weigh_patches(model, attribution, inputs) if attribution.method == pictures.METHOD else attribution
+        )
 
 
 def seen(processor: Any, size: tuple[int, int]) -> tuple[float, float]:
@@ -107,16 +112,18 @@ def seen(processor: Any, size: tuple[int, int]) -> tuple[float, float]:
     if not getattr(processor, "do_center_crop", False) or not crop:
         return 1.0, 1.0
     width, height = float(size[0]), float(size[1])
-    if scaled and (edge := _of(scaled, "shortest_edge")):
+    if scaled and (edge := _side_length(scaled, "shortest_edge")):
         width, height = (side * edge / min(size) for side in size)
-    elif scaled and _of(scaled, "height"):
-        width, height = float(_of(scaled, "width") or 1), float(_of(scaled, "height") or 1)
-    return min(1.0, (_of(crop, "height") or height) / height), min(1.0, (_of(crop, "width") or width) / width)
+    elif scaled and _side_length(scaled, "height"):
+        width, height = float(_side_length(scaled, "width") or 1), float(_side_length(scaled, "height") or 1)
+    return min(1.0, (_side_length(crop, "height") or height) / height), min(
+        1.0, (_side_length(crop, "width") or width) / width
+    )
 
 
-def _of(sizes: Any, name: str) -> float | None:
-    found = sizes.get(name) if isinstance(sizes, Mapping) else getattr(sizes, name, None)
-    return None if found is None else float(found)
+def _side_length(sizes: Any, name: str) -> float | None:
+    length = sizes.get(name) if isinstance(sizes, Mapping) else getattr(sizes, name, None)
+    return None if length is None else float(length)
 
 
 WORDS = 256
@@ -180,16 +187,18 @@ class VisualQuestions(ImageClassifier):
             return super().explain(inputs, label, method)
         return None
 
-    def _asked(self, inputs: Inputs, row: Any, label: str) -> gradients.Asked:
+    def _make_subject(self, inputs: Inputs, row: Any, label: str) -> gradients.ExplanationSubject:
         text = inputs[self.text]
-        said = (tuple(words.first_words(text, WORDS)),)
+        field_words = (tuple(words.first_words(text, WORDS)),)
         ids = tuple(row["input_ids"][0].tolist())
         offsets = self._read(inputs)["offset_mapping"][0].tolist()
-        owner = gradients.owners(offsets, [0] * len(ids), said)
-        pieces = Pieces(ids, (0,) * len(ids), owner, said)
+        owner = gradients.owners(offsets, [0] * len(ids), field_words)
+        pieces = Pieces(ids, (0,) * len(ids), owner, field_words)
         blank = gradients.blank_of(self.run.processor.tokenizer)
-        return replace(super()._asked(inputs, row, label), fields=[self.text], pieces=pieces, blank=blank)
+        return replace(super()._make_subject(inputs, row, label), fields=[self.text], pieces=pieces, blank=blank)
 
-    def drawn(self, model: Any, found: Attribution, inputs: Inputs) -> Attribution:
+    def drawn(self, model: Any, attribution: Attribution, inputs: Inputs) -> Attribution:
         """With a map by covering beside the words' weights by leaving out."""
-        return pictures.weigh_patches(model, found, inputs) if found.method == pictures.METHOD else found
+        return (
+            pictures.weigh_patches(model, attribution, inputs) if attribution.method == pictures.METHOD else attribution
+        )

@@ -12,7 +12,7 @@ from dynabench.models.validity import LONGEST, Broken
 
 LABELS = "labels"
 """A placeholder for all labels, besides the inputs."""
-SHOWN = 200
+EXCERPT_LENGTH = 200
 QUOTES = " \"'“”‘’"
 
 
@@ -75,7 +75,7 @@ def meant(card: Card, options: Options, written: str, inputs: Inputs) -> Output:
 
 
 def label(written: str, labels: Sequence[str], label_by_word: Mapping[str, str]) -> str:
-    """The label that is meant; `said` maps the model's words to labels. Raises `Broken`."""
+    """The label that is meant; `label_by_word` maps the model's words to labels. Raises `Broken`."""
     names = {name.casefold(): name for name in labels} | {
         word.strip().casefold(): name for word, name in label_by_word.items()
     }
@@ -120,4 +120,4 @@ def fits(card: Card, options: Options) -> None:
 
 
 def _short(text: str) -> str:
-    return repr(text if len(text) <= SHOWN else f"{text[:SHOWN]}...")
+    return repr(text if len(text) <= EXCERPT_LENGTH else f"{text[:EXCERPT_LENGTH]}...")

@@ -31,20 +31,20 @@ from dynabench.models.spec import Spec
 from dynabench.models.words import Word, first_words
 
 
-def matched(own: Sequence[str], wanted: Sequence[str], said: Mapping[str, str]) -> list[int]:
+def matched(own: Sequence[str], task_labels: Sequence[str], label_mapping: Mapping[str, str]) -> list[int]:
     """For each of the model's labels the number of the task's label that it means, shape (len(own),).
 
     Raises `Invalid` with both sides when one of either has no counterpart.
     """
-    folded = {_fold(label): number for number, label in enumerate(wanted)}
-    exact = {label: number for number, label in enumerate(wanted)}
-    found = [_meant(label, exact, folded, said) for label in own]
-    strangers = [label for label, number in zip(own, found, strict=True) if number is None]
-    missing = [label for number, label in enumerate(wanted) if number not in found]
-    unknown = [name for name in said if name not in own]
+    folded = {_fold(label): number for number, label in enumerate(task_labels)}
+    exact = {label: number for number, label in enumerate(task_labels)}
+    label_numbers = [_meant(label, exact, folded, label_mapping) for label in own]
+    strangers = [label for label, number in zip(own, label_numbers, strict=True) if number is None]
+    missing = [label for number, label in enumerate(task_labels) if number not in label_numbers]
+    unknown = [name for name in label_mapping if name not in own]
     if strangers or missing or unknown:
-        raise Invalid({"options.labels": _told(own, wanted, strangers, missing, unknown)})
-    return [number for number in found if number is not None]
+        raise Invalid({"options.labels": _describe_mismatch(own, task_labels, strangers, missing, unknown)})
+    return [number for number in label_numbers if number is not None]
 
 
 def gathered(logits: Tensor, meant: Sequence[int], count: int) -> Tensor:
@@ -61,9 +61,11 @@ def gathered(logits: Tensor, meant: Sequence[int], count: int) -> Tensor:
     return torch.stack(columns, -1)
 
 
-def _meant(label: str, exact: Mapping[str, int], folded: Mapping[str, int], said: Mapping[str, str]) -> int | None:
-    if label in said:
-        return exact.get(said[label])
+def _meant(
+    label: str, exact: Mapping[str, int], folded: Mapping[str, int], label_mapping: Mapping[str, str]
+) -> int | None:
+    if label in label_mapping:
+        return exact.get(label_mapping[label])
     return exact.get(label, folded.get(_fold(label)))
 
 
@@ -71,23 +73,27 @@ def _fold(label: str) -> str:
     return label.strip().casefold().replace("_", " ").replace("-", " ")
 
 
-def _told(
-    own: Sequence[str], wanted: Sequence[str], strangers: Sequence[str], missing: Sequence[str], unknown: Sequence[str]
+def _describe_mismatch(
+    own: Sequence[str],
+    task_labels: Sequence[str],
+    strangers: Sequence[str],
+    missing: Sequence[str],
+    unknown: Sequence[str],
 ) -> str:
-    parts = [f"The model's labels are {_listed(own)}, the task's {_listed(wanted)}"]
+    parts = [f"The model's labels are {_listed(own)}, the task's {_listed(task_labels)}"]
     if strangers:
         parts.append(f"{_listed(strangers)} of the model's mean none of the task's")
     if missing:
         parts.append(f"{_listed(missing)} of the task's are meant by none of the model's")
     if unknown:
         parts.append(f"{_listed(unknown)}, which options.labels names, are none of the model's")
-    example = f"{{{(strangers or own or ['LABEL_0'])[0]}: {(missing or wanted or ['label'])[0]}}}"
+    example = f"{{{(strangers or own or ['LABEL_0'])[0]}: {(missing or task_labels or ['label'])[0]}}}"
     return f"{'; '.join(parts)}. Say which means which, as in labels: {example}."
 
 
 def _listed(labels: Sequence[str]) -> str:
-    shown = ", ".join(labels[:12])
-    return f"{shown} and {len(labels) - 12} more" if len(labels) > 12 else shown or "none"
+    beginning = ", ".join(labels[:12])
+    return f"{beginning} and {len(labels) - 12} more" if len(labels) > 12 else beginning or "none"
 
 
 class SequenceClassifier(Architecture):
@@ -100,8 +106,8 @@ class SequenceClassifier(Architecture):
         super().__init__(card, details, options, parts)
         config = self.model.config
         several = config.problem_type == "multi_label_classification" or config.num_labels == 1
-        told = "It gives one number, or one for each of labels that may hold together; a choice of one is needed."
-        refuse(several, weights=told)
+        message = "It gives one number, or one for each of labels that may hold together; a choice of one is needed."
+        refuse(several, weights=message)
         self.meant = matched(self.run.labels, card.labels, options.labels)
 
     @classmethod
@@ -118,15 +124,15 @@ class SequenceClassifier(Architecture):
 
     def answer(self, rows: Sequence[Any], batch: Sequence[Inputs]) -> list[Output]:
         """See `Architecture`."""
-        found: dict[int, Output] = {}
+        outputs: dict[int, Output] = {}
         sizes = [len(row["input_ids"]) for row in rows]
         room = self.room if self.run.processor.pad_token_id is not None and self._pads() else 1
         for part in portions(sizes, room):
             with computed(len(part), sizes[part[0]]):
                 logits = self.model(**self.run.padded([rows[row] for row in part])).logits.float()
                 logits = gathered(logits, self.meant, len(self.card.labels)).cpu().numpy()
-            found.update((row, output(self.card, one)) for row, one in zip(part, logits, strict=True))
-        return [found[row] for row in range(len(rows))]
+            outputs.update((row, output(self.card, row_logits)) for row, row_logits in zip(part, logits, strict=True))
+        return [outputs[row] for row in range(len(rows))]
 
     def _pads(self) -> bool:
         """Return whether the model has a padding token: decoders look for the last token before the padding."""
@@ -139,24 +145,24 @@ class SequenceClassifier(Architecture):
         refuse(label not in self.card.labels, label=f"One of {', '.join(self.card.labels)}.")
         texts = [[inputs[name]] for name in self.card.inputs]
         cut = {"max_length": self.limit(), "truncation": True}
-        found = self.run.processor(*texts, return_offsets_mapping=True, verbose=False, **cut)
+        encoding = self.run.processor(*texts, return_offsets_mapping=True, verbose=False, **cut)
         limit = self.limit()
-        said = tuple(tuple(words.first_words(inputs[name], limit)) for name in self.card.inputs)
-        ids = found["input_ids"][0]
-        owner = gradients.owners(found["offset_mapping"][0], found.sequence_ids(0), said)
-        row = {name: values[0] for name, values in found.items() if name != "offset_mapping"}
-        asked = gradients.Asked(
+        field_words = tuple(tuple(words.first_words(inputs[name], limit)) for name in self.card.inputs)
+        ids = encoding["input_ids"][0]
+        owner = gradients.owners(encoding["offset_mapping"][0], encoding.sequence_ids(0), field_words)
+        row = {name: values[0] for name, values in encoding.items() if name != "offset_mapping"}
+        subject = gradients.ExplanationSubject(
             label,
             self.run.padded([row]),
             partial(self._value, number=self.card.labels.index(label)),
             self.card.inputs,
-            Pieces(tuple(ids), (0,) * len(ids), owner, said),
+            Pieces(tuple(ids), (0,) * len(ids), owner, field_words),
             gradients.blank_of(self.run.processor),
         )
-        return gradients.explain(self.twin, asked, method)
+        return gradients.explain(self.twin, subject, method)
 
-    def _value(self, said: Any, number: int) -> torch.Tensor:
-        return log_odds(gathered(said.logits.float(), self.meant, len(self.card.labels)), number)
+    def _value(self, model_output: Any, number: int) -> torch.Tensor:
+        return log_odds(gathered(model_output.logits.float(), self.meant, len(self.card.labels)), number)
 
 
 WORDS = 3000
@@ -193,57 +199,65 @@ class TokenClassifier(Architecture):
     def encode(self, inputs: Inputs) -> tuple[Any, int]:
         """See `Architecture`: windows over the text, with the word of each token."""
         text = inputs[self.card.inputs[-1]]
-        said = first_words(text, WORDS)
-        if not said:
+        text_words = first_words(text, WORDS)
+        if not text_words:
             return [], 1
         size = self.limit()
-        found = self.run.processor(
-            [text[: said[-1].end]],
+        encoding = self.run.processor(
+            [text[: text_words[-1].end]],
             truncation=True,
             max_length=size,
             stride=min(STRIDE, size // 3),
             return_overflowing_tokens=True,
             return_offsets_mapping=True,
         )
-        names = [name for name in ("input_ids", "attention_mask", "token_type_ids") if name in found]
+        names = [name for name in ("input_ids", "attention_mask", "token_type_ids") if name in encoding]
         rows = []
-        for number in range(len(found["input_ids"])):
-            owner = gradients.owners(found["offset_mapping"][number], found.sequence_ids(number), [said])
-            row = {name: found[name][number] for name in names}
-            rows.append({**row, "word": [None if one is None else one[1] for one in owner], "words": said})
+        for number in range(len(encoding["input_ids"])):
+            owner = gradients.owners(encoding["offset_mapping"][number], encoding.sequence_ids(number), [text_words])
+            row = {name: encoding[name][number] for name in names}
+            rows.append(
+                {
+                    **row,
+                    "word": [None if word_owner is None else word_owner[1] for word_owner in owner],
+                    "words": text_words,
+                }
+            )
         return rows, sum(len(row["input_ids"]) for row in rows)
 
     def answer(self, rows: Sequence[Any], batch: Sequence[Inputs]) -> list[Output]:
         """See `Architecture`."""
         windows = [window for row in rows for window in row]
         sizes = [len(window["input_ids"]) for window in windows]
-        said: dict[int, Any] = {}
+        chances_by_window: dict[int, Any] = {}
         for part in portions(sizes, self.room):
             with computed(len(part), sizes[part[0]]):
                 logits = self.model(**self.run.padded([windows[at] for at in part], "right")).logits.float()
-            said.update(zip(part, softmax(logits.cpu().numpy()), strict=True))
-        chances = iter([said[at] for at in range(len(windows))])
+            chances_by_window.update(zip(part, softmax(logits.cpu().numpy()), strict=True))
+        chances = iter([chances_by_window[at] for at in range(len(windows))])
         texts = [inputs[self.card.inputs[-1]] for inputs in batch]
         return [self._output(row, [next(chances) for _ in row], text) for row, text in zip(rows, texts, strict=True)]
 
     def _output(self, row: Any, chances: Sequence[Any], text: str) -> Output:
         """Spans, and how likely each span's label is, by text; of two windows the later one reads a word with more
         before it, the earlier one with more behind it: the surer counts."""
-        known: dict[int, tuple[float, int]] = {}
-        for window, said in zip(row, chances, strict=True):
+        tag_by_word: dict[int, tuple[float, int]] = {}
+        for window, window_chances in zip(row, chances, strict=True):
             firsts = {word: at for at, word in reversed(list(enumerate(window["word"]))) if word is not None}
             for word, at in firsts.items():
-                tag = int(np.argmax(said[at]))
-                known[word] = max(known.get(word, (0.0, 0)), (float(said[at][tag]), tag))
-        spans, likely = self._spans(row[0]["words"] if row else [], known, text)
+                tag = int(np.argmax(window_chances[at]))
+                tag_by_word[word] = max(tag_by_word.get(word, (0.0, 0)), (float(window_chances[at][tag]), tag))
+        spans, likely = self._spans(row[0]["words"] if row else [], tag_by_word, text)
         return Output({self.card.answer: spans}, likely)
 
-    def _spans(self, words: Sequence[Word], known: Any, text: str) -> tuple[list[dict[str, Any]], dict[str, float]]:
+    def _spans(
+        self, words: Sequence[Word], tag_by_word: Any, text: str
+    ) -> tuple[list[dict[str, Any]], dict[str, float]]:
         spans: list[dict[str, Any]] = []
         chances: list[list[float]] = []
         before = None
         for number in range(len(words)):
-            chance, tag = known.get(number, (1.0, -1))
+            chance, tag = tag_by_word.get(number, (1.0, -1))
             kind = self.kinds[tag] if tag >= 0 else None
             word, own = words[number], self.run.labels[tag] if tag >= 0 else ""
             if kind is not None and kind == before and not own.startswith(("B-", "S-", "U-")):
@@ -330,7 +344,9 @@ class Extractor(Architecture):
         value = partial(_odds, inside=inside, side=SPAN_PARTS.index(label), place=place)
         pieces = self._pieces(inputs, number, window)
         blank = gradients.blank_of(self.run.processor)
-        explanation = gradients.Asked(label, self.run.padded([window]), value, self.card.inputs, pieces, blank)
+        explanation = gradients.ExplanationSubject(
+            label, self.run.padded([window]), value, self.card.inputs, pieces, blank
+        )
         return gradients.explain(self.twin, explanation, method)
 
     def _window(self, row: Any) -> int:

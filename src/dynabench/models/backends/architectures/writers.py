@@ -17,7 +17,7 @@ from dynabench.models.backends.transformers import Options
 from dynabench.models.protocol import Attribution, Card, Inputs, Message, Output
 from dynabench.models.spec import Spec
 
-KEPT = (
+TOKEN_SETTINGS = (
     "bos_token_id",
     "eos_token_id",
     "pad_token_id",
@@ -35,17 +35,17 @@ def settings(model: Any, max_new_tokens: int) -> dict[str, Any]:
     import transformers
 
     own = model.generation_config
-    kept = {name: _said(own, model.config, name) for name in KEPT}
+    token_ids = {name: _read_setting(own, model.config, name) for name in TOKEN_SETTINGS}
     make: Any = transformers.GenerationConfig
-    model.generation_config = make(**{name: value for name, value in kept.items() if value is not None})
+    model.generation_config = make(**{name: value for name, value in token_ids.items() if value is not None})
     if getattr(model.config, "task_specific_params", None):
         model.config.task_specific_params = None
     return {"max_new_tokens": max_new_tokens, "return_full_text": False, "num_beams": 1}
 
 
-def _said(own: Any, config: Any, name: str) -> Any:
-    found = getattr(own, name, None)
-    return getattr(config, name, None) if found is None else found
+def _read_setting(own: Any, config: Any, name: str) -> Any:
+    setting = getattr(own, name, None)
+    return getattr(config, name, None) if setting is None else setting
 
 
 UNREAD = "\N{REPLACEMENT CHARACTER}"
@@ -59,7 +59,7 @@ def written(model: Any, tokenizer: Any, prompt: Sequence[int], max_tokens: int) 
     """
     ends = model.generation_config.eos_token_id
     stops = {ends} if isinstance(ends, int) else set(ends or ())
-    ids, past, new, told = list(prompt), None, list[int](), ""
+    ids, past, new, yielded_text = list(prompt), None, list[int](), ""
     for _ in range(max_tokens):
         token, past = _next(model, ids, past)
         if token in stops:
@@ -67,10 +67,10 @@ def written(model: Any, tokenizer: Any, prompt: Sequence[int], max_tokens: int) 
         new.append(token)
         ids = [token]
         text = tokenizer.decode(new, skip_special_tokens=True)
-        if len(text) > len(told) and not text.endswith(UNREAD):
-            yield text[len(told) :]
-            told = text
-    rest = tokenizer.decode(new, skip_special_tokens=True)[len(told) :]
+        if len(text) > len(yielded_text) and not text.endswith(UNREAD):
+            yield text[len(yielded_text) :]
+            yielded_text = text
+    rest = tokenizer.decode(new, skip_special_tokens=True)[len(yielded_text) :]
     if rest:
         yield rest
 
@@ -79,8 +79,8 @@ def _next(model: Any, ids: Sequence[int], past: Any) -> tuple[int, Any]:
     """The likeliest token after `ids`, and what the model keeps of all that it has read."""
     runtime.use_threads(len(ids))
     with torch.inference_mode():
-        said = model(input_ids=torch.tensor([ids], device=model.device), past_key_values=past, use_cache=True)
-    return int(said.logits[0, -1].argmax()), said.past_key_values
+        model_output = model(input_ids=torch.tensor([ids], device=model.device), past_key_values=past, use_cache=True)
+    return int(model_output.logits[0, -1].argmax()), model_output.past_key_values
 
 
 NORMALISATIONS = {"raw": "sum", "token": "token", "byte": "byte"}
@@ -110,8 +110,8 @@ class CausalLanguageModel(Architecture):
     def __init__(self, card: Card, details: Spec, options: Options, parts: base.Parts) -> None:
         super().__init__(card, details, options, parts)
         template = getattr(self.run.processor, "chat_template", None)
-        told = "The tokenizer has no chat template; set chat: false, or add chat_template.jinja to the folder."
-        refuse(options.chat and not template, **{"options.chat": told})
+        message = "The tokenizer has no chat template; set chat: false, or add chat_template.jinja to the folder."
+        refuse(options.chat and not template, **{"options.chat": message})
         self.run.chat = options.chat
         self.run.generation = settings(self.model, options.max_new_tokens)
         self.prompt = prompts.Prompt(options.prompt, card)
@@ -130,7 +130,7 @@ class CausalLanguageModel(Architecture):
 
     def encode(self, inputs: Inputs) -> tuple[Any, int]:
         """See `Architecture`; raises `Invalid` for a prompt that leaves no room to answer."""
-        text = self.asked(self.said(inputs))
+        text = self.render_prompt(self.escape_inputs(inputs))
         more = (
             max(map(self._tokens, self.choices)) if self.options.answer == "likelihood" else self.options.max_new_tokens
         )
@@ -138,18 +138,18 @@ class CausalLanguageModel(Architecture):
         row = self.run.encoded([text], truncation=False, max_length=None)[0]
         size = len(row["input_ids"])
         if not size or (limit is not None and size + more > limit):
-            told = (
+            message = (
                 f"The prompt has {size} tokens; with {more} for the answer the model reads {limit}. Shorten the text."
             )
-            raise Invalid({self.card.inputs[-1]: told})
+            raise Invalid({self.card.inputs[-1]: message})
         return {**row, "text": text, "number": 0}, size + more
 
-    def asked(self, said: Mapping[str, str]) -> str:
+    def render_prompt(self, texts: Mapping[str, str]) -> str:
         """The whole prompt around the texts, in a chat with the template's marks."""
-        prompt = self.prompt.fill(said)
+        prompt = self.prompt.fill(texts)
         if not self.options.chat:
             return prompt
-        system = self.system.fill(said)
+        system = self.system.fill(texts)
         turns = [{"role": "system", "content": system}] if system else []
         turns.append({"role": "user", "content": prompt})
         return self._rendered(turns)
@@ -162,7 +162,7 @@ class CausalLanguageModel(Architecture):
             raise Invalid({"options.chat": f"The chat template cannot be filled: {error}"}) from error
         return str(rendered)
 
-    def said(self, inputs: Inputs) -> dict[str, str]:
+    def escape_inputs(self, inputs: Inputs) -> dict[str, str]:
         """The inputs without anything that the tokenizer would take for a mark of its own."""
         return {name: prompts.harmless(inputs[name], self.marks) for name in self.card.inputs}
 
@@ -175,9 +175,9 @@ class CausalLanguageModel(Architecture):
     @cached_property
     def choices(self) -> dict[str, str]:
         """For each label the text that is tried after the prompt: what `options.labels` says means it, or itself."""
-        known = {name: text for text, name in self.options.labels.items()}
+        text_by_label = {name: text for text, name in self.options.labels.items()}
         space = "" if self.options.chat or self.options.prompt[-1:].isspace() else " "
-        return {known.get(name, f"{space}{name}"): name for name in self.card.labels}
+        return {text_by_label.get(name, f"{space}{name}"): name for name in self.card.labels}
 
     def answer(self, rows: Sequence[Any], batch: Sequence[Inputs]) -> list[Output]:
         """See `Architecture`."""
@@ -185,38 +185,41 @@ class CausalLanguageModel(Architecture):
             return self._likeliest(rows)
         more = self.options.max_new_tokens
         sizes = [len(row["input_ids"]) + more for row in rows]
-        found: dict[int, Output] = {}
+        outputs: dict[int, Output] = {}
         for part in portions(sizes, self.room):
             with computed(len(part), sizes[part[0]]):
                 written = self.run.predict([rows[row] for row in part]).answers
             for row, texts in zip(part, written, strict=True):
-                found[row] = prompts.meant(self.card, self.options, texts[0], batch[row])
-        return [found[row] for row in range(len(rows))]
+                outputs[row] = prompts.meant(self.card, self.options, texts[0], batch[row])
+        return [outputs[row] for row in range(len(rows))]
 
     def converse(self, messages: Sequence[Message], max_tokens: int) -> Generator[str, None, None]:
         """See `Architecture`."""
         refuse(not self.options.chat, model=f"{self.card.name} does not converse: its folder says chat: false.")
-        told = self.options.system
-        turns = [{"role": "system", "content": told}] if told and messages[0]["role"] != "system" else []
-        turns += [{"role": each["role"], "content": prompts.harmless(each["content"], self.marks)} for each in messages]
+        system = self.options.system
+        turns = [{"role": "system", "content": system}] if system and messages[0]["role"] != "system" else []
+        turns += [
+            {"role": message["role"], "content": prompts.harmless(message["content"], self.marks)}
+            for message in messages
+        ]
         ids = self.run.encoded([self._rendered(turns)], truncation=False, max_length=None)[0]["input_ids"]
         limit = self.run.limit()
         if limit is not None and len(ids) + max_tokens > limit:
-            told = f"The conversation has {len(ids)} tokens; with {max_tokens} to come the model reads {limit}."
-            raise Invalid({"messages": f"{told} Begin a new one."})
+            problem = f"The conversation has {len(ids)} tokens; with {max_tokens} to come the model reads {limit}."
+            raise Invalid({"messages": f"{problem} Begin a new one."})
         yield from written(self.model, self.run.processor, ids, max_tokens)
 
     def _likeliest(self, rows: Sequence[Any]) -> list[Output]:
         texts = list(self.choices)
         order = [list(self.card.labels).index(self.choices[text]) for text in texts]
-        found = []
+        outputs = []
         for row in rows:
             with computed(len(texts), len(row["input_ids"])):
                 [scores] = self.chooser.predict([{"text": row["text"], "classes": texts}]).answers
             logits = np.zeros(len(order))
             logits[order] = scores
-            found.append(output(self.card, logits))
-        return found
+            outputs.append(output(self.card, logits))
+        return outputs
 
     def _tokens(self, text: str) -> int:
         return len(self.run.processor(text, add_special_tokens=False)["input_ids"])
@@ -240,14 +243,17 @@ class CausalLanguageModel(Architecture):
         )
 
     def _prompted(self, inputs: Inputs, row: Mapping[str, Any]) -> gradients.Prompted:
-        said = self.said(inputs)
-        text, starts = gradients.places(self.asked(gradients.marked(said)), self.prompt.order)
+        texts = self.escape_inputs(inputs)
+        text, starts = gradients.places(self.render_prompt(gradients.marked(texts)), self.prompt.order)
         if text != row["text"]:  # the template trims what stands in it
             text = row["text"]
-            starts = {name: max(text.find(one.strip()) - len(one) + len(one.lstrip()), 0) for name, one in said.items()}
-        found = self.run.encoded([text], truncation=False, max_length=None, return_offsets_mapping=True)[0]
-        known = {name: one for name, one in said.items() if name in starts}
-        return gradients.Prompted(text, found["input_ids"], found["offset_mapping"], inputs, known, starts)
+            starts = {
+                name: max(text.find(input_text.strip()) - len(input_text) + len(input_text.lstrip()), 0)
+                for name, input_text in texts.items()
+            }
+        encoding = self.run.encoded([text], truncation=False, max_length=None, return_offsets_mapping=True)[0]
+        placed_texts = {name: input_text for name, input_text in texts.items() if name in starts}
+        return gradients.Prompted(text, encoding["input_ids"], encoding["offset_mapping"], inputs, placed_texts, starts)
 
 
 class TextToText(Architecture):
@@ -259,8 +265,8 @@ class TextToText(Architecture):
     def __init__(self, card: Card, details: Spec, options: Options, parts: base.Parts) -> None:
         super().__init__(card, details, options, parts)
         self.prompt = prompts.Prompt(options.prompt or f"{{{card.inputs[0]}}}", card)
-        told = settings(self.model, options.max_new_tokens)
-        self.run.generation = {name: value for name, value in told.items() if name != "return_full_text"}
+        generation_settings = settings(self.model, options.max_new_tokens)
+        self.run.generation = {name: value for name, value in generation_settings.items() if name != "return_full_text"}
 
     @classmethod
     def fits(cls, card: Card, options: Options) -> None:
@@ -273,17 +279,17 @@ class TextToText(Architecture):
     def encode(self, inputs: Inputs) -> tuple[Any, int]:
         """See `Architecture`; what exceeds the model is cut."""
         marks = self.run.processor.all_special_tokens
-        said = self.prompt.fill({name: prompts.harmless(inputs[name], marks) for name in self.card.inputs})
-        row = self.run.encode([said])[0]
+        prompt = self.prompt.fill({name: prompts.harmless(inputs[name], marks) for name in self.card.inputs})
+        row = self.run.encode([prompt])[0]
         return row, len(row["input_ids"]) + self.options.max_new_tokens
 
     def answer(self, rows: Sequence[Any], batch: Sequence[Inputs]) -> list[Output]:
         """See `Architecture`."""
-        found: dict[int, Output] = {}
+        outputs: dict[int, Output] = {}
         sizes = [len(row["input_ids"]) + self.options.max_new_tokens for row in rows]
         for part in portions(sizes, self.room):
             with computed(len(part), sizes[part[0]]):
                 written = self.run.predict([rows[row] for row in part]).answers
             for row, text in zip(part, written, strict=True):
-                found[row] = prompts.meant(self.card, self.options, text, batch[row])
-        return [found[row] for row in range(len(rows))]
+                outputs[row] = prompts.meant(self.card, self.options, text, batch[row])
+        return [outputs[row] for row in range(len(rows))]

@@ -17,11 +17,11 @@ _PLACE = re.compile(r"\{(\w+)\}")
 
 def check_prompt(card: Card, template: str, name: str = "options.prompt") -> None:
     """Raise `Invalid` for places that the card has nothing for, and for a template that no input enters."""
-    known = [*(field for field in card.inputs if field not in card.images), "labels"]
+    placeholders = [*(field for field in card.inputs if field not in card.images), "labels"]
     places = _PLACE.findall(template)
-    if strangers := sorted(set(places) - set(known)):
-        told = f"There is nothing for {_braced(strangers)}; there are {_braced(known)}."
-        raise Invalid({name: told})
+    if strangers := sorted(set(places) - set(placeholders)):
+        message = f"There is nothing for {_braced(strangers)}; there are {_braced(placeholders)}."
+        raise Invalid({name: message})
 
 
 def fill_prompt(template: str, card: Card, inputs: Inputs) -> str:
@@ -33,8 +33,10 @@ def fill_prompt(template: str, card: Card, inputs: Inputs) -> str:
 def plain_prompt(card: Card) -> str:
     """A template where none is given: the fields by name, and what is asked for."""
     fields = "\n".join(f"{name}: {{{name}}}" for name in card.inputs if name not in card.images)
-    asked = "Answer with one of: {labels}." if card.returns == "label" else f"Answer with the {card.answer} alone."
-    return f"{fields}\n{asked}"
+    instruction = (
+        "Answer with one of: {labels}." if card.returns == "label" else f"Answer with the {card.answer} alone."
+    )
+    return f"{fields}\n{instruction}"
 
 
 def _braced(names: Iterable[str]) -> str:
@@ -62,13 +64,13 @@ def object_schema(fields: Mapping[str, Any]) -> dict[str, Any]:
 def read_structured(card: Card, text: str) -> str:
     """The answer in a JSON object that follows the schema; raises `Broken`."""
     try:
-        found = json.loads(text)
+        document = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise Broken(
             f"{card.name} wrote {_quoted(text)} instead of a JSON object; where its server has no `response_format`, "
             "say `answers: plain`."
         ) from error
-    answer = found.get(card.answer) if isinstance(found, dict) and set(found) == {card.answer} else None
+    answer = document.get(card.answer) if isinstance(document, dict) and set(document) == {card.answer} else None
     if not isinstance(answer, str) or (card.returns == "label" and answer not in card.labels):
         raise Broken(f"{card.name} wrote {_quoted(text)}, which does not hold {card.answer!r} as it was asked to.")
     return answer
@@ -76,11 +78,11 @@ def read_structured(card: Card, text: str) -> str:
 
 def read_option(card: Card, text: str) -> str:
     """The label that a text is, but for case, quotes, and a full stop; raises `Broken` for anything more or less."""
-    said = text.strip().strip("\"'`*").removesuffix(".").strip().casefold()
-    found = [label for label in card.labels if label.casefold() == said]
-    if len(found) != 1:
+    folded = text.strip().strip("\"'`*").removesuffix(".").strip().casefold()
+    matches = [label for label in card.labels if label.casefold() == folded]
+    if len(matches) != 1:
         raise Broken(f"{card.name} wrote {_quoted(text)}, which is none of the options {', '.join(card.labels)}.")
-    return found[0]
+    return matches[0]
 
 
 def read_written(card: Card, text: str) -> Output:
@@ -90,8 +92,8 @@ def read_written(card: Card, text: str) -> Output:
 
 
 def _quoted(text: str) -> str:
-    told = repr(text)
-    return told if len(told) <= 120 else f"{told[:117]}..."
+    quoted = repr(text)
+    return quoted if len(quoted) <= 120 else f"{quoted[:117]}..."
 
 
 Scores = Literal["probabilities", "logits"]
@@ -123,50 +125,50 @@ def _shaped(card: Card, names: Names, inputs: Inputs, raw: Any, scores: Scores) 
 def label_of(card: Card, names: Names, raw: Any) -> str:
     """The card's label that a text or an index means; raises `Broken`."""
     if isinstance(raw, str | int) and not isinstance(raw, bool):
-        told = names.get(str(raw), raw)
-        if told in card.labels:
-            return str(told)
-        if isinstance(told, int) and 0 <= told < len(card.labels) and not names:
-            return card.labels[told]
-    known = ", ".join(card.labels)
-    raise Broken(f"{card.name} answered {_short(raw)}, which is none of {known}; `labels` may say what it means.")
+        label = names.get(str(raw), raw)
+        if label in card.labels:
+            return str(label)
+        if isinstance(label, int) and 0 <= label < len(card.labels) and not names:
+            return card.labels[label]
+    labels = ", ".join(card.labels)
+    raise Broken(f"{card.name} answered {_short(raw)}, which is none of {labels}; `labels` may say what it means.")
 
 
 def probability_table(
-    card: Card, names: Names, known: Mapping[Any, Any] | Sequence[Any], scores: Scores
+    card: Card, names: Names, numbers: Mapping[Any, Any] | Sequence[Any], scores: Scores
 ) -> dict[str, float] | None:
     """Probabilities by label, from numbers by what the endpoint calls them or in its order of labels.
 
     None where not every label has one, as when only the likeliest are told. Raises `Broken` for what are no numbers.
     """
-    pairs = known.items() if isinstance(known, Mapping) else enumerate(known)
-    found: dict[str, float] = {}
+    pairs = numbers.items() if isinstance(numbers, Mapping) else enumerate(numbers)
+    number_by_label: dict[str, float] = {}
     for name, value in pairs:
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise Broken(f"{card.name} answered {_short(value)} where a number for {_short(name)} is needed.")
         mine = label_of(card, names, name)
-        if mine in found:
+        if mine in number_by_label:
             raise Broken(f"{card.name} answered two numbers for {mine!r}.")
         try:
-            found[mine] = float(value)
+            number_by_label[mine] = float(value)
         except OverflowError as error:
             raise Broken(f"{card.name} answered a number for {mine!r} that is too large.") from error
-    if set(found) != set(card.labels):
+    if set(number_by_label) != set(card.labels):
         return None
     if scores == "logits":
-        values = np.array([found[name] for name in card.labels])
+        values = np.array([number_by_label[name] for name in card.labels])
         if not np.isfinite(values).all():
             raise Broken(f"{card.name} answered logits that are no finite numbers.")
         return dict(zip(card.labels, map(float, softmax(values)), strict=True))
-    return {name: found[name] for name in card.labels}
+    return {name: number_by_label[name] for name in card.labels}
 
 
-def likeliest_label(card: Card, names: Names, known: Mapping[Any, Any] | Sequence[Any], scores: Scores) -> Output:
+def likeliest_label(card: Card, names: Names, numbers: Mapping[Any, Any] | Sequence[Any], scores: Scores) -> Output:
     """The likeliest label, the first of equals, with the probabilities if there is one for each."""
-    probabilities = probability_table(card, names, known, scores)
+    probabilities = probability_table(card, names, numbers, scores)
     if probabilities is not None:
         return Output({card.answer: max(card.labels, key=probabilities.__getitem__)}, probabilities)
-    pairs = list(known.items() if isinstance(known, Mapping) else enumerate(known))
+    pairs = list(numbers.items() if isinstance(numbers, Mapping) else enumerate(numbers))
     if not pairs:
         raise Broken(f"{card.name} answered with nothing.")
     return Output({card.answer: label_of(card, names, max(pairs, key=lambda pair: pair[1])[0])})
@@ -174,12 +176,12 @@ def likeliest_label(card: Card, names: Names, known: Mapping[Any, Any] | Sequenc
 
 def _whole(card: Card, names: Names, inputs: Inputs, raw: Mapping[str, Any], scores: Scores) -> Output:
     answer = _shaped(card, names, inputs, raw[card.answer], scores).answer
-    known = raw.get("probabilities")
-    if known is None or card.returns != "label":
-        return Output(answer, known)
-    if not isinstance(known, Mapping | list):
-        raise Broken(f"{card.name} answered {_short(known)} as probabilities.")
-    return Output(answer, probability_table(card, names, known, scores))
+    numbers = raw.get("probabilities")
+    if numbers is None or card.returns != "label":
+        return Output(answer, numbers)
+    if not isinstance(numbers, Mapping | list):
+        raise Broken(f"{card.name} answered {_short(numbers)} as probabilities.")
+    return Output(answer, probability_table(card, names, numbers, scores))
 
 
 def _label(card: Card, names: Names, raw: Any, scores: Scores) -> Output:
@@ -234,14 +236,16 @@ def _span(card: Card, names: Names, passage: str, raw: Any) -> dict[str, Any]:
     if not 0 <= start <= end <= len(passage):
         raise Broken(f"{card.name} answered a span from {start} to {end} of {len(passage)} characters.")
     span = {"start": start, "end": end, "text": passage[start:end]}
-    told = raw.get("text", raw.get("answer", span["text"]))
-    if told != span["text"]:
-        raise Broken(f"{card.name} answered {_short(told)} where {card.inputs[-1]!r} says {_short(span['text'])}.")
+    claimed_text = raw.get("text", raw.get("answer", span["text"]))
+    if claimed_text != span["text"]:
+        raise Broken(
+            f"{card.name} answered {_short(claimed_text)} where {card.inputs[-1]!r} says {_short(span['text'])}."
+        )
     if card.returns == "tags":
         span["label"] = label_of(card, names, raw.get("label", raw.get("entity_group", raw.get("entity"))))
     return span
 
 
 def _short(value: Any) -> str:
-    told = repr(value)
-    return told if len(told) <= 80 else f"{told[:77]}..."
+    quoted = repr(value)
+    return quoted if len(quoted) <= 80 else f"{quoted[:77]}..."

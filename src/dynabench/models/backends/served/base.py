@@ -123,35 +123,37 @@ class Served(Alone):
 
     def predict(self, batch: Sequence[Inputs]) -> list[Output]:
         """One output per input, in order; several requests at a time. Raises `Unavailable`."""
-        found: dict[int, Output] = {}
+        output_by_index: dict[int, Output] = {}
         for index, inputs in enumerate(batch):
             if (output := self._remembered(inputs)) is not None:
-                found[index] = replace(output, extras={**output.extras, "cached": True})
-        missing = [index for index in range(len(batch)) if index not in found]
+                output_by_index[index] = replace(output, extras={**output.extras, "cached": True})
+        missing = [index for index in range(len(batch)) if index not in output_by_index]
         parts = [missing[at : at + self.rows] for at in range(0, len(missing), self.rows)]
         if len(parts) == 1:
-            answered = [self._asked([batch[index] for index in parts[0]])]
+            answered = [self._request_outputs([batch[index] for index in parts[0]])]
         else:
             rows = [[batch[index] for index in part] for part in parts]
             answered = self._side_by_side(rows)
         for part, outputs in zip(parts, answered, strict=True):
-            found.update(zip(part, outputs, strict=True))
-        return [found[index] for index in range(len(batch))]
+            output_by_index.update(zip(part, outputs, strict=True))
+        return [output_by_index[index] for index in range(len(batch))]
 
     def close(self) -> None:
         """Close all connections."""
         self._threads.shutdown(cancel_futures=True)
         self.endpoint.close()
 
-    def noted(self, output: Output, version: Any) -> Output:
+    def record_version(self, output: Output, version: Any) -> Output:
         """The output with the version that the endpoint told; a changed one is worth a warning."""
-        told = str(version or "")[:100]
-        if not told:
+        version_text = str(version or "")[:100]
+        if not version_text:
             return output
-        if self._version not in ("", told):
-            log.warning("%s: the endpoint now answers as version %s, before as %s", self.card.name, told, self._version)
-        self._version = told
-        return replace(output, extras={**output.extras, VERSION: told})
+        if self._version not in ("", version_text):
+            log.warning(
+                "%s: the endpoint now answers as version %s, before as %s", self.card.name, version_text, self._version
+            )
+        self._version = version_text
+        return replace(output, extras={**output.extras, VERSION: version_text})
 
     @contextmanager
     def paid(self, most: float) -> Iterator[Bill]:
@@ -181,7 +183,7 @@ class Served(Alone):
 
     def _side_by_side(self, parts: list[list[Inputs]]) -> list[list[Output]]:
         """Outputs of each request. Where one fails, those under way still end, since they are paid for and kept."""
-        calls = [self._threads.submit(self._asked, part) for part in parts]
+        calls = [self._threads.submit(self._request_outputs, part) for part in parts]
         if any(call.exception() for call in wait(calls, return_when=FIRST_EXCEPTION).done):
             for call in calls:
                 call.cancel()
@@ -191,10 +193,10 @@ class Served(Alone):
                 raise error
         return [call.result() for call in calls]
 
-    def _asked(self, batch: Sequence[Inputs]) -> list[Output]:
+    def _request_outputs(self, batch: Sequence[Inputs]) -> list[Output]:
         outputs = validity.check_outputs(self.card, batch, self.ask(batch))
         for inputs, output in zip(batch, outputs, strict=True):
             if self._cache is not None:
-                kept = {PRICE if name == "cost" else name: value for name, value in output.extras.items()}
-                self._cache.put(self.card.version, inputs, replace(output, extras=kept))
+                stored_extras = {PRICE if name == "cost" else name: value for name, value in output.extras.items()}
+                self._cache.put(self.card.version, inputs, replace(output, extras=stored_extras))
         return outputs

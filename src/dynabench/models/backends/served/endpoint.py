@@ -52,8 +52,8 @@ def token(name: str, host: str, environ: Mapping[str, str] = os.environ) -> str:
     """
     if not name:
         return ""
-    said = _submitted(name) if SUBMITTED.fullmatch(name) else environ.get(PREFIX + name, "")
-    bound, _, secret = said.strip().partition(" ")
+    setting = _submitted(name) if SUBMITTED.fullmatch(name) else environ.get(PREFIX + name, "")
+    bound, _, secret = setting.strip().partition(" ")
     secret = secret.strip()
     if not bound:
         raise Invalid({"options.token": f"There is no token {name}: the operator sets {PREFIX}{name}='HOST TOKEN'."})
@@ -165,11 +165,11 @@ class Endpoint:
 
     def _once(self, method: str, path: str, body: bytes | None, content_type: str, until: float, most: int) -> Reply:
         self._admit()
-        left = max(until - time.monotonic(), 0.001)
+        remaining = max(until - time.monotonic(), 0.001)
         with self._minding():
-            found = self._client.call(method, self.url + path, body, self._headers(content_type), left, most)
-        self._note(found.status)
-        return Reply(found.host, found.status, found.headers, self._clean(found.body))
+            reply = self._client.call(method, self.url + path, body, self._headers(content_type), remaining, most)
+        self._note(reply.status)
+        return Reply(reply.host, reply.status, reply.headers, self._clean(reply.body))
 
     def _note(self, status: int) -> None:
         """Tell the breaker of an answer: a complaint about the call shows that the endpoint is there."""
@@ -181,8 +181,8 @@ class Endpoint:
     def _admit(self) -> None:
         """Raise `Unavailable` while the endpoint is left alone."""
         if wait := self._breaker.wait():
-            told = f"{self.host} has failed {self._breaker.failures} times in a row and is left alone for a moment."
-            raise Unavailable(told, retry_after=int(wait) + 1)
+            message = f"{self.host} has failed {self._breaker.failures} times in a row and is left alone for a moment."
+            raise Unavailable(message, retry_after=int(wait) + 1)
 
     @contextmanager
     def _minding(self) -> Iterator[None]:
@@ -198,17 +198,17 @@ class Endpoint:
             wait = random.uniform(0, FIRST * 2**tried)
             last = tried == self._retries
             try:
-                found = once()
+                reply = once()
             except Unreached:
                 if last or time.monotonic() + wait >= until:
                     raise
             else:
-                told = wished(found)
-                if last or found.status not in PASSING or (found.status == 429 and told is None):
-                    return found
-                wait += told or 0
+                delay = wished(reply)
+                if last or reply.status not in PASSING or (reply.status == 429 and delay is None):
+                    return reply
+                wait += delay or 0
                 if time.monotonic() + wait >= until:
-                    return found
+                    return reply
             time.sleep(wait)
         raise AssertionError("the last try returns or raises")
 
@@ -224,22 +224,22 @@ class Endpoint:
         """The reply unless it is a complaint; raises `Complaint`."""
         if reply.status < 400:
             return reply
-        told = {
-            401: self._token_told(),
-            403: self._token_told(),
+        message = {
+            401: self._describe_token_problem(),
+            403: self._describe_token_problem(),
             404: "knows nothing at this address: check `url` and the model's name and version.",
             405: "takes no such call at this address: check `url`.",
             429: "gets too many calls. Try again later, or ask it less at once (`at_once`).",
             503: "is not ready, and may be loading the model.",
         }.get(reply.status, "gave no answer.")
-        said = excerpt(reply)
+        detail = excerpt(reply)
         after = wished(reply)
         if after:
-            told += f" It asks to be tried again in {after:.0f} s."
+            message += f" It asks to be tried again in {after:.0f} s."
         retry = min(max(round(after), 1), 86_400) if after is not None else 2
-        raise Complaint(f"{self.host} {told} (status {reply.status}{said})", reply.status, retry)
+        raise Complaint(f"{self.host} {message} (status {reply.status}{detail})", reply.status, retry)
 
-    def _token_told(self) -> str:
+    def _describe_token_problem(self) -> str:
         if self._name:
             return f"does not accept the token {self._name}; the operator sets it."
         return "wants a token: name one as `token`, and have the operator set it."
@@ -257,12 +257,12 @@ def segment(name: str) -> str:
 
 def wished(reply: Reply) -> float | None:
     """Seconds after which the endpoint asks to be tried again: `Retry-After`, or a `loading` with its estimate."""
-    told = reply.headers.get("retry-after", "")
-    if told.isdigit():
-        return float(told[:6])
-    if told:
+    header = reply.headers.get("retry-after", "")
+    if header.isdigit():
+        return float(header[:6])
+    if header:
         try:
-            return max(parsedate_to_datetime(told).timestamp() - time.time(), 0.0)
+            return max(parsedate_to_datetime(header).timestamp() - time.time(), 0.0)
         except (ValueError, TypeError, OverflowError):
             return None
     estimate = _member(reply, "estimated_time") if reply.status == 503 else None
@@ -271,10 +271,10 @@ def wished(reply: Reply) -> float | None:
 
 def excerpt(reply: Reply) -> str:
     """The beginning of what an endpoint said, for messages; empty for web pages."""
-    said = _member(reply, "error") or _member(reply, "message") or _member(reply, "detail")
-    if isinstance(said, Mapping):
-        said = said.get("message")
-    text = " ".join(said.split()) if isinstance(said, str) else ""
+    message = _member(reply, "error") or _member(reply, "message") or _member(reply, "detail")
+    if isinstance(message, Mapping):
+        message = message.get("message")
+    text = " ".join(message.split()) if isinstance(message, str) else ""
     return f": {text[:200]}" if text else ""
 
 

@@ -73,8 +73,8 @@ class DrawingModel(Served):
         until = time.monotonic() + self.endpoint.seconds
         template = self.options.prompt or "\n".join(f"{{{name}}}" for name in self.card.inputs)
         documents, cost = self._documents(answers.fill_prompt(template, self.card, inputs).strip())
-        sent = [each for document, count in documents for each in self._entries(document, count)]
-        drawn = [text for each in sent if (text := self._picture(each, until))]
+        sent = [entry for document, count in documents for entry in self._entries(document, count)]
+        drawn = [text for entry in sent if (text := self._picture(entry, until))]
         if not drawn:
             raise Withheld(f"{self.card.name} drew nothing but black, as filters do instead. Reword the prompt.")
         extras = {} if cost is None else {"cost": cost}
@@ -86,12 +86,12 @@ class DrawingModel(Served):
         A server without such a page answers, and counts as ready; its version is empty.
         """
         try:
-            found = self.endpoint.json("GET", f"/models/{segment(self.options.model)}")
+            document = self.endpoint.json("GET", f"/models/{segment(self.options.model)}")
         except Complaint as complaint:
             if complaint.remote_status not in (404, 405):
                 raise
             return ""
-        return str(found.get("created") or "")[:100] if isinstance(found, Mapping) else ""
+        return str(document.get("created") or "")[:100] if isinstance(document, Mapping) else ""
 
     def _documents(self, text: str) -> tuple[list[tuple[Any, int]], float | None]:
         """Return the server's answers, each with the number of pictures requested, and the cost of all."""
@@ -117,13 +117,13 @@ class DrawingModel(Served):
         return self.endpoint.json("POST", "/images/generations", body, most=count * (LARGEST * 4 // 3 + BESIDE))
 
     def _entries(self, document: Any, count: int) -> list[Mapping[str, Any]]:
-        found = document.get("data") if isinstance(document, Mapping) else None
-        if not isinstance(found, list) or not all(isinstance(each, Mapping) for each in found):
+        entries = document.get("data") if isinstance(document, Mapping) else None
+        if not isinstance(entries, list) or not all(isinstance(entry, Mapping) for entry in entries):
             raise Broken(f"{self.endpoint.host} answered without a list of pictures, `data`.")
-        if len(found) != count:
-            told = "; where it draws fewer at a time, say so as `per_call`" if len(found) < count else ""
-            raise Broken(f"{self.endpoint.host} was asked for {count} pictures and sent {len(found)}{told}.")
-        return found
+        if len(entries) != count:
+            hint = "; where it draws fewer at a time, say so as `per_call`" if len(entries) < count else ""
+            raise Broken(f"{self.endpoint.host} was asked for {count} pictures and sent {len(entries)}{hint}.")
+        return entries
 
     def _picture(self, entry: Mapping[str, Any], until: float) -> str:
         """A picture as `data:` text, empty for a black one; raises `Broken` or `Refused` for what is none."""
@@ -154,8 +154,8 @@ class DrawingModel(Served):
 
     def _fetched(self, url: str, until: float) -> bytes:
         reply = self.endpoint.fetch(url, max(until - time.monotonic(), 0.001), LARGEST)
-        if told := _no_picture(reply):
-            raise Broken(f"{self.endpoint.host} named an address at {urlsplit(url).hostname} that {told}.")
+        if problem := _no_picture(reply):
+            raise Broken(f"{self.endpoint.host} named an address at {urlsplit(url).hostname} that {problem}.")
         return reply.body
 
 

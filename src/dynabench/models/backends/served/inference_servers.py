@@ -49,8 +49,10 @@ class HuggingFaceModel(Served):
         super().fits()
         fitting = RETURNS.get(self.options.pipeline, ("label",))
         if self.card.returns not in fitting:
-            told = f"{self.options.pipeline} answers with {' or '.join(fitting)}, this model with {self.card.returns}."
-            raise Invalid({"options.pipeline": told})
+            message = (
+                f"{self.options.pipeline} answers with {' or '.join(fitting)}, this model with {self.card.returns}."
+            )
+            raise Invalid({"options.pipeline": message})
         if self.options.pipeline == "question-answering" and len(self.card.inputs) != 2:
             raise Invalid({"inputs": "question-answering reads two: the question, then the passage."})
         answers.check_prompt(self.card, self.options.prompt)
@@ -95,8 +97,8 @@ class HuggingFaceModel(Served):
 
     def _zero_shot(self) -> Mapping[str, Any]:
         theirs = {ours: name for name, ours in self.options.labels.items()}
-        asked: dict[str, Any] = {"candidate_labels": [theirs.get(label, label) for label in self.card.labels]}
-        return asked | ({"hypothesis_template": self.options.hypothesis} if self.options.hypothesis else {})
+        parameters: dict[str, Any] = {"candidate_labels": [theirs.get(label, label) for label in self.card.labels]}
+        return parameters | ({"hypothesis_template": self.options.hypothesis} if self.options.hypothesis else {})
 
 
 Holds = Literal["answers", "indices", "probabilities", "logits", "json"]
@@ -143,15 +145,15 @@ class InferenceModel(Served):
             bill.cost = bill.reserved
         tensors = self._tensors(document)
         version = self._served(document)
-        return [self.noted(output, version) for output in self._outputs(tensors, batch)]
+        return [self.record_version(output, version) for output in self._outputs(tensors, batch)]
 
     def probe(self) -> str:
         """The version that would answer: the one asked for, or the only one there is."""
         self.endpoint.call("GET", f"{self._path}/ready")
         if self.options.version:
             return self.options.version
-        told = self.endpoint.json("GET", self._path)
-        versions = told.get("versions") if isinstance(told, Mapping) else None
+        metadata = self.endpoint.json("GET", self._path)
+        versions = metadata.get("versions") if isinstance(metadata, Mapping) else None
         return str(versions[0]) if isinstance(versions, list) and len(versions) == 1 else ""
 
     @property
@@ -174,17 +176,19 @@ class InferenceModel(Served):
     def _outputs(self, tensors: Mapping[str, Mapping[str, Any]], batch: Sequence[Inputs]) -> list[Output]:
         name = self.options.output or self.card.answer
         if name not in tensors:
-            there = ", ".join(tensors) or "none"
-            raise Broken(f"{self.card.name} answered without a tensor {name!r}; there are: {there}. See `output`.")
+            tensor_names = ", ".join(tensors) or "none"
+            raise Broken(
+                f"{self.card.name} answered without a tensor {name!r}; there are: {tensor_names}. See `output`."
+            )
         rows = self._read(tensors[name], len(batch))
         outputs = [self._output(inputs, row) for inputs, row in zip(batch, rows, strict=True)]
         extras = self._beside(tensors, wire.EXTRAS, len(batch))
         if self.options.holds == "answers":
-            known = self._beside(tensors, self.options.probabilities, len(batch))
+            probabilities = self._beside(tensors, self.options.probabilities, len(batch))
             labels = self._labels(tensors)
-            outputs = [self._with(output, row, labels) for output, row in zip(outputs, known, strict=True)]
-        told = [row if isinstance(row, dict) else {} for row in extras]
-        return [Output(o.answer, o.probabilities, row) for o, row in zip(outputs, told, strict=True)]
+            outputs = [self._with(output, row, labels) for output, row in zip(outputs, probabilities, strict=True)]
+        row_extras = [row if isinstance(row, dict) else {} for row in extras]
+        return [Output(o.answer, o.probabilities, row) for o, row in zip(outputs, row_extras, strict=True)]
 
     def _output(self, inputs: Inputs, row: Any) -> Output:
         holds = self.options.holds
@@ -198,16 +202,18 @@ class InferenceModel(Served):
             return answers.read_output(self.card, self.options.labels, inputs, int(row) if whole else row)
         return answers.read_output(self.card, self.options.labels, inputs, row)
 
-    def _with(self, output: Output, known: Any, labels: list[str] | None) -> Output:
-        if known is None:
+    def _with(self, output: Output, probabilities: Any, labels: list[str] | None) -> Output:
+        if probabilities is None:
             return output
         if self.card.returns != "label":
-            return Output(output.answer, known)
-        if isinstance(known, list) and labels is not None and len(labels) == len(known):
-            known = dict(zip(labels, known, strict=True))
-        if not isinstance(known, Mapping | list):
-            raise Broken(f"{self.card.name} answered {known!r} as probabilities.")
-        return Output(output.answer, answers.probability_table(self.card, self.options.labels, known, "probabilities"))
+            return Output(output.answer, probabilities)
+        if isinstance(probabilities, list) and labels is not None and len(labels) == len(probabilities):
+            probabilities = dict(zip(labels, probabilities, strict=True))
+        if not isinstance(probabilities, Mapping | list):
+            raise Broken(f"{self.card.name} answered {probabilities!r} as probabilities.")
+        return Output(
+            output.answer, answers.probability_table(self.card, self.options.labels, probabilities, "probabilities")
+        )
 
     def _labels(self, tensors: Mapping[str, Mapping[str, Any]]) -> list[str] | None:
         parameters = tensors.get(self.options.probabilities, {}).get("parameters")

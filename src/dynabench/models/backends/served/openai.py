@@ -49,7 +49,9 @@ def documents(parts: Iterable[bytes], host: str) -> Iterator[Any]:
 
 def _finished(document: Any) -> bool:
     choices = document.get("choices") if isinstance(document, dict) else None
-    return isinstance(choices, list) and any(isinstance(one, dict) and one.get("finish_reason") for one in choices)
+    return isinstance(choices, list) and any(
+        isinstance(choice, dict) and choice.get("finish_reason") for choice in choices
+    )
 
 
 def _lines(parts: Iterable[bytes], host: str) -> Iterator[bytes]:
@@ -88,8 +90,8 @@ def _shares(card: Card, token: Mapping[str, Any], lead: int) -> dict[str, float]
     shares = dict.fromkeys(card.labels, 0.0)
     unclear = 0.0
     for other, logprob in _alternatives(token):
-        said = (other[lead:] if other.startswith(token["token"][:lead]) else other).strip(" \"'").casefold()
-        fitting = [label for label in card.labels if said and _begins(said, label.casefold())]
+        alternative = (other[lead:] if other.startswith(token["token"][:lead]) else other).strip(" \"'").casefold()
+        fitting = [label for label in card.labels if alternative and _begins(alternative, label.casefold())]
         if len(fitting) == 1:
             shares[fitting[0]] += math.exp(logprob)
         elif fitting:
@@ -100,13 +102,13 @@ def _shares(card: Card, token: Mapping[str, Any], lead: int) -> dict[str, float]
     return {label: share / total for label, share in shares.items()}
 
 
-def _begins(said: str, label: str) -> bool:
-    return label.startswith(said) or said.startswith(label)
+def _begins(text: str, label: str) -> bool:
+    return label.startswith(text) or text.startswith(label)
 
 
 def _tokens(choice: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    told = choice.get("logprobs")
-    content = told.get("content") if isinstance(told, Mapping) else None
+    logprobs = choice.get("logprobs")
+    content = logprobs.get("content") if isinstance(logprobs, Mapping) else None
     tokens = content if isinstance(content, list) else []
     fine = all(isinstance(token, Mapping) and isinstance(token.get("token"), str) for token in tokens)
     return tokens if fine else []
@@ -114,8 +116,8 @@ def _tokens(choice: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 def _alternatives(token: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
     """Texts and log-probabilities of what might have stood there; a text that is told twice counts twice."""
-    told = token.get("top_logprobs")
-    for other in told if isinstance(told, list) else []:
+    alternatives = token.get("top_logprobs")
+    for other in alternatives if isinstance(alternatives, list) else []:
         value = other.get("logprob") if isinstance(other, Mapping) else None
         if isinstance(value, int | float) and -1e9 < value <= 0 and isinstance(other.get("token"), str):
             yield other["token"], float(value)
@@ -191,7 +193,7 @@ class ChatModel(Served):
 
         def write(structured: bool) -> tuple[str, float]:
             body = self._body(messages) | (_formatted(schema) if structured else {})
-            choice, _document, _said, cost = self._called(messages, body)
+            choice, _document, _token_counts, cost = self._called(messages, body)
             return _text(choice) or "", self._most(messages) if cost is None else cost
 
         return self._tried(write)
@@ -211,8 +213,8 @@ class ChatModel(Served):
 
     def converse(self, messages: Sequence[Message], max_tokens: int) -> Generator[str, None, None]:
         """Its next reply; what the options say it is told first stands before the messages."""
-        told = self.options.system
-        first = [{"role": "system", "content": told}] if told and messages[0]["role"] != "system" else []
+        system = self.options.system
+        first = [{"role": "system", "content": system}] if system and messages[0]["role"] != "system" else []
         yield from self.stream([*first, *messages], max_tokens)
 
     def probe(self) -> str:
@@ -221,12 +223,12 @@ class ChatModel(Served):
         The name is empty for a server without such a page.
         """
         try:
-            told = self.endpoint.json("GET", f"/models/{segment(self.options.model)}")
+            document = self.endpoint.json("GET", f"/models/{segment(self.options.model)}")
         except Complaint as complaint:
             if complaint.remote_status not in (404, 405, 500, 501):
                 raise
             return ""  # it answers; not every server has such pages
-        return str(told.get("id") or "") if isinstance(told, Mapping) else ""
+        return str(document.get("id") or "") if isinstance(document, Mapping) else ""
 
     def _tried(self, ask: Callable[[bool], Reply]) -> Reply:
         """Return the reply of `ask` with a schema, or without one for a while after the server refused schemas."""
@@ -284,16 +286,16 @@ class ChatModel(Served):
         if cost is not None:
             extras["cost"] = cost
         start = text.lower().rfind(answer.lower())
-        known = probabilities(self.card, choice, start) if self.options.probabilities else None
+        label_shares = probabilities(self.card, choice, start) if self.options.probabilities else None
         version = document.get("system_fingerprint") or document.get("model")
-        return self.noted(Output({self.card.answer: answer}, known, extras), version)
+        return self.record_version(Output({self.card.answer: answer}, label_shares, extras), version)
 
     def _messages(self, inputs: Inputs) -> list[dict[str, Any]]:
         text = answers.fill_prompt(self.options.prompt or answers.plain_prompt(self.card), self.card, inputs)
         pictures = [{"type": "image_url", "image_url": {"url": inputs[name]}} for name in self.card.images]
         content = [{"type": "text", "text": text}, *pictures] if pictures else text
-        told = answers.fill_prompt(self.options.system, self.card, inputs)
-        first = [{"role": "system", "content": told}] if told else []
+        system = answers.fill_prompt(self.options.system, self.card, inputs)
+        first = [{"role": "system", "content": system}] if system else []
         return [*first, {"role": "user", "content": content}]
 
     def _body(self, messages: Messages) -> dict[str, Any]:

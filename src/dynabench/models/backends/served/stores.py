@@ -62,8 +62,8 @@ class Cache:
 
     def size(self) -> int:
         """Bytes in use."""
-        pages, free, each = (self._run(f"PRAGMA {name}") for name in ("page_count", "freelist_count", "page_size"))
-        return (pages[0][0] - free[0][0]) * each[0][0] if pages and free and each else 0
+        pages, free, page_size = (self._run(f"PRAGMA {name}") for name in ("page_count", "freelist_count", "page_size"))
+        return (pages[0][0] - free[0][0]) * page_size[0][0] if pages and free and page_size else 0
 
     def close(self) -> None:
         """Close the file."""
@@ -201,19 +201,21 @@ def spending(folder: Path, total: float) -> Spending:
 
 
 def _book(file: sqlite3.Connection, day: str, model: str, amount: int) -> None:
-    told = "INSERT INTO spent VALUES (?, ?, ?) ON CONFLICT (day, model) DO UPDATE SET amount = amount + excluded.amount"
-    file.execute(told, (day, model, amount))
+    statement = (
+        "INSERT INTO spent VALUES (?, ?, ?) ON CONFLICT (day, model) DO UPDATE SET amount = amount + excluded.amount"
+    )
+    file.execute(statement, (day, model, amount))
 
 
 def _spent(file: sqlite3.Connection, day: str, model: str | None) -> int:
-    told = "SELECT coalesce(sum(amount), 0) FROM spent WHERE day = ? AND (? IS NULL OR model = ?)"
-    return int(file.execute(told, (day, model, model)).fetchone()[0])
+    statement = "SELECT coalesce(sum(amount), 0) FROM spent WHERE day = ? AND (? IS NULL OR model = ?)"
+    return int(file.execute(statement, (day, model, model)).fetchone()[0])
 
 
-def _reached(told: str) -> Spent:
+def _reached(reason: str) -> Spent:
     now = datetime.now(UTC)
     until = datetime.combine(now.date() + timedelta(days=1), datetime.min.time(), UTC)
     return Spent(
-        f"{told}; it answers again on {until:%Y-%m-%d at 00:00 UTC}.",
+        f"{reason}; it answers again on {until:%Y-%m-%d at 00:00 UTC}.",
         retry_after=int((until - now).total_seconds()) + 1,
     )

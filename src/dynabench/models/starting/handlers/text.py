@@ -10,8 +10,8 @@ class Model:
     """The platform makes one, then calls `predict` with up to 32 inputs at a time."""
 
     def __init__(self, folder: str) -> None:
-        told = json.loads(Path(folder, "words.json").read_text(encoding="utf-8"))
-        self.inputs, self.answer = told["inputs"], told["answer"]
+        settings = json.loads(Path(folder, "words.json").read_text(encoding="utf-8"))
+        self.inputs, self.answer = settings["inputs"], settings["answer"]
 
     def predict(self, batch: list[dict[str, str]]) -> list[dict[str, Any]]:
         """For each input a text."""

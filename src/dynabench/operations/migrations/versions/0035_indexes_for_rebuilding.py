@@ -8,11 +8,13 @@ down_revision = "0034"
 branch_labels = None
 depends_on = None
 
-MADE = sa.text("made_from IS NOT NULL")
+HAS_ORIGIN = sa.text("made_from IS NOT NULL")
 
 
 def upgrade() -> None:
-    op.create_index("ix_examples_made_from", "examples", ["made_from"], postgresql_where=MADE, sqlite_where=MADE)
+    op.create_index(
+        "ix_examples_made_from", "examples", ["made_from"], postgresql_where=HAS_ORIGIN, sqlite_where=HAS_ORIGIN
+    )
     op.create_index("ix_search_postings_block", "search_postings", ["block", "term"])
 
 
