@@ -8,7 +8,7 @@ import pytest
 
 HEAPS = """
 import ctypes, sys, threading
-from dynabench.kit import malloc as heap
+from dynabench.kit import process_memory as heap
 
 if sys.argv[1] == "one":
     heap.share_one_heap()
@@ -44,7 +44,7 @@ def test_all_threads_of_a_web_process_share_one_heap():
 
 def test_what_a_process_loaded_is_not_looked_through_again():
     code = (
-        "import gc; from dynabench.kit import malloc as heap\n"
+        "import gc; from dynabench.kit import process_memory as heap\n"
         "with heap.without_collection():\n"
         "    assert not gc.isenabled(); import dynabench.site.app; loaded = len(gc.get_objects())\n"
         "assert gc.isenabled(); print(loaded, gc.get_freeze_count(), len(gc.get_objects()))"

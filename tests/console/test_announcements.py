@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from dynabench.announcements import service
+from dynabench.announcements import jobs
 from dynabench.announcements.service import Announcement
 from dynabench.kit.db import now
 from dynabench.kit.jobs import Job
@@ -53,8 +53,8 @@ def test_everybody_who_takes_part_is_told_once(owner, ada, bob, database, monkey
     owner.post("/api/v1/tasks/nli/roles", json={"username": "ada", "role": "annotator"})
     announce(owner, tell=True)
     job = database.read(lambda session: session.query(Job).filter_by(kind="tell_announcement").one())
-    monkeypatch.setattr(service, "SIZE", 1)
-    while database.write(service._tell, job.id, job.payload["announcement"]):
+    monkeypatch.setattr(jobs, "SIZE", 1)
+    while database.write(jobs._tell, job.id, job.payload["announcement"]):
         pass
     texts = [each["text"] for each in ada.get("/api/v1/me/notices").json()["items"]]
     assert texts == ["Natural language inference: Round 2 opens **Friday**."]

@@ -5,25 +5,18 @@ They stand on the task's pages until a moment, and go out as notices where the o
 
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Any
 
-from dbos import DBOS
-from sqlalchemy import ForeignKey, Index, Select, Text, delete, select, union, update
+from sqlalchemy import ForeignKey, Index, Select, Text, delete, select, update
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
-from dynabench.collection.tables import Example, Tally
 from dynabench.kit import errors, jobs
 from dynabench.kit.db import Base, Key, now
 from dynabench.kit.language import _
 from dynabench.people import may
 from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
-from dynabench.people.notices import service as notices
 from dynabench.people.notices import webhooks
-from dynabench.people.roles import Role
 from dynabench.rounds import service as rounds
-from dynabench.rounds.tables import Round
-from dynabench.validation.tables import Validation
 
 LONGEST, MOST_DAYS, MOST = 2000, 90, 5
 LISTED = 20
@@ -143,54 +136,3 @@ def forget(session: Session, person_id: int) -> None:
     """Take a person's name from the announcements that they made, and forget which they dismissed."""
     session.execute(update(Announcement).where(Announcement.created_by == person_id).values(created_by=None))
     session.execute(delete(AnnouncementSeen).where(AnnouncementSeen.person_id == person_id))
-
-
-SIZE = 100  # people in one transaction
-
-
-def participants(task_id: str, after: int, limit: int) -> Select[int]:
-    """Select people who have a role, wrote or checked in a task, by id above `after`.
-
-    People who left are not among them.
-    """
-    rounds = select(Round.id).where(Round.task_id == task_id)
-    examples = select(Example.id).where(Example.round_id.in_(rounds))
-    checked = select(Validation.person_id).where(Validation.example_id.in_(examples))
-    written = select(Tally.person_id).where(Tally.round_id.in_(rounds))
-    roles = select(Role.person_id).where(Role.task_id == task_id)
-    everybody = union(written, checked, roles).subquery()
-    here = (Person.deleted_at.is_(None), Person.imported_as.is_(None), Person.id > after)
-    return select(Person.id).where(Person.id.in_(select(everybody.c[0])), *here).order_by(Person.id).limit(limit)
-
-
-def _tell(session: Session, job_id: str, id: int) -> bool:
-    job = session.get_one(jobs.Job, job_id, with_for_update=True)
-    announcement = session.get(Announcement, id)
-    if announcement is None or announcement.until <= now():  # ended meanwhile
-        return False
-    done = dict(job.done or {})
-    ids = session.scalars(participants(announcement.task_id, done.get("last", 0), SIZE)).all()
-    name = rounds.task_config(session, announcement.task_id).name
-    for person in ids:
-        if person != announcement.created_by:
-            notices.notify_person(
-                session, person, "announcement", f"{name}: {announcement.text}", link=f"/tasks/{announcement.task_id}"
-            )
-    announcement.told += len(ids)
-    if ids:
-        job.done = done | {"last": ids[-1]}
-    return len(ids) == SIZE
-
-
-@DBOS.step(name="tell_announcement.some", retries_allowed=True)
-def some(job_id: str, id: int) -> bool:
-    """Tell some more, in one transaction with the count of how far it came."""
-    return jobs.database().write(_tell, job_id, id)
-
-
-def tell_announcement(payload: dict[str, Any]) -> dict[str, Any]:
-    """The workflow: `payload` names the `announcement`."""
-    job_id = str(DBOS.workflow_id)
-    while some(job_id, payload["announcement"]):
-        pass
-    return {}

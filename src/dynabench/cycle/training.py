@@ -11,8 +11,8 @@ from sqlalchemy.orm import Session
 
 from dynabench.benchmark.registry import queries as submission_queries
 from dynabench.benchmark.registry import submissions
-from dynabench.benchmark.registry.submission_checks import TrialLimits, run_trial
 from dynabench.benchmark.registry.tables import Submission
+from dynabench.benchmark.registry.trial_runs import TrialLimits, run_trial
 from dynabench.benchmark.releases import release_reading
 from dynabench.benchmark.releases import service as releases
 from dynabench.benchmark.releases.release_reading import TrainableRelease

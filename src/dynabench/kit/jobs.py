@@ -50,7 +50,7 @@ WORKFLOWS = {
     "measure_round": "dynabench.insight.data_measurements.jobs:measure_round",
     "release_round": "dynabench.benchmark.releases.release_steps:release_round",
     "turn_cycle": "dynabench.cycle.durable:turn_cycle",
-    "tell_announcement": "dynabench.announcements.service:tell_announcement",
+    "tell_announcement": "dynabench.announcements.jobs:tell_announcement",
     "mail_invitation": "dynabench.rounds.jobs:mail_invitation",
     "send_mail": "dynabench.people.notices.durable:send_mail",
     "call_webhook": "dynabench.people.notices.durable:call_webhook",

@@ -1,12 +1,9 @@
-"""A trial, which is a child process within limits of time and memory: what dies there takes nothing else along."""
+"""Checks of submissions: a durable job runs each model in a trial, and accepts or refuses it."""
 
 import contextlib
 import hashlib
 import shutil
-import time
 import uuid
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +12,9 @@ from sqlalchemy.orm import Session
 
 from dynabench.benchmark.registry import predictions, queries, submission_sources, submissions
 from dynabench.benchmark.registry.tables import Submission, SubmissionState
+from dynabench.benchmark.registry.trial_runs import TrialLimits, TrialOutcome, run_trial
 from dynabench.datasets.tables import DatasetVersion
 from dynabench.kit import errors, jobs
-from dynabench.kit.child_process import ChildProcess, MessageTooLarge
 from dynabench.kit.language import _
 from dynabench.kit.process_memory import is_out_of_memory
 from dynabench.kit.settings import Settings, get_settings
@@ -27,83 +24,6 @@ from dynabench.models.check_report import StepState
 from dynabench.models.protocol import Card
 from dynabench.people.notices import service as notices
 from dynabench.rounds import queries as round_queries
-
-REPORT = 8 * 2**20
-"""Bytes of a report."""
-STEP_LENGTH = 100
-
-
-@dataclass(frozen=True)
-class TrialLimits:
-    """Seconds and bytes of memory that a trial may take."""
-
-    seconds: float
-    memory: int
-
-
-@dataclass
-class TrialOutcome:
-    """The outcome of a trial: its report, or `code` and `reason` of its failure; and the last lines of its log."""
-
-    report: dict[str, Any] | None = None
-    code: str = ""
-    reason: str = ""
-    log: list[str] = field(default_factory=list)
-    step: str = ""
-
-
-class _Cancelled(Exception):
-    pass
-
-
-def run_trial(
-    request: Mapping[str, Any],
-    limits: TrialLimits,
-    report_step: Callable[[str], object],
-    stopped: Callable[[], bool],
-    env: Mapping[str, str],
-    module: str = "dynabench.benchmark.registry.trial",
-) -> TrialOutcome:
-    """Do the trial that `given` describes, in a child that runs `module`.
-
-    The child is sent `given` with its `memory`, and answers `{"step": name}` as it goes on, then `{"report": ...}`.
-    `heard` gets the step each second; where `stopped` says so, the trial is ended.
-    """
-    outcome = TrialOutcome()
-    due = time.monotonic() + 1
-
-    def tick() -> None:
-        nonlocal due
-        if time.monotonic() > due:
-            due = time.monotonic() + 1
-            report_step(outcome.step)
-            if stopped():
-                raise _Cancelled
-
-    until = time.monotonic() + limits.seconds
-    with ChildProcess(module, memory=limits.memory, env=env) as child:
-        try:
-            child.send({**request, "memory": limits.memory})
-            while outcome.report is None:
-                message = child.receive(until, tick, REPORT)
-                if "report" in message:
-                    outcome.report = message["report"]
-                else:
-                    outcome.step = str(message.get("step", ""))[:STEP_LENGTH]
-        except TimeoutError:
-            time_message = _("The check was stopped after %(seconds)s s.", seconds=f"{limits.seconds:g}")
-            outcome.code, outcome.reason = "timeout", time_message
-        except _Cancelled:
-            outcome.code, outcome.reason = "cancelled", _("Cancelled.")
-        except MessageTooLarge as large:
-            time_message = _("The answer has %(size)s bytes; the limit is %(most)s.", size=large.size, most=large.most)
-            outcome.code, outcome.reason = "crashed", time_message
-        except (OSError, EOFError):
-            death = child.death()
-            outcome.code, outcome.reason = death.code, death.reason
-    outcome.log = child.log
-    return outcome
-
 
 CODES = {
     "found": "not_found",
