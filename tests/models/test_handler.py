@@ -238,12 +238,13 @@ def test_the_host_serves_handlers_and_ends_them_with_itself(classifiers, serve_m
 
 def test_what_it_prints_is_kept_and_ends_messages(opened, tmp_path):
     model = opened(write(tmp_path / "talks", doing("print('looking at', premise)\nraise KeyError(hypothesis)")))
-    with pytest.raises(Unavailable, match=r"KeyError: 'An animal moves\.'"):
-        model.predict([PAIR])
-    with pytest.raises(Unavailable, match=r"The end of its log:\nlooking at A dog runs\."):
-        model.predict([PAIR])
+    for _ in range(3):
+        with pytest.raises(
+            Unavailable, match=r"(?s)KeyError: 'An animal moves\.'.*The end of its log:\nlooking at A dog runs\."
+        ):
+            model.predict([PAIR])
     model.close()
-    assert model.log() == ["looking at A dog runs."] * 2
+    assert model.log() == ["looking at A dog runs."] * 3
 
 
 def test_what_no_version_covers_is_hidden_from_the_handler(opened, tmp_path):

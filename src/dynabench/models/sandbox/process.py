@@ -1,5 +1,6 @@
 """A watched process in a sandbox, and the keeper that starts it again."""
 
+import fcntl
 import json
 import os
 import secrets
@@ -7,6 +8,8 @@ import select
 import signal
 import socket
 import subprocess
+import sys
+import termios
 import threading
 import time
 from collections import deque
@@ -54,6 +57,8 @@ REST = 0.005
 """Seconds of not reading after a full chunk, so that a handler that prints without end costs us little."""
 GOES = 10.0
 """Seconds that ending may take."""
+LOG_SECONDS = 0.5
+"""Seconds that an error message waits at most for the log that ends it."""
 
 
 class Ended(Exception):
@@ -69,6 +74,7 @@ class Process:
         self._stream, self._inner = socket.socketpair()
         self._child: subprocess.Popen[bytes] | None = None
         self._reason = ""
+        self._log_source, self._reads_log = -1, False
         self._started = threading.Event()
         self._thread = threading.Thread(target=self._live, name=self._name, daemon=True)
         self._thread.start()
@@ -110,6 +116,19 @@ class Process:
         if self._thread is not threading.current_thread():
             self._thread.join(GOES)
             self._stream.close()
+
+    def wait_for_log(self) -> None:
+        """Wait until the log has all that the process has printed so far, for `LOG_SECONDS` at most."""
+        until = time.monotonic() + LOG_SECONDS
+        while self._has_unread_log() and time.monotonic() < until:
+            time.sleep(0.005)
+
+    def _has_unread_log(self) -> bool:
+        try:
+            waiting = int.from_bytes(fcntl.ioctl(self._log_source, termios.FIONREAD, bytes(4)), sys.byteorder)
+        except (OSError, ValueError):  # the process is gone, and all that it printed was read
+            return False
+        return waiting > 0 or self._reads_log
 
     def _answer(self, mark: bytes, until: float) -> bytes:
         """The answer to the request of this mark; raises TimeoutError, and another OSError when there is none."""
@@ -163,7 +182,9 @@ class Process:
             self._started.set()
         with os.fdopen(source, "rb", buffering=0) as printed:
             if self._child is not None:
+                self._log_source = printed.fileno()
                 self._watch(self._child, printed.fileno())
+                self._log_source = -1
                 self._box.end(self._name, self._child)
                 self._child.wait()
 
@@ -172,12 +193,14 @@ class Process:
         rest, due = b"", 0.0
         while True:
             if select.select([printed], [], [], EVERY)[0]:
+                self._reads_log = True
                 chunk = os.read(printed, CHUNK)
                 if not chunk:
                     break
                 *lines, rest = (rest + chunk).split(b"\n")
                 rest = rest[:WIDTH]
                 self._log.extend(line[:WIDTH].decode(errors="replace") for line in lines[-LINES:])
+                self._reads_log = False
                 time.sleep(REST if len(chunk) == CHUNK else 0)
             if time.monotonic() > due:
                 due = time.monotonic() + EVERY
@@ -186,6 +209,7 @@ class Process:
                     self._box.end(self._name, child)
         if rest:
             self._log.append(rest.decode(errors="replace"))
+        self._reads_log = False
         with suppress(subprocess.TimeoutExpired):
             child.wait(GOES)
 
@@ -233,6 +257,8 @@ class Keeper:
                 except Ended as ended:
                     self._count(str(ended))
                 except Broken as broken:
+                    if self._process is not None:
+                        self._process.wait_for_log()
                     raise Broken(self._describe_reason(broken.detail)) from broken
         raise Unavailable(self._describe_reason(self._reason), retry_after=max(1, round(self._next - time.monotonic())))
 
