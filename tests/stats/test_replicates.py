@@ -81,6 +81,9 @@ def test_costs_vary_as_their_repeats_do():
     assert kstest((item - 10) / 1.0, "norm").pvalue > 1e-3
     assert abs(np.corrcoef(item, other)[0, 1]) < 0.06
     assert np.array_equal(cost_replicates(repeats, "x", 4000), item)
+    assert cost_replicates([200.0, 6000.0, 3000.0], "x", 4000).min() == 0.0, (
+        "no model answers less than nothing a second"
+    )
     assert set(cost_replicates([5.0], "x", 9)) == set(cost_replicates([5.0, 5.0], "x", 9)) == {5.0}
     for wrong in ([], [np.nan], [[1.0]]):
         with pytest.raises(ValueError, match="measurement"):

@@ -85,16 +85,16 @@ def cost_replicates(repeats: ArrayLike, key: str, times: int = REPLICATES) -> Fl
     """Return replicates, shape (times,), of a cost measured by `repeats`, shape (R,), with nothing else running.
 
     Their mean plus normal errors of the repeats' standard deviation, which is not divided by the root of R:
-    between two sessions a cost varies at least as it does within one. `key` names the measurement, so that those
-    of two models are independent. One repeat has no spread. Raises ValueError for none and for values that are
-    not finite.
+    between two sessions a cost varies at least as it does within one. No cost is below zero. `key` names the
+    measurement, so that those of two models are independent. One repeat has no spread. Raises ValueError for none
+    and for values that are not finite.
     """
     values = np.asarray(repeats, float)
     if values.ndim != 1 or not len(values) or not np.isfinite(values).all():
         raise ValueError("replicates of a cost need at least one finite measurement")
     spread = values.std(ddof=1) if len(values) > 1 else 0.0
     costs: Floats = values.mean() + spread * np.random.default_rng(_seed(key)).standard_normal(times)
-    return costs
+    return np.maximum(costs, 0.0)
 
 
 def _seed(text: str) -> int:
