@@ -22,7 +22,7 @@ PAGE = Path(__file__).parent.parent / "docs" / "explanation" / "performance.md"
 
 
 def machine() -> str:
-    """What this ran on; makers give processors of different years one name, so their family is told, too."""
+    """Return the machine in words, with the family of its processor: makers give different processors one name."""
     text = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
     answer = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in text.splitlines())}
     name = answer.get("model name") or platform.processor()

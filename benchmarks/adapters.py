@@ -53,7 +53,7 @@ def copies(folder: Path) -> list[Path]:
 
 
 def _measured(folders: Sequence[Path]) -> dict[str, float]:
-    """What a process of its own finds with these models."""
+    """Return the figures of a new process that opens these models."""
     command = [sys.executable, "-W", "ignore", "-m", "benchmarks.adapters", *map(str, folders)]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     result: dict[str, float] = json.loads(done.stdout.splitlines()[-1])

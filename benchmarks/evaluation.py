@@ -32,7 +32,7 @@ def environment() -> Path:
 
 
 def theirs(script: str, *arguments: str) -> dict[str, float]:
-    """What a script in their environment printed as JSON."""
+    """Return the JSON that a script printed in the environment of package evaluate."""
     command = [environment(), "-W", "ignore", THEIRS / script, *arguments]
     done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=THEIRS)
     result: dict[str, float] = json.loads(done.stdout.splitlines()[-1])

@@ -36,7 +36,7 @@ sys.exit(status)
 
 @dataclass(frozen=True)
 class Taken:
-    """What an export cost its process, start and imports included: seconds, seconds of CPU, megabytes at its peak."""
+    """Cost of an export in its process, start and imports included: seconds, seconds of CPU, megabytes at its peak."""
 
     seconds: float
     cpu: float

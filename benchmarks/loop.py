@@ -111,7 +111,7 @@ async def alone(base: str, token: str) -> list[float]:
 
 
 def batch_sizes(home: Path) -> dict[int, int]:
-    """How many forward passes of the shared encoder answered how many calls, from the host's own figures."""
+    """Return the number of forward passes of the shared encoder by the number of calls that each answered."""
     with httpx2.Client(transport=httpx2.HTTPTransport(uds=str(home / "run" / "host.sock"))) as host:
         lines = host.get("http://host/metrics").text.splitlines()
     total: dict[int, int] = {}

@@ -21,7 +21,7 @@ class Row:
 
     @property
     def ratio(self) -> float | None:
-        """How many anchors the value is."""
+        """Return the value divided by its anchor, None without an anchor."""
         return self.value / self.anchor if self.anchor else None
 
 

@@ -113,7 +113,7 @@ def going(session: Session) -> dict[int, tuple[Any, ...]]:
 
 
 def left(session: Session) -> int:
-    """How many evaluations are not over."""
+    """Return the number of evaluations that have not ended."""
     return (
         session.scalar(select(func.count()).select_from(Evaluation).where(Evaluation.state.in_(queries.OPEN_STATES)))
         or 0
@@ -121,7 +121,7 @@ def left(session: Session) -> int:
 
 
 def outcome(session: Session) -> dict[str, int]:
-    """What became of everything: states, shards that are missing or overlap, scores that stand twice."""
+    """Return counts of states, of shards that are missing or overlap, and of scores that occur twice."""
     states = session.execute(select(Evaluation.state, func.count()).group_by(Evaluation.state)).all()
     result = {f"state_{state}": int(number) for state, number in states}
     covered = dict(

@@ -126,7 +126,7 @@ def fill(language: str, translations: dict[str, Any]) -> int:
 
 
 def wrong(language: str, sources: Catalog) -> Iterator[str]:
-    """What keeps a catalogue from being complete, a line for each text."""
+    """Yield a line for each text that a catalogue lacks or has wrong."""
     entries = read(language)
     for message in sources:
         if not message.id:
@@ -156,7 +156,7 @@ def _placeholders(text: str) -> set[str]:
 
 
 def main(arguments: list[str]) -> int:
-    """What the command line asks for."""
+    """Run the command that the arguments name."""
     match arguments:
         case ["update"]:
             update()

@@ -1,4 +1,4 @@
-"""How often rank intervals cover all true ranks: `python scripts/rank_coverage.py [repetitions]`, about two minutes.
+"""Coverage of all true ranks by rank intervals: `python scripts/rank_coverage.py [repetitions]`, about two minutes.
 
 Models answer binary questions right with known chances; what is hard for one is hard for others. The table that it
 prints stands in docs/explanation/boards.md.
@@ -36,7 +36,7 @@ def true_ranks(skills: Sequence[float]) -> list[tuple[int, int]]:
 
 
 def _counts(rng: np.random.Generator, rows: int, times: int) -> NDArray[np.float32]:
-    """How often each row comes in each sample, shape (times, rows)."""
+    """Return the number of times that each row is in each sample, shape (times, rows)."""
     drawn = rng.integers(0, rows, (times, rows)) + np.arange(times)[:, None] * rows
     return np.bincount(drawn.ravel(), minlength=times * rows).reshape(times, rows).astype(np.float32)
 
@@ -44,7 +44,7 @@ def _counts(rng: np.random.Generator, rows: int, times: int) -> NDArray[np.float
 def once(
     skills: Sequence[float], rows: int, rng: np.random.Generator, times: int = 1000, level: float = 0.95
 ) -> tuple[bool, float]:
-    """Whether the intervals of one simulated board cover all true ranks, and how many places they hold on average."""
+    """Return whether the intervals of one simulated board cover all true ranks, and their mean width in places."""
     ease = np.sqrt(COMMON) * rng.normal(size=(rows, 1)) + np.sqrt(1 - COMMON) * rng.normal(size=(rows, len(skills)))
     right = (ease < ndtri(skills)).astype(np.float32)
     counts = _counts(rng, rows, times)

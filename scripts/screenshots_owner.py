@@ -28,7 +28,7 @@ SHEET = (
 
 
 def run(owner: Client, people: dict[str, Client]) -> str:
-    """What owners and moderators do in two weeks; the secret of an invitation that nobody has used."""
+    """Do the work of owners and moderators in two weeks; return the secret of an invitation that is not used yet."""
     owner.set_role(TASK, "ines", "moderator")
     owner.set_role(TASK, "yuki", "expert")
     flag(people["kofi"], 2, "It names a neighbour of mine.")

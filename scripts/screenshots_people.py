@@ -32,7 +32,7 @@ def write_statement(author: Client, said: dict[str, Any]) -> None:
 
 
 def hypotheses(context: dict[str, Any]) -> list[str]:
-    """What can be said about a premise under the drawn goal."""
+    """Return hypotheses for a premise under the drawn goal."""
     for beginning, by_goal in SAID["hypotheses"].items():
         if context["values"]["premise"].startswith(beginning):
             return list(by_goal[context["goal"]["label"]])

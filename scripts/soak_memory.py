@@ -1,4 +1,4 @@
-"""How much memory processes hold over time: a straight line through the late part of a life, and a verdict."""
+"""Memory of processes over time: a straight line through the late part of a life, and a verdict."""
 
 import math
 from collections.abc import Sequence
@@ -45,7 +45,7 @@ class Growth:
 
 
 def growth(role: str, lives: Sequence[Sequence[Sample]]) -> Growth:
-    """That of the process of a role which lived longest."""
+    """Return the growth of the process of a role that lived longest."""
     longest = max(lives, key=lambda samples: samples[-1][0] - samples[0][0])
     late = longest[len(longest) // 3 :]
     return Growth(role, len(lives), longest[-1][0] - longest[0][0], longest[-1][1], *slope(late))

@@ -110,7 +110,7 @@ class Annotator(threading.Thread):
                 return
 
     def fine(self, answer: httpx2.Response) -> bool:
-        """Whether a page has status 200; anything else is wrong."""
+        """Return True if a page has status 200, the only right one."""
         self.seen[f"page: status {answer.status_code}"] += 1
         if answer.status_code != 200:
             self.wrong.append(f"{answer.request.method} {answer.url.path}: {answer.status_code} {answer.text[:200]}")

@@ -44,7 +44,7 @@ class Switch(ThreadingHTTPServer):
         threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Whoever asked has left: that is what this is for."""
+        """Ignore a client that has closed its connection, which this server provokes."""
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -68,7 +68,7 @@ def read(path: Path) -> list[dict[str, Any]]:
 
 
 def known(articles: Sequence[dict[str, Any]]) -> dict[tuple[str, ...], str]:
-    """What the questions tell of phrases in capitals: their label, where most questions agree."""
+    """Return the labels of capitalised phrases on which most questions agree."""
     votes: dict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
     for article in articles:
         for paragraph in article["paragraphs"]:

@@ -39,7 +39,7 @@ class Asked(NamedTuple):
 
     @property
     def inputs(self) -> dict[str, str]:
-        """What a reader is given."""
+        """Inputs of a reader."""
         return {"question": self.question, "passage": self.passage}
 
 
@@ -55,7 +55,7 @@ def questions(articles: Sequence[dict[str, Any]], few: int) -> Iterator[Asked]:
 
 
 def found(extractor: ExtractorModel, asked: Sequence[Asked]) -> Iterator[FoundAnswers]:
-    """What the extractor finds, with the time it took on the screen."""
+    """Yield the extractor's answers, and print the time that they took."""
     began = time.monotonic()
     for start in range(0, len(asked), CHUNK):
         yield from extractor.candidates([item.inputs for item in asked[start : start + CHUNK]])
@@ -93,7 +93,7 @@ def train(asked: Sequence[Asked], extractor: ExtractorModel) -> reader.Weights:
 
 
 def predicted(folder: Path, asked: Sequence[Asked]) -> list[str]:
-    """What the code that serves the weights answers, empty where it says that there is no answer."""
+    """Return the answers of the code that serves the weights, empty for "no answer"."""
     model = catalog.open_model(folder)
     message: list[str] = []
     for start in range(0, len(asked), CHUNK):

@@ -1,4 +1,4 @@
-"""How each arm selects its new examples from a pool with known answers."""
+"""Selection of each arm's new examples from a pool with known answers."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

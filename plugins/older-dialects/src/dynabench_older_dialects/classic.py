@@ -109,7 +109,7 @@ def _no_field(part: Part) -> None:
 
 
 def _goal(part: Part, created: dict[str, object], group: Group) -> None:
-    """Whether people are told which answer to write for."""
+    """Convert the setting that shows people which answer to write for."""
     options = part.take("as_goal_message", becomes("goal")) or part["type"].text == "target_label"
     if options is True and group == "answer":
         created["goal"] = "assigned"

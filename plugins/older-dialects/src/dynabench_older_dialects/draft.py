@@ -18,8 +18,8 @@ EMPTY: Mapping[str, Any] = {}
 
 @dataclass(frozen=True)
 class Type:
-    """What an older field type becomes: the type here, its arguments by the keys that they become, what is always said
-    with it, and what is different."""
+    """Conversion of an older field type: the new type, its arguments by their new keys, settings that are always added,
+    and differences."""
 
     becomes: str
     keys: Mapping[str, str] = field(default_factory=dict)

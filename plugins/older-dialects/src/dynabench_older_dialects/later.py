@@ -138,7 +138,7 @@ def _field(draft: Draft, part: Part, group: Group, types: dict[str, tuple[Type, 
 
 
 def _ends(part: Part) -> dict[str, Any]:
-    """What the ends of a slider are: numbers, or what they mean."""
+    """Return the ends of a slider: numbers, or their labels."""
     ends = part["options_slider"]
     values = ends.value if isinstance(ends.value, list) else []
     if not values:

@@ -1,4 +1,4 @@
-"""When a model was fooled and how models are scored: what both older dialects say nearly alike."""
+"""Fooling rules and metrics, which both older dialects write nearly alike."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +15,7 @@ _DATAPERF = _("It scores submitted training sets, which no config asks for.")
 
 @dataclass(frozen=True)
 class Metric:
-    """What a metric of old becomes; without a name it has no counterpart."""
+    """Conversion of an older metric; without a name it has no counterpart."""
 
     becomes: str
     kind: NoteKind = "same"

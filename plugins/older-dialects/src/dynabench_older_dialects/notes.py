@@ -1,4 +1,4 @@
-"""What becomes of each line of an older config."""
+"""Notes on the conversion of each line of an older config."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -57,7 +57,7 @@ class Part:
 
     @property
     def value(self) -> Any:
-        """What YAML makes of it; None where it is not there."""
+        """The value as YAML reads it; None if the key is missing."""
         return _at(self.notes.values, self.path)
 
     @property
@@ -106,12 +106,12 @@ class Part:
 
 
 def becomes(name: str) -> str:
-    """What is said of a key that has one of today's names."""
+    """Return the note on a key that has a new name."""
     return _("becomes %(name)s", name=name)
 
 
 def turned(old: str, new: str, note: str = "") -> str:
-    """What is said of a type that has another name today, with what is different."""
+    """Return the note on a type that has a new name, with the differences."""
     answer = _("%(old)s becomes %(new)s", old=old, new=new)
     return joined(": ", (answer, note)) if note else answer
 

@@ -69,7 +69,7 @@ def _dialect(values: dict[str, Any]) -> str:
 
 
 def _beside(source: Part, draft: Draft) -> None:
-    """What the classic keys add where both dialects stand in one config, the later one leading."""
+    """Add the classic keys of a config that uses both dialects; the later dialect takes precedence."""
     returned = {part["name"].text for part in source.items("output")} - {""}
     for part in source.items("input"):
         if not draft.fields["answer"] and part["name"].text in returned:
@@ -112,7 +112,7 @@ def _written(config: dict[str, Any], notes: Notes) -> str:
 
 
 def _problems(text: str, draft: Draft) -> Iterator[DialectNote]:
-    """What keeps the new config from being a task, at the lines of the older one that it comes from."""
+    """Yield the problems of the new config, at the lines of the older config that they come from."""
     try:
         TaskConfig.parse(text)
     except Invalid as problem:

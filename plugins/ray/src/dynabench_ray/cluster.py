@@ -66,7 +66,7 @@ def connect(settings: Settings) -> Any:
 
 
 def _answers(address: str) -> bool:
-    """Whether something listens there; Ray itself would go on trying for minutes."""
+    """Return True if a server listens at the address; Ray itself would go on trying for minutes."""
     host, colon, port = address.rpartition("/")[2].rpartition(":")
     if not colon or not port.isdecimal():
         return True  # `local`, `auto`: Ray knows where to look

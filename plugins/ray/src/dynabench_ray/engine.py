@@ -58,7 +58,7 @@ class ClusterEngine:
         """Nothing is held here."""
 
     async def _asked(self, model: Remote, handle: Any, *given: Any) -> Any:
-        """What the replica answers; asked once more when it died, for another one may be there."""
+        """Return the replica's answer; call again once if it died, since another one may have started."""
         from ray.exceptions import RayError
 
         for last in (False, True):

@@ -1,4 +1,4 @@
-"""What runs in an actor of Ray Serve: models that may share batches, opened once, calls batched as they come."""
+"""An actor of Ray Serve: models that may share batches, opened once, and calls batched as they come."""
 
 import asyncio
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""How much of a cluster each application gets."""
+"""Shares of a cluster that each application gets."""
 
 import re
 from dataclasses import dataclass

@@ -15,7 +15,7 @@ from dynabench.models.protocol import Card, Inputs, Output
 
 
 class Options(EndpointOptions):
-    """How the model is named there, what it is sent and what it answers."""
+    """Options of a model on TorchServe: its name there, the format of its inputs and of its answers."""
 
     model: str = Field(min_length=1, description="Its name there.")
     version: str = Field("", description="The version asked for; empty leaves it to the server.")
@@ -93,7 +93,7 @@ class TorchServeModel(Served):
 
 
 def _said(reply: Reply) -> Any:
-    """What a handler returned: TorchServe sends texts as they are and everything else as JSON, often without a type."""
+    """Return a handler's answer: TorchServe sends texts as they are and all else as JSON, often without a type."""
     try:
         return reply.json()
     except outgoing.Refused as error:
