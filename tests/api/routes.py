@@ -135,6 +135,7 @@ ROUTES: dict[tuple[str, str], Route] = {
     # validation
     ("POST", "/api/v1/tasks/{task}/validations/next"): Route("seated"),
     ("GET", "/api/v1/tasks/{task}/rounds/{number}/statistics"): Route("anyone"),
+    ("GET", "/check"): Route("anyone"),
     ("GET", "/tasks/{task}/validate"): Route("seated"),
     ("POST", "/api/v1/examples/{id}/validations"): Route("others", json={"vote": "correct"}),
     ("GET", "/api/v1/examples/{id}/validations/attributions"): Route("member"),
