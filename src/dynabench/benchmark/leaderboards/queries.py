@@ -1,6 +1,7 @@
 """Every `select` over kept boards, the ledger, others' reports and results row by row, with its cost."""
 
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Select, Update, func, select, true, tuple_, update
@@ -115,20 +116,20 @@ def row_shards(evaluation_ids: Sequence[int]) -> Select[Shard]:
     return select(Shard).where(*mine).order_by(Shard.evaluation_id, Shard.number)
 
 
-def dataset_facts() -> Select[Any]:
-    """What the datasets of all tasks weigh in their boards: reads all datasets, some for each task."""
+def dataset_facts() -> Select[str, int, int | None, int, str, datetime | None]:
+    """Select the weight of the datasets of all tasks in their boards: reads all datasets, some for each task."""
     columns = (Dataset.id, Dataset.version_id, Dataset.weight, Dataset.visibility, Dataset.retired_at)
     return select(Dataset.task_id, *columns).where(Dataset.version_id.is_not(None)).order_by(Dataset.id)
 
 
-def submission_facts() -> Select[Any]:
-    """How many submissions of each task are in which state, and who may see them: reads all, some thousand at most."""
+def submission_facts() -> Select[str, str, str, int, int, int]:
+    """Select the number of submissions of each task by state and visibility: reads all, some thousand at most."""
     key = (Submission.task_id, Submission.state, Submission.visibility)
     counts = func.count(), func.max(Submission.id), func.count(Submission.withdrawn_at)
     return select(*key, *counts).group_by(*key).order_by(*key)
 
 
-def evaluation_facts() -> Select[Any]:
+def evaluation_facts() -> Select[str, int, datetime | None, int]:
     """Figures of each task that change whenever a score does: reads all evaluations."""
     counts = func.count(Evaluation.id), func.max(Evaluation.ended_at), func.sum(Evaluation.attempt)
     return (

@@ -113,11 +113,11 @@ def _configs(
     session: Session, tasks: Sequence[Task], by_task: dict[str, list[Round]]
 ) -> dict[str, tuple[int, TaskConfig]]:
     """The version and config of each task that people see: the open round's, else the newest."""
-    shown = {task.id: task.version_id for task in tasks if task.version_id is not None}
-    shown |= {id: r.version_id for id, some in by_task.items() for r in some if r.state == RoundState.OPEN}
-    sources = session.scalars(select(TaskVersion).where(TaskVersion.id.in_(shown.values())))
+    versions = {task.id: task.version_id for task in tasks if task.version_id is not None}
+    versions |= {id: r.version_id for id, some in by_task.items() for r in some if r.state == RoundState.OPEN}
+    sources = session.scalars(select(TaskVersion).where(TaskVersion.id.in_(versions.values())))
     configs = {version.id: rounds.config_of(session, version.id) for version in sources}
-    return {id: (version, configs[version]) for id, version in shown.items()}
+    return {id: (version, configs[version]) for id, version in versions.items()}
 
 
 def _line(
@@ -159,8 +159,8 @@ def _vmer(row: Any) -> Rate:
 
 def modalities(config: TaskConfig) -> tuple[str, ...]:
     """Return what people read and write in a task: keys of `MODALITIES`."""
-    media = [MEDIA.get(field.type, "") for group in ("context", "input") for field in config.fields(group)]
-    return tuple(dict.fromkeys(kind for kind in media if kind)) or ("text",)
+    kinds = [MEDIA.get(field.type, "") for group in ("context", "input") for field in config.fields(group)]
+    return tuple(dict.fromkeys(kind for kind in kinds if kind)) or ("text",)
 
 
 def sort_lines(lines: Iterable[TaskLine], by: str) -> list[TaskLine]:
@@ -215,11 +215,11 @@ def language_name(code: str) -> str:
 def facets(lines: Sequence[TaskLine]) -> dict[str, list[Facet]]:
     """Return the values to filter by: those that some task has and some other lacks."""
     kinds = Counter(kind for line in lines for kind in line.modalities)
-    spoken = Counter(language for line in lines for language in line.board.languages)
+    languages = Counter(language for line in lines for language in line.board.languages)
     states = {"open": sum(line.round is not None for line in lines), "checks": sum(line.waiting > 0 for line in lines)}
     groups = {
         "state": [Facet(name, label, states[name]) for name, label in STATES.items()],
         "modality": [Facet(name, label, kinds[name]) for name, label in MODALITIES.items()],
-        "language": [Facet(name, language_name(name), count) for name, count in sorted(spoken.items())],
+        "language": [Facet(name, language_name(name), count) for name, count in sorted(languages.items())],
     }
     return {name: chosen for name, some in groups.items() if (chosen := [f for f in some if 0 < f.tasks < len(lines)])}
