@@ -66,6 +66,12 @@ class TaskLine:
     board: BoardSummary
 
     @property
+    def states(self) -> tuple[str, ...]:
+        """Names of what can be done with it now: keys of `STATES`."""
+        present = {"open": self.round is not None, "checks": self.waiting > 0}
+        return tuple(name for name in STATES if present[name])
+
+    @property
     def human(self) -> Rate:
         """People's accuracy where it compares with the board's metric."""
         return self.people if self.board.comparable else UNKNOWN
@@ -190,8 +196,7 @@ class TaskFilter:
             line.holds(self.text)
             and self.modality in ("", *line.modalities)
             and self.language in ("", *line.board.languages)
-            and (self.state != "open" or line.round is not None)
-            and (self.state != "checks" or line.waiting > 0)
+            and self.state in ("", *line.states)
         )
 
 
@@ -216,7 +221,7 @@ def facets(lines: Sequence[TaskLine]) -> dict[str, list[Facet]]:
     """Return the values to filter by: those that some task has and some other lacks."""
     kinds = Counter(kind for line in lines for kind in line.modalities)
     languages = Counter(language for line in lines for language in line.board.languages)
-    states = {"open": sum(line.round is not None for line in lines), "checks": sum(line.waiting > 0 for line in lines)}
+    states = Counter(state for line in lines for state in line.states)
     groups = {
         "state": [Facet(name, label, states[name]) for name, label in STATES.items()],
         "modality": [Facet(name, label, kinds[name]) for name, label in MODALITIES.items()],
