@@ -26,6 +26,10 @@ class Instructions:
 
     create: Annotated[Markdown, Setting(description="For annotators: what to write and what counts.")] = ""
     validate: Annotated[Markdown, Setting(description="For validators: how to decide.")] = ""
+    tips: Annotated[
+        tuple[Line, ...],
+        Setting(max_length=8, description="For annotators: what tends to fool the model, a few words each; markdown."),
+    ] = ()
 
 
 class Start(Section):

@@ -46,7 +46,7 @@ class AnswerPicker extends SpanPicker {
       changed ||= box.checked !== on;
       box.checked = on;
     });
-    if (changed) this.boxes[0].dispatchEvent(new Event("input", { bubbles: true }));
+    if (changed) for (const name of ["input", "change"]) this.boxes[0].dispatchEvent(new Event(name, { bubbles: true }));
     this.tell();
   }
 

@@ -12,6 +12,7 @@ import "./repeated-rows.js";
 import "./slide-field.js";
 import "./used-suggestion.js";
 import "./span-picker.js";
+import "./text-layers.js";
 import "./token-strip.js";
 import "./upload-progress.js";
 import "./vega-chart.js";
