@@ -25,6 +25,7 @@ import { startFieldErrors } from "./field-errors.js";
 import { startHtmx } from "./htmx-glue.js";
 import { startKeys } from "./keys.js";
 import { startPage } from "./page.js";
+import { startPasswords } from "./show-password.js";
 import { startTheme } from "./theme.js";
 
 startTheme();
@@ -35,3 +36,4 @@ startFieldErrors();
 startHtmx();
 startConditions();
 startPage();
+startPasswords();
