@@ -1,4 +1,4 @@
-"""Bundles third-party browser code into the package, so that installing it needs no Node on the machine.
+"""Bundles third-party browser code and typefaces into the package, so that installing it needs no Node on the machine.
 
 Hatchling runs this when a wheel or an editable install is built; `python hatch_build.py` does the same by hand.
 Nothing is done while the bundles fit their inputs.
@@ -17,6 +17,8 @@ ROOT = Path(__file__).parent
 FRONTEND = ROOT / "frontend"
 VENDOR = ROOT / "src/dynabench/web/static/vendor"
 ENTRIES = {"htmx": "iife", "vega": "esm"}  # entry in frontend/ -> format of its bundle
+FONTS = {"inter": "@fontsource-variable/inter", "jetbrains-mono": "@fontsource-variable/jetbrains-mono"}
+"""File of a typeface in `vendor/` -> the package that has it; Latin letters of all weights."""
 STAMP, LICENCES = VENDOR / "inputs.sha256", VENDOR / "licences.txt"
 
 
@@ -35,13 +37,16 @@ class CustomBuildHook(BuildHookInterface[Any]):
 def bundle() -> None:
     """Fetch the locked packages and bundle each entry, unless that was done for the same inputs."""
     inputs = digest()
-    outputs = [*(VENDOR / f"{name}.js" for name in ENTRIES), LICENCES]
+    outputs = [*(VENDOR / f"{name}.js" for name in ENTRIES), *(VENDOR / f"{name}.woff2" for name in FONTS), LICENCES]
     if all(path.exists() for path in outputs) and STAMP.exists() and STAMP.read_text() == inputs:
         return
     # Install scripts stay off: nothing of theirs is needed, and esbuild's would replace its launcher by a binary.
     node("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
     VENDOR.mkdir(parents=True, exist_ok=True)
-    packages: set[str] = set()
+    packages = set(FONTS.values())
+    for name, package in FONTS.items():
+        files = FRONTEND / "node_modules" / package / "files"
+        (VENDOR / f"{name}.woff2").write_bytes((files / f"{name}-latin-wght-normal.woff2").read_bytes())
     for name, form in ENTRIES.items():
         packages |= esbuild(name, form)
     LICENCES.write_text("\n\n".join(licence(package) for package in sorted(packages)), encoding="utf-8")

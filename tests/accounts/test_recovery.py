@@ -197,8 +197,8 @@ def test_choices_of_mail_outlast_a_form_without_its_column(browser, settings, da
     assert ">Email<" not in eve.get("/settings/notifications").text
     eve.submit("/settings/notifications", page="/settings", page_=[])
     monkeypatch.setattr(client.app.state.settings, "smtp_host", "127.0.0.1")
-    shown = eve.get("/settings/notifications").text
-    assert re.findall(r'name="mail" value="(\w+)" aria-label="[^"]*" checked', shown) == ["evaluation"]
+    page = eve.get("/settings/notifications").text
+    assert re.findall(r'name="mail" value="(\w+)" aria-label="[^"]*" checked', page) == ["evaluation"]
 
 
 def test_sessions_are_listed_and_ended(browser, database):
@@ -209,11 +209,11 @@ def test_sessions_are_listed_and_ended(browser, database):
     for other, agent in agents.items():
         other.client.headers["User-Agent"] = agent
         other.log_in("ada")
-    shown = ada.get("/settings/security").text
-    assert "Firefox on Linux" in shown
-    assert "Safari on iPhone" in shown
-    assert shown.count("this browser") == 1
-    handles = re.findall(r"/settings/sessions/(\w+)/end", shown)
+    page = ada.get("/settings/security").text
+    assert "Firefox on Linux" in page
+    assert "Safari on iPhone" in page
+    assert page.count("this browser") == 1
+    handles = re.findall(r"/settings/sessions/(\w+)/end", page)
     assert len(handles) == 2
     rows = database.read(lambda session: session.scalars(select(Session)).all())
     linux = next(row.digest[:16] for row in rows if "Linux" in row.user_agent)

@@ -50,6 +50,7 @@ FEATURES = (
     "benchmark.leaderboards",
     "benchmark.releases",
     "cycle",
+    "site.home",
     "site.community",
     "site.console",
     "site.cards",
