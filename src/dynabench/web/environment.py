@@ -77,6 +77,7 @@ def environment() -> Environment:
         day=filters.day,
         moment=filters.moment,
         markdown=filters.markdown,
+        summary=filters.summary,
         ticks=filters.ticks,
         initials=filters.initials,
         bucket=filters.bucket,

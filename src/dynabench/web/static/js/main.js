@@ -9,6 +9,7 @@ import { startHtmx } from "./htmx-glue.js";
 import { startKeys } from "./keys.js";
 import { startPage } from "./page.js";
 import { startParts } from "./parts.js";
+import { startPasswords } from "./show-password.js";
 import { startTheme } from "./theme.js";
 
 startTheme();
@@ -20,3 +21,4 @@ startFieldErrors();
 startHtmx();
 startConditions();
 startPage();
+startPasswords();
