@@ -243,7 +243,10 @@ class Place:
 
 
 def place_of(session: Session, person: Person, round_: Round) -> Place | None:
-    """Somebody's rank in the round as its board gives it, None before their first example; costs what the board does."""
+    """Somebody's rank in the round as its board gives it, None before their first example.
+
+    It costs what the board does.
+    """
     rows = session.execute(ranked_people(round_.id, controls([round_]))).all()
     keys = [(row.Person.id, (row.validated, row.fooled, -row.examples)) for row in rows]
     own = next((key for id_, key in keys if id_ == person.id), None)

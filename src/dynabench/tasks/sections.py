@@ -31,6 +31,11 @@ class Instructions:
         Setting(max_length=8, description="For annotators: what tends to fool the model, a few words each; markdown."),
     ] = ()
 
+    @property
+    def briefing(self) -> str:
+        """Return all that annotators read, as one text."""
+        return "\n\n".join([self.create, *(["What tends to work: " + "; ".join(self.tips) + "."] if self.tips else [])])
+
 
 class Start(Section):
     """Ways in which an annotator's input begins."""
