@@ -18,7 +18,8 @@ class TextLayers extends HTMLElement {
     });
     this.layers = new Map();
     for (const { actor, who, value } of JSON.parse(this.dataset.layers)) {
-      if (actor === "people") this.layers.set("own", { text: _("Your answer"), on: true });
+      if (actor === "author") this.layers.set(actor, { on: true, spans: value ?? [], claim: true });
+      else if (actor === "people") this.layers.set("own", { text: _("Your answer"), on: true });
       else this.layers.set(who, { text: who === this.getAttribute("model") ? _("Model's answer") : _("Answer: %(who)s", { who }), on: true, spans: value ?? [] });
     }
     this.place = this.closest(".answer, .last") ?? document;
@@ -34,7 +35,7 @@ class TextLayers extends HTMLElement {
 
   weigh = ({ detail: { model, words } }) => {
     const before = this.layers.get(`weights ${model}`);
-    const several = this.querySelectorAll("[data-layer^=weights]").length > 1 || [...this.layers.keys()].filter((name) => name.startsWith("weights")).some((name) => name !== `weights ${model}`);
+    const several = this.place.querySelectorAll("token-strip[onto]").length > 1;
     const first = ![...this.layers.keys()].some((name) => name.startsWith("weights"));
     this.layers.set(`weights ${model}`, { text: several ? _("Attribution: %(model)s", { model }) : _("Attribution"), on: before?.on ?? first, words });
     this.paint();
@@ -54,10 +55,14 @@ class TextLayers extends HTMLElement {
     this.passage.classList.toggle("without-own", this.layers.get("own")?.on === false);
     for (const word of this.words) {
       clean(word);
-      for (const { on, spans, words } of this.layers.values()) {
-        if (on && spans) mark(word, spans);
+      for (const { on, spans, words, claim } of this.layers.values()) {
+        if (on && spans) mark(word, spans, claim ? "layer-claimed" : "layer-marked");
         if (on && words) shade(word, words);
       }
+    }
+    if (this.layers.has("author")) { // the claim that is checked: nothing to switch
+      this.replaceChildren(_("Claimed answer:"), " ", this.words.filter(({ label }) => label.classList.contains("layer-claimed")).map(({ label }) => label.textContent).join(" "));
+      return;
     }
     const button = ([name, { text, on, words }]) => make("button", { type: "button", "data-layer": name, class: name === "own" ? "layer-people" : words ? "layer-weights" : "layer-models", "aria-pressed": String(on), onclick: () => this.toggle(name) }, text);
     this.replaceChildren(make("span", { class: "layers-label" }, _("In the text:")), make("div", { class: "segments", role: "group", "aria-label": _("Layers on the text") }, ...[...this.layers].map(button)));
@@ -65,16 +70,16 @@ class TextLayers extends HTMLElement {
 }
 
 function clean({ label, gap }) {
-  label.classList.remove("layer-marked", "towards", "against");
-  gap.classList.remove("layer-marked");
+  label.classList.remove("layer-marked", "layer-claimed", "towards", "against");
+  gap.classList.remove("layer-marked", "layer-claimed");
   delete label.dataset.step;
 }
 
-function mark({ start, end, label, gap }, spans) {
+function mark({ start, end, label, gap }, spans, name) {
   const span = spans.find((each) => start < each.end && each.start < end);
   if (!span) return;
-  label.classList.add("layer-marked");
-  if (end < span.end) gap.classList.add("layer-marked");
+  label.classList.add(name);
+  if (end < span.end) gap.classList.add(name);
 }
 
 function shade({ start, end, label }, words) {
