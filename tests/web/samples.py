@@ -100,7 +100,8 @@ ANSWERED = CREATE | {
     "tries": TRIES,
 }  # fmt: skip
 SANDBOX = CREATE | {
-    "task": "sentiment", "config": SENTIMENT, "round": _round("sentiment"), "sandbox": True, "mine": None, "place": None, "checks": None,
+    "task": "sentiment", "config": SENTIMENT, "round": _round("sentiment"), "sandbox": True, "mine": None,
+    "place": None, "checks": None,
     "handout": HandoutOut(id=9, values={}, goal=None, start="prompt", initial={"statement": "The hotel was quiet."}),
     "values": {"input": {"statement": "The hotel was quiet."}, "answer": {}},
 }  # fmt: skip

@@ -35,7 +35,7 @@ class TextLayers extends HTMLElement {
 
   weigh = ({ detail: { model, words } }) => {
     const before = this.layers.get(`weights ${model}`);
-    const several = this.place.querySelectorAll("token-strip[onto]").length > 1;
+    const several = this.place.querySelectorAll("token-strip[layer]").length > 1;
     const first = ![...this.layers.keys()].some((name) => name.startsWith("weights"));
     this.layers.set(`weights ${model}`, { text: several ? _("Attribution: %(model)s", { model }) : _("Attribution"), on: before?.on ?? first, words });
     this.paint();

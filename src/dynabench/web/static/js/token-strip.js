@@ -4,7 +4,7 @@
  * Attributes: `src` (GET) or `post` with `data-body` (POST, JSON); `model` and `label` are added to the request and
  * named in the explanation; `closer` offers the slower, more exact method that the answer names; `parts` ("start end") are labels to switch
  * between, for answers that are explained in parts; `methods` ("occlusion lime") are ways to choose from;
- * fields named in `folded` open on demand; the weights of the field `onto` are told to `<text-layers>`; `lazy` asks only once it is seen. The answer is
+ * fields named in `folded` open on demand; the weights of the field `layer` are told to `<text-layers>`; `lazy` asks only once it is seen. The answer is
  * `{method, closer, label, completeness_error, fields: {field: [{text, start, end, weight}]}}` with weights from -1 to 1;
  * fields may also stand at its top.
  *
@@ -98,15 +98,15 @@ class TokenStrip extends HTMLElement {
     const fields = answer.fields ?? Object.fromEntries(Object.entries(answer).filter(([, value]) => Array.isArray(value)));
     const explained = answer.label ?? this.getAttribute("label") ?? "";
     const label = (this.parts.length && { start: _("the start"), end: _("the end") }[explained]) || explained;
-    const onto = this.getAttribute("onto");
-    const names = Object.keys(fields).filter((name) => name !== onto);
+    const layer = this.getAttribute("layer");
+    const names = Object.keys(fields).filter((name) => name !== layer);
     const folded = (this.getAttribute("folded") ?? "").split(" ");
     const [open, shut] = [names.filter((name) => !folded.includes(name)), names.filter((name) => folded.includes(name))];
     const lines = (shown) => shown.map((name) => this.line(name, fields[name], label, open.length > 1 || folded.includes(name)));
     this.readout = make("span", { class: "strip-readout", "aria-hidden": "true" });
     const more = this.details(shut.length && open.length ? lines(shut) : [], this.foot(answer));
     this.replaceChildren(...this.switch(), ...lines(open.length ? open : shut), this.key(label), more);
-    if (onto in fields) this.dispatchEvent(new CustomEvent("text-weighed", { bubbles: true, detail: { model: this.getAttribute("model") ?? "", words: fields[onto] } }));
+    if (layer in fields) this.dispatchEvent(new CustomEvent("text-weighed", { bubbles: true, detail: { model: this.getAttribute("model") ?? "", words: fields[layer] } }));
     if (this.switched) this.querySelector('[aria-pressed="true"]')?.focus();
     this.switched = false;
     this.querySelector("[data-word]")?.setAttribute("tabindex", "0");
