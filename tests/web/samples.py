@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace as Thing
 
 from dynabench.collection.attributions import Overlap
-from dynabench.collection.boards import Mine, Place
+from dynabench.collection.boards import Mine, RoundRank
 from dynabench.collection.figure_schemas import BoardPage, BoardRow, FigureRateOut
 from dynabench.collection.overview import Excerpt
 from dynabench.collection.pages import first_steps
@@ -87,7 +87,7 @@ CREATE = {
     "against": ["nli-minilm", "nli-ngram"],
     "explanation": {"values": {}, "errors": {}, "saved": False}, "retracted": False, "asked_for": NLI.ask,
     "changes": [], "overlaps": {}, "goals": [], "quota": None, "announcements": [], "checks": 4, "worked": [],
-    "place": Place(rank=2, people=7), "progress": {"examples": 312, "validated": 61},
+    "place": RoundRank(rank=2, people=7), "progress": {"examples": 312, "validated": 61},
 }  # fmt: skip
 TRIED = {
     "context_id": 3,

@@ -235,14 +235,14 @@ class Mine:
 
 
 @dataclass(frozen=True)
-class Place:
+class RoundRank:
     """Somebody's rank among the people of a round."""
 
     rank: int
     people: int
 
 
-def place_of(session: Session, person: Person, round_: Round) -> Place | None:
+def place_of(session: Session, person: Person, round_: Round) -> RoundRank | None:
     """Somebody's rank in the round as its board gives it, None before their first example.
 
     It costs what the board does.
@@ -250,7 +250,7 @@ def place_of(session: Session, person: Person, round_: Round) -> Place | None:
     rows = session.execute(ranked_people(round_.id, controls([round_]))).all()
     keys = [(row.Person.id, (row.validated, row.fooled, -row.examples)) for row in rows]
     own = next((key for id_, key in keys if id_ == person.id), None)
-    return None if own is None else Place(1 + sum(key > own for _, key in keys), len(keys))
+    return None if own is None else RoundRank(1 + sum(key > own for _, key in keys), len(keys))
 
 
 def mine(session: Session, person: Person, round_: Round) -> Mine:
