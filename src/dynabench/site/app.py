@@ -37,6 +37,7 @@ from dynabench.validation import pages as validation_pages
 
 FEATURES = (
     "people.accounts",
+    "people.accounts.oidc",
     "people.notices",
     "rounds",
     "collection",
