@@ -107,9 +107,13 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("GET", "/api/v1/tasks/{task}/rounds/{n}/arms"): Route("moderator", scope="manage"),
     ("GET", "/api/v1/tasks/{task}/rounds/{n}/calibration"): Route("moderator", scope="manage"),
     ("GET", "/"): Route("anyone"),
+    ("GET", "/tasks"): Route("anyone"),
+    ("GET", "/leaderboards"): Route("anyone"),
+    ("GET", "/leaderboards.csv"): Route("anyone"),
     ("POST", "/try"): Route("anyone", form={"task": "sentiment"}),
     ("GET", "/tasks/{task}"): Route("anyone"),
     ("GET", "/tasks/{task}/rounds/{n}"): Route("anyone"),
+    ("GET", "/tasks/{task}/rounds"): Route("anyone"),
     ("GET", "/tasks/{task}/people"): Route("anyone"),
     # what the data are like
     ("GET", "/tasks/{task}/rounds/{n}/data"): Route("anyone"),
@@ -132,6 +136,7 @@ ROUTES: dict[tuple[str, str], Route] = {
     # validation
     ("POST", "/api/v1/tasks/{task}/validations/next"): Route("seated"),
     ("GET", "/api/v1/tasks/{task}/rounds/{number}/statistics"): Route("anyone"),
+    ("GET", "/check"): Route("anyone"),
     ("GET", "/tasks/{task}/validate"): Route("seated"),
     ("POST", "/api/v1/examples/{id}/validations"): Route("others", json={"vote": "correct"}),
     ("GET", "/api/v1/examples/{id}/validations/attributions"): Route("member"),

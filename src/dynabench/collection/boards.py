@@ -18,6 +18,7 @@ from dynabench.people.accounts.tables import Person
 from dynabench.rounds import plan
 from dynabench.rounds.tables import Round
 from dynabench.stats.rates import wilson
+from dynabench.stats.verdict import Verdict
 
 Arms = Sequence[tuple[int, str]]
 """Pairs of a round's id and the name of an arm."""
@@ -110,6 +111,34 @@ def waiting(round_id: int) -> Select[int]:
     One range of the partial index of the queue.
     """
     return select(func.count()).select_from(Standing).where(Standing.round_id == round_id, text("standings.open"))
+
+
+def waiting_by_round(round_ids: Sequence[int]) -> Select[int, int]:
+    """Select the number of examples that wait for votes in each round that has any: the partial index of the queue."""
+    open_queue = (Standing.round_id.in_(round_ids), text("standings.open"))
+    return select(Standing.round_id, func.count()).where(*open_queue).group_by(Standing.round_id)
+
+
+def examples_since(round_ids: Sequence[int], day: str) -> Select[int, int]:
+    """Select the number of examples that people wrote in each round since a UTC day: the rounds' tallies."""
+    recent = (Tally.round_id.in_(round_ids), Tally.day >= day, Tally.source != ExampleSource.PROGRAM)
+    return select(Tally.round_id, func.sum(Tally.examples)).where(*recent).group_by(Tally.round_id)
+
+
+def blind_sums(round_ids: Sequence[int], but: Arms = ()) -> Select[int, int, int]:
+    """Select the blind answers of each round and how many are right, on the items of `statistics.human_accuracy`.
+
+    The partial index over answered items, one probe of the ledger for each.
+    """
+    return (
+        select(Standing.round_id, func.sum(Standing.blind), func.sum(Standing.blind_right))
+        .join(Example, Example.id == Standing.example_id)
+        .where(Standing.round_id.in_(round_ids), text("standings.blind > 0"), ~Standing.retracted, ~Standing.hidden)
+        .where(Standing.fooled.is_not(None) | (Standing.targets == 0), Standing.verdict != str(Verdict.FLAGGED))
+        .where(Example.source != ExampleSource.PROGRAM)
+        .where(tuple_(Example.round_id, Example.arm).not_in(but) if but else true())
+        .group_by(Standing.round_id)
+    )
 
 
 def votes(round_ids: list[int]) -> Select[int]:

@@ -37,6 +37,7 @@ from dynabench.validation import pages as validation_pages
 
 FEATURES = (
     "people.accounts",
+    "people.accounts.oidc",
     "people.notices",
     "rounds",
     "collection",
@@ -50,11 +51,12 @@ FEATURES = (
     "benchmark.leaderboards",
     "benchmark.releases",
     "cycle",
+    "site.home",
     "site.community",
     "site.console",
     "site.cards",
 )
-PARTS = ("api", "submission_api", "submission_pages", "pages")
+PARTS = ("api", "submission_api", "submission_pages", "pages", "recovery_pages", "settings_pages")
 ANNOUNCED = (collection_pages.router, validation_pages.router)
 """Pages that show what the owners of a task announce."""
 FIRST = "dynabench.collection.api"

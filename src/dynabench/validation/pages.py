@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Query, Request
 from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
 
-from dynabench.collection import content_warning, media_uploads, overview, search
+from dynabench.collection import boards, content_warning, media_uploads, overview, search
 from dynabench.kit import errors
 from dynabench.kit.api import csv_response
 from dynabench.kit.errors import Conflict, Forbidden, Invalid
@@ -77,6 +77,21 @@ async def _show(
         collecting=desk.collecting,
         **(defaults | values),
     )
+
+
+@router.get("/check", name="check")
+async def check(request: Request) -> Response:
+    """Redirect to the task in which most examples wait for votes, to the list of tasks where none does."""
+    task = await request.app.state.db.aread(_longest_queue)
+    return RedirectResponse(f"/tasks/{task}/validate" if task else "/tasks", status_code=303)
+
+
+def _longest_queue(session: Session) -> str:
+    """The task whose open round has the most examples to check; "" where all are checked."""
+    open_rounds = [round_ for round_ in session.scalars(queries.all_started()) if round_.state == RoundState.OPEN]
+    waiting = {round_.task_id: session.scalar(boards.waiting(round_.id)) or 0 for round_ in open_rounds}
+    longest = max(waiting, key=lambda task: waiting[task], default="")
+    return longest if waiting.get(longest) else ""
 
 
 @router.get("/tasks/{task}/validate", name="validate")

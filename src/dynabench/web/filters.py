@@ -1,6 +1,7 @@
 """Filters of templates for numbers, times and texts."""
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -119,6 +120,12 @@ def markdown(text: str) -> Markup:
     html = MarkdownIt("js-default", {"linkify": False}).render(text)
     clean = nh3.clean(html, tags=TAGS, attributes={"a": {"href"}}, url_schemes={"http", "https", "mailto"})
     return Markup(clean)  # noqa: S704 - sanitised just now
+
+
+def summary(text: str) -> str:
+    """The first sentence of a description in markdown, without its marks."""
+    plain = " ".join(re.sub(r"[*_`#>]|\[([^\]]*)\]\([^)]*\)", r"\1", text).split())
+    return re.split(r"(?<=[.!?。؟])\s", plain, maxsplit=1)[0]
 
 
 def ticks(text: str) -> Markup:

@@ -69,6 +69,8 @@ MEASURES = {
     )
 }
 
+ACCURACIES = ("accuracy", "exact_match")
+"""Primary metrics that are shares of right answers, as human accuracy is one."""
 OWN_VERSION = 1
 """Version of the measures that are computed here: raised when a formula changes."""
 MODULES = {

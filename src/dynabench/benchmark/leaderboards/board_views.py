@@ -14,7 +14,7 @@ from math import sqrt
 import numpy as np
 from sqlalchemy.orm import Session
 
-from dynabench.benchmark.evaluations.measures import REPLICATES, Measure
+from dynabench.benchmark.evaluations.measures import ACCURACIES, REPLICATES, Measure
 from dynabench.benchmark.ranking import dataset_steps
 from dynabench.benchmark.reading import read_board, read_slices
 from dynabench.benchmark.standings import Entrant, ScoreCell, ScoredDataset, TaskBoard, combination, mean
@@ -218,10 +218,6 @@ def dominated_points(points: Sequence[tuple[float, float]]) -> list[bool]:
         if y > best:
             best, best_at = y, x
     return result
-
-
-ACCURACIES = ("accuracy", "exact_match")
-"""Primary metrics that are shares of right answers, as human accuracy is one."""
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,17 @@
 """Every `select` over kept boards, the ledger, others' reports and results row by row, with its cost."""
 
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Select, Update, func, select, true, tuple_, update
 from sqlalchemy.orm import load_only
 
+from dynabench.benchmark.evaluations.queries import SCORED_STATES
 from dynabench.benchmark.evaluations.tables import Evaluation, EvaluationState, Shard
 from dynabench.benchmark.leaderboards.tables import Fork, Report, Snapshot
 from dynabench.benchmark.registry.tables import Submission, SubmissionState
+from dynabench.datasets.tables import Dataset
 from dynabench.people import disclosure
 from dynabench.people.accounts.tables import Person
 
@@ -111,3 +114,27 @@ def row_shards(evaluation_ids: Sequence[int]) -> Select[Shard]:
     """The answered parts of the datasets' own rows, in order: one range of the primary key for each evaluation."""
     mine = (Shard.evaluation_id.in_(evaluation_ids), Shard.part == "rows")
     return select(Shard).where(*mine).order_by(Shard.evaluation_id, Shard.number)
+
+
+def dataset_facts() -> Select[str, int, int | None, int, str, datetime | None]:
+    """Select the weight of the datasets of all tasks in their boards: reads all datasets, some for each task."""
+    columns = (Dataset.id, Dataset.version_id, Dataset.weight, Dataset.visibility, Dataset.retired_at)
+    return select(Dataset.task_id, *columns).where(Dataset.version_id.is_not(None)).order_by(Dataset.id)
+
+
+def submission_facts() -> Select[str, str, str, int, int, int]:
+    """Select the number of submissions of each task by state and visibility: reads all, some thousand at most."""
+    key = (Submission.task_id, Submission.state, Submission.visibility)
+    counts = func.count(), func.max(Submission.id), func.count(Submission.withdrawn_at)
+    return select(*key, *counts).group_by(*key).order_by(*key)
+
+
+def evaluation_facts() -> Select[str, int, datetime | None, int]:
+    """Figures of each task that change whenever a score does: reads all evaluations."""
+    counts = func.count(Evaluation.id), func.max(Evaluation.ended_at), func.sum(Evaluation.attempt)
+    return (
+        select(Submission.task_id, *counts)
+        .join(Submission, Submission.id == Evaluation.submission_id)
+        .where(Evaluation.state.in_(SCORED_STATES))
+        .group_by(Submission.task_id)
+    )

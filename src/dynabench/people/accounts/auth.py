@@ -13,11 +13,11 @@ from dynabench.kit import language, security
 from dynabench.kit.db import Database, now
 from dynabench.kit.errors import Forbidden, Unauthenticated
 from dynabench.kit.language import _
-from dynabench.people.accounts import queries, service
+from dynabench.people.accounts import queries, second_factor, service
 from dynabench.people.accounts.tables import SCOPES, Person
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
-USED_EVERY = timedelta(minutes=1)
+USED_EVERY, SEEN_EVERY = timedelta(minutes=1), timedelta(minutes=5)
 
 
 async def identify(request: Request) -> Person | None:
@@ -42,7 +42,10 @@ async def identify(request: Request) -> Person | None:
         if used_at is None or now() - used_at > USED_EVERY:
             await db.awrite(service.mark_token_used, token_id)
     elif cookie and token is None:
-        person, request.state.notices = await db.aread(service.person_and_notices, security.digest(cookie))
+        digest = security.digest(cookie)
+        person, seen_at, request.state.notices = await db.aread(service.person_and_notices, digest)
+        if person is not None and (seen_at is None or now() - seen_at > SEEN_EVERY):
+            await db.awrite(service.mark_session_used, digest)
     request.state.viewer = person
     if person is not None and person.language and not request.url.path.startswith("/api/"):
         language.current.set(person.language)
@@ -74,9 +77,13 @@ async def _member(viewer: Viewer) -> Person:
 Member = Annotated[Person, Depends(_member)]
 
 
-async def _admin(member: Member) -> Person:
+async def _admin(request: Request, member: Member) -> Person:
     if not member.admin:
         raise Forbidden(_("Only administrators of this site can do this."))
+    state = request.app.state
+    asked = state.settings.admin_second_factor and member.password_hash
+    if asked and not await state.db.aread(second_factor.has_second_factor, member.id):
+        raise Forbidden(_("Administrators of this site need two-factor log-in. Set it up in Settings, Security."))
     return member
 
 

@@ -15,7 +15,16 @@ from dynabench.kit.language import _
 from dynabench.kit.security import digest
 from dynabench.people.accounts import queries
 from dynabench.people.accounts.rules import DELETED, USUAL_SCOPES, Newcomer
-from dynabench.people.accounts.tables import Act, Notice, Person, Token, UploadedBytes
+from dynabench.people.accounts.tables import (
+    Act,
+    Identity,
+    Notice,
+    PendingLogin,
+    Person,
+    SecondFactor,
+    Token,
+    UploadedBytes,
+)
 from dynabench.people.accounts.tables import Session as Login
 
 TERMS = "2026-11"  # the version of the terms that people agree to when they join
@@ -74,7 +83,14 @@ def list_accounts(session: Session) -> list[Person]:
 # Logging in
 
 
-def start_session(session: Session, person_id: int, replaces: str | None = None, rehashed: str | None = None) -> str:
+def start_session(
+    session: Session,
+    person_id: int,
+    replaces: str | None = None,
+    rehashed: str | None = None,
+    user_agent: str = "",
+    provider: str = "",
+) -> str:
     """Log in: the new cookie's value. The browser's earlier cookie ends, and a password hash of old is replaced."""
     if replaces:
         end_session(session, replaces)
@@ -82,18 +98,59 @@ def start_session(session: Session, person_id: int, replaces: str | None = None,
     if rehashed:
         session.execute(update(Person).where(Person.id == person_id).values(password_hash=rehashed))
     cookie = secrets.token_urlsafe(32)
-    session.add(Login(digest=digest(cookie), person_id=person_id, expires_at=now() + SESSION_LENGTH))
+    login = Login(digest=digest(cookie), person_id=person_id, expires_at=now() + SESSION_LENGTH, seen_at=now())
+    login.user_agent = "".join(character for character in user_agent if character.isprintable())[:200]
+    login.provider = provider
+    session.add(login)
     return cookie
 
 
-def end_session(session: Session, cookie: str) -> None:
-    """Log out the browser with this cookie."""
-    session.execute(delete(Login).where(Login.digest == digest(cookie)))
+def end_session(session: Session, cookie: str) -> str:
+    """Log out the browser with this cookie; returns the name of the provider that it had logged in with, or nothing."""
+    login = session.get(Login, digest(cookie))
+    if login is None:
+        return ""
+    session.delete(login)
+    session.flush()
+    return login.provider
 
 
-def person_of_session(session: Session, cookie_digest: str) -> Person | None:
-    """Return the person who is logged in with the cookie of this digest."""
-    return session.scalars(queries.BY_SESSION, {"digest": cookie_digest, "moment": now()}).first()
+def person_of_session(session: Session, cookie_digest: str) -> tuple[Person, datetime | None] | None:
+    """Return the person who is logged in with the cookie of this digest, and when it was last used."""
+    row = session.execute(queries.BY_SESSION, {"digest": cookie_digest, "moment": now()}).first()
+    return None if row is None else (row[0], row[1])
+
+
+def mark_session_used(session: Session, cookie_digest: str) -> None:
+    """Note that a browser was used now."""
+    session.execute(update(Login).where(Login.digest == cookie_digest).values(seen_at=now()))
+
+
+def session_begun(session: Session, cookie_digest: str) -> datetime | None:
+    """Return when the browser with the cookie of this digest logged in; None where it has not."""
+    login = session.get(Login, cookie_digest)
+    return login.created_at if login else None
+
+
+HANDLE = 16  # characters of the digest that name a session to its owner
+
+
+def list_sessions(session: Session, person_id: int) -> Sequence[Login]:
+    """Return the browsers that a person is logged in with, the last used first."""
+    return session.scalars(queries.running_sessions(person_id, now())).all()
+
+
+def end_named_session(session: Session, person_id: int, handle: str) -> None:
+    """Log out one of a person's own browsers; `NotFound` where there is none with this handle."""
+    matches = [login for login in list_sessions(session, person_id) if login.digest[:HANDLE] == handle]
+    if not matches:
+        raise NotFound(_("This browser is logged out already."))
+    session.delete(matches[0])
+
+
+def end_other_sessions(session: Session, person_id: int, cookie_digest: str) -> None:
+    """Log out all of a person's browsers but the one with this cookie."""
+    session.execute(delete(Login).where(Login.person_id == person_id, Login.digest != cookie_digest))
 
 
 def change_password(session: Session, person_id: int, password_hash: str) -> None:
@@ -183,9 +240,10 @@ def delete_account(session: Session, person_id: int) -> None:
     person.username = f"{DELETED}{person_id}"
     person.email = f"{DELETED}{person_id}@deleted.invalid"
     person.pseudonym = person.password_hash = ""
+    person.email_confirmed_at = None
     person.admin = False
     person.deleted_at = now()
-    for table in (Login, Token, Notice):
+    for table in (Login, Token, Notice, Identity, SecondFactor, PendingLogin):
         session.execute(delete(table).where(table.person_id == person_id))
     record_act(session, person_id, "account.delete", {"person": person_id})
 
@@ -204,13 +262,15 @@ NOTICE_KINDS = (
 )
 
 
-def person_and_notices(session: Session, cookie_digest: str) -> tuple[Person | None, Sequence[Notice]]:
-    """Return the person logged in with the cookie of this digest, and the notices they have not seen yet.
+def person_and_notices(session: Session, cookie_digest: str) -> tuple[Person | None, datetime | None, Sequence[Notice]]:
+    """Return the person logged in with the cookie of this digest, when it was last used, and their unseen notices.
 
     Cost: two index probes.
     """
-    person = person_of_session(session, cookie_digest)
-    return person, () if person is None else session.scalars(queries.unseen_notices(person.id)).all()
+    match = person_of_session(session, cookie_digest)
+    if match is None:
+        return None, None, ()
+    return *match, session.scalars(queries.unseen_notices(match[0].id)).all()
 
 
 def recent_notices(session: Session, person_id: int, limit: int = 50) -> Sequence[Notice]:

@@ -10,8 +10,7 @@ function apply(theme) {
 }
 
 export function startTheme() {
-  const button = document.querySelector("[data-theme-toggle]");
-  if (button) {
+  for (const button of document.querySelectorAll("[data-theme-toggle]")) {
     button.hidden = false;
     button.addEventListener("click", () => {
       const theme = root.dataset.theme === "dark" ? "light" : "dark";

@@ -1,0 +1,1 @@
+"""The first page, and the indexes of tasks and leaderboards."""
