@@ -361,6 +361,12 @@ async def task_page(request: Request, task: str, viewer: Viewer) -> Response:
     return render(request, "rounds/task.html", **await request.app.state.db.aread(overview.task_page, task))
 
 
+@router.get("/tasks/{task}/rounds", name="rounds", dependencies=[Depends(seats.load_actions)])
+async def rounds_page(request: Request, task: str, viewer: Viewer) -> Response:
+    """List the rounds of a task with what came of each."""
+    return render(request, "rounds/rounds.html", **await request.app.state.db.aread(overview.rounds_page, task))
+
+
 @router.get("/tasks/{task}/rounds/{n}", name="round", dependencies=[Depends(seats.load_actions)])
 async def round_page(request: Request, task: str, n: Number, viewer: Viewer) -> Response:
     """The figures of one round."""

@@ -38,6 +38,7 @@ from dynabench.validation import places
 
 FEATURES = (
     "people.accounts",
+    "people.accounts.oidc",
     "people.notices",
     "rounds",
     "collection",
