@@ -110,6 +110,8 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("GET", "/tasks"): Route("anyone"),
     ("GET", "/leaderboards"): Route("anyone"),
     ("GET", "/leaderboards.csv"): Route("anyone"),
+    ("GET", "/live"): Route("anyone"),
+    ("GET", "/try"): Route("anyone", params={"task": "sentiment"}),
     ("POST", "/try"): Route("anyone", form={"task": "sentiment"}),
     ("GET", "/tasks/{task}"): Route("anyone"),
     ("GET", "/tasks/{task}/rounds/{n}"): Route("anyone"),

@@ -24,6 +24,7 @@ import { startCounters } from "./counters.js";
 import { startFieldErrors } from "./field-errors.js";
 import { startHtmx } from "./htmx-glue.js";
 import { startKeys } from "./keys.js";
+import { startLiveCounters } from "./live-counters.js";
 import { startPage } from "./page.js";
 import { startTheme } from "./theme.js";
 
@@ -35,3 +36,4 @@ startFieldErrors();
 startHtmx();
 startConditions();
 startPage();
+startLiveCounters();
