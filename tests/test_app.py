@@ -80,7 +80,7 @@ async def _gone(app, path):
 
 def test_who_left_before_the_answer_is_no_failure(app):
     async def leave():
-        await _gone(app, "/static/js/main.js")
+        await _gone(app, "/static/js/site.js")
 
     anyio.run(leave)
     count = app.state.metrics.registry.get_sample_value

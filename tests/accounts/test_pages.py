@@ -133,7 +133,7 @@ def test_a_token_is_shown_once_and_works(browser, client):
         if len(word) > 40 and word.startswith("dyna_")
     )
     assert client.get("/api/v1/me", headers={"Authorization": f"Bearer {secret}"}).json()["username"] == "ada"
-    again = ada.get("/settings").text
+    again = ada.get("/settings/tokens").text
     assert "laptop" in again
     assert secret not in again
 
@@ -144,13 +144,14 @@ def test_a_token_is_revoked_on_the_page(browser, database):
     ada.submit("/settings/tokens", page="/settings", name="laptop", scopes=["read"])
     token = database.read(lambda session: session.scalars(select(Token)).one())
     assert ada.submit(f"/settings/tokens/{token.id}/revoke", page="/settings").status_code == 303
-    assert "laptop" not in ada.get("/settings").text
+    assert "laptop" not in ada.get("/settings/tokens").text
 
 
 def test_a_pseudonym_is_saved_or_its_error_shown(browser):
     ada = browser()
     ada.join("ada")
-    assert "Saved." in ada.submit("/settings/profile", page="/settings", pseudonym="the countess").text
+    assert ada.submit("/settings/profile", page="/settings", pseudonym="the countess").status_code == 303
+    assert 'value="the countess"' in ada.get("/settings").text
     wrong = ada.submit("/settings/profile", page="/settings", pseudonym="<b>")
     assert wrong.status_code == 422
     assert "&lt;b&gt;" in wrong.text

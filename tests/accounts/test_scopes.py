@@ -58,7 +58,7 @@ def test_lists_show_what_tokens_may_do(client, person, browser):
     assert [(item["name"], item["scopes"]) for item in items] == [("reader", ["read"]), ("API", list(SCOPES))]
     page = browser()
     page.log_in("ada")
-    assert "read, annotate, manage, account" in page.get("/settings").text
+    assert "read, annotate, manage, account" in page.get("/settings/tokens").text
 
 
 def test_a_form_without_any_scope_is_refused_and_keeps_the_name(browser):
@@ -67,6 +67,7 @@ def test_a_form_without_any_scope_is_refused_and_keeps_the_name(browser):
     answer = ada.submit("/settings/tokens", page="/settings", name="laptop")
     assert answer.status_code == 422
     assert "Choose from" in answer.text
+    assert 'value="laptop"' in answer.text
 
 
 def test_a_password_is_changed_by_a_program_that_may(client, person, browser):

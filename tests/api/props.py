@@ -17,12 +17,15 @@ from dynabench.collection import notes
 from dynabench.collection.chat.tables import Conversation, Reply, Turn
 from dynabench.collection.tables import Handout
 from dynabench.datasets.archives import service as archives
+from dynabench.kit import security
 from dynabench.kit.db import Database, now
 from dynabench.media import file_formats
 from dynabench.media import service as media
 from dynabench.media.file_formats import UploadLimits
 from dynabench.media.store import MediaStore
+from dynabench.people.accounts import recovery, service
 from dynabench.people.accounts.tables import Notice, Person, Token
+from dynabench.people.link_tokens import make_link_token
 from dynabench.people.notices import mailing
 from dynabench.people.notices import service as notices
 from dynabench.people.notices.tables import Delivery, Hook, Wish
@@ -238,15 +241,28 @@ class Props:
 
         return self.database.write(make)
 
-    def mail_link(self, purpose: str) -> str:
-        """The token of a link in a mail to the author."""
+    def mail_link(self, path: str) -> str:
+        """The token of the link in a mail to the author that leads to this path."""
         number, address = self.callers["author"].id, "ada@example.org"
+        key = self.client.app.state.settings.key
+        author = self.database.read(lambda session: session.get_one(Person, number))
+        if "/reset/" in path or "/confirm/" in path:
+            make_token = recovery.reset_token if "/reset/" in path else recovery.confirmation_token
+            return make_token(key, author)
 
         def make(session: Session) -> None:
             session.merge(Wish(person_id=number, address=address, channels={}, problem=""))
 
         self.database.write(make)
-        return mailing.make_link_token(self.client.app.state.settings.key, purpose, number, address)
+        purpose = mailing.VERIFY if "/verify/" in path else mailing.UNSUBSCRIBE
+        return make_link_token(key, purpose, number, address)
+
+    def browser_of(self, role: str) -> str:
+        """The handle of a browser to log out: another one of the caller's own."""
+        if role == "anon":
+            return "0" * service.HANDLE
+        cookie = self.database.write(service.start_session, self.callers[role].id)
+        return security.digest(cookie)[: service.HANDLE]
 
     def evaluation(self) -> int:
         """An evaluation of a model that `author` submitted, which failed; its record is an earlier run's."""

@@ -14,7 +14,6 @@ from dynabench.kit.db import Database
 from dynabench.kit.settings import Settings
 from dynabench.models.client import Host
 from dynabench.people.accounts.tables import Person
-from dynabench.people.notices import mailing
 from dynabench.rounds import people
 from dynabench.rounds import service as rounds
 from dynabench.site.app import create_app
@@ -69,7 +68,9 @@ class Stage(Props):
             known["id"], known["delivery"] = self.webhook(role, "nli" if "{task}" in path else None)
             return path.format(**(known | {"act": "off"}))
         if "{token}" in path:
-            known["token"] = self.mail_link(mailing.VERIFY if "/verify/" in path else mailing.UNSUBSCRIBE)
+            known["token"] = self.mail_link(path)
+        if "{handle}" in path:
+            known["handle"] = self.browser_of(role)
         if "/submissions/{id}" in path:
             known |= {"id": self.submission(), "act": "cancel"}
             return path.format(**known)

@@ -18,8 +18,9 @@ from sqlalchemy import select
 from dynabench.kit.db import Database
 from dynabench.kit.jobs import Job
 from dynabench.kit.settings import Settings
+from dynabench.people.mailings import Mailing
 from dynabench.people.notices import calling, mailing
-from dynabench.people.notices.tables import Delivery, Mailing
+from dynabench.people.notices.tables import Delivery
 
 
 @dataclass

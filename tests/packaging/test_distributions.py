@@ -269,7 +269,8 @@ def test_every_file_of_the_package_is_in_exactly_one_wheel(wheels):
     listed = subprocess.run(["git", "ls-files", "src"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     assert {line.removeprefix("src/") for line in listed.splitlines()} - set(owners) == set()
     assert [name for name, found in owners.items() if len(found) > 1] == []
-    assert {"dynabench/web/static/vendor/htmx.js", "dynabench/web/static/vendor/vega.js"} <= set(owners)
+    made = ("htmx.js", "vega.js", "site.js", "site.css", "sources.sha256", "inter.woff2", "jetbrains-mono.woff2")
+    assert {f"dynabench/web/static/vendor/{name}" for name in made} <= set(owners)
     assert not [name for name in owners if "node_modules" in name]
     assert owners["dynabench/__init__.py"] == ["dynabench_eval"]
     assert {tuple(found) for name, found in owners.items() if "/models/builtin/" in name} == {("dynabench_weights",)}

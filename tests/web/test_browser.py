@@ -191,9 +191,9 @@ def test_the_theme_follows_a_system_that_changes_while_the_page_loads(page: Page
         page.emulate_media(color_scheme="light")
         route.continue_()
 
-    page.route("**/js/theme.js", change_then_answer)
+    page.route("**/js/site.js", change_then_answer)
     page.emulate_media(color_scheme="dark")
-    with page.expect_request("**/js/theme.js"):
+    with page.expect_request("**/js/site.js"):
         page.goto("/gallery/home")
     expect(page.locator("html")).to_have_attribute("data-theme", "light")
 

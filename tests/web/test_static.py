@@ -5,7 +5,7 @@ from starlette.applications import Starlette
 from starlette.routing import Mount
 from starlette.testclient import TestClient
 
-from dynabench.web import static, static_files
+from dynabench.web import bundles, static, static_files
 from dynabench.web.static import static_address, static_digest
 
 
@@ -29,6 +29,51 @@ def test_an_address_of_an_older_release_is_checked_again(files):
 @pytest.mark.parametrize("path", ["~x/../../pages.py", "../pages.py", "~x/%2e%2e/%2e%2e/pages.py", "nothing.js"])
 def test_nothing_outside_is_served(files, path):
     assert files.get(f"/static/{path}").status_code == 404
+
+
+@pytest.mark.parametrize(("name", "part"), [("css/site.css", b"@layer base"), ("js/site.js", b"customElements.define")])
+def test_the_bundles_are_made_of_the_sources_as_they_are(files, name, part, monkeypatch, tmp_path):
+    """A stamp of other sources, as after an edit, is no reason to serve what it stands for."""
+    (tmp_path / "stamp").write_text("of other sources")
+    monkeypatch.setattr(bundles, "STAMP", tmp_path / "stamp")
+    bundles.bundles.cache_clear()
+    answer = files.get(static_address(name))
+    assert part in answer.content
+    assert b"@import" not in answer.content
+    assert b'from"./' not in answer.content
+    assert "immutable" in answer.headers["cache-control"]
+    assert answer.headers["content-type"].startswith("text/")
+    bundles.bundles.cache_clear()
+
+
+def test_what_was_built_for_the_same_sources_is_served(files, monkeypatch, tmp_path):
+    (tmp_path / "stamp").write_text(bundles.sources_digest())
+    (tmp_path / "built").write_text("built")
+    monkeypatch.setattr(bundles, "STAMP", tmp_path / "stamp")
+    monkeypatch.setattr(bundles, "bundle_path", lambda _: tmp_path / "built")
+    bundles.bundles.cache_clear()
+    assert files.get(static_address("js/site.js")).text == "built"
+    bundles.bundles.cache_clear()
+
+
+def test_without_esbuild_the_entry_leads_a_browser_to_all_parts(files, monkeypatch, tmp_path):
+    monkeypatch.setattr(bundles, "STAMP", tmp_path / "none")
+    monkeypatch.setattr(bundles, "ESBUILD", tmp_path)
+    bundles.bundles.cache_clear()
+    assert files.get(static_address("css/site.css")).text == (static.ROOT / "css/main.css").read_text()
+    bundles.bundles.cache_clear()
+
+
+def test_the_style_sheet_has_every_sheet():
+    named = re.findall(r'@import url\("([\w-]+\.css)"\) layer', (static.ROOT / "css/main.css").read_text())
+    assert sorted([*named, "main.css"]) == sorted(path.name for path in (static.ROOT / "css").glob("*.css"))
+
+
+def test_each_rare_element_is_defined_in_the_script_that_names_it():
+    for part, elements in bundles.PARTS.items():
+        bundles.bundles.cache_clear()
+        defined = re.findall(rb'customElements\.define\("([\w-]+)"', bundles.bundles()[part])
+        assert sorted(name.decode() for name in defined) == sorted(elements), part
 
 
 def test_modules_import_only_modules_that_are_there():

@@ -82,3 +82,27 @@ def promote(
         username = db.write(change)
     rights = ["administrator"] * admin + [f"{role} of {task}" for role, task in roles_to_give]
     say(as_json, {"username": username, "rights": rights}, f"{username} is now {', '.join(rights)}.")
+
+
+@app.command("reset-link")
+def reset_link(name: Annotated[str, typer.Argument(help="Username or mail address.")], as_json: AsJson = False) -> None:
+    """Make a link by which a person chooses a new password: it works once, for a day."""
+    from sqlalchemy.orm import Session
+
+    from dynabench.kit.settings import get_settings
+    from dynabench.people.accounts import recovery, service
+
+    settings = get_settings()
+
+    def make(session: Session) -> tuple[str, str]:
+        person, token = recovery.make_reset_link(session, settings.key, None, service.account_named(session, name).id)
+        return person.username, token
+
+    with database() as db:
+        username, token = db.write(make)
+    address = f"{settings.site or f'http://{settings.host}:{settings.port}'}/login/reset/{token}"
+    say(
+        as_json,
+        {"username": username, "link": address},
+        f"{username} can choose a new password once, within a day:\n{address}",
+    )

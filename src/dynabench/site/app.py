@@ -55,7 +55,7 @@ FEATURES = (
     "site.console",
     "site.cards",
 )
-PARTS = ("api", "submission_api", "submission_pages", "pages")
+PARTS = ("api", "submission_api", "submission_pages", "pages", "recovery_pages", "settings_pages")
 ANNOUNCED = (collection_pages.router, validation_pages.router)
 """Pages that show what the owners of a task announce."""
 FIRST = "dynabench.collection.api"

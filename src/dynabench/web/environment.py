@@ -25,6 +25,7 @@ from dynabench.models.check_report import in_words
 from dynabench.stats.rates import FEW_ROWS
 from dynabench.tasks.fields import template_folders
 from dynabench.web import filters
+from dynabench.web.bundles import PARTS
 from dynabench.web.filters import mark_text
 from dynabench.web.static import static_address
 
@@ -62,7 +63,7 @@ def environment() -> Environment:
     env.install_gettext_callables(  # type: ignore[attr-defined]
         gettext, ngettext, newstyle=True, pgettext=pgettext
     )
-    env.globals.update(static=static_address, marks=mark_text, few=FEW_ROWS)
+    env.globals.update(static=static_address, script_parts=PARTS, marks=mark_text, few=FEW_ROWS)
     env.globals.update(page_language=current.get, page_languages=LANGUAGES, script_words=script_texts)
     env.globals.update(page_direction=lambda: direction(current.get()))
     env.filters.update(

@@ -9,7 +9,9 @@ from starlette.responses import HTMLResponse
 
 from dynabench.kit.errors import Unavailable
 from dynabench.kit.security import csrf_token
+from dynabench.web.bundles import parts_of
 from dynabench.web.environment import environment
+from dynabench.web.static import static_address
 
 
 def render(
@@ -35,6 +37,8 @@ def render(
         partial=partial,
         **values,
     )
+    scripts = (f'<script src="{static_address(part)}" type="module"></script>' for part in parts_of(html))
+    html = html.replace("<!--parts-->", "".join(scripts), 1)
     headers = {"Vary": "HX-Request"} if fragment is not None else None
     return HTMLResponse(html, status_code=status, headers=headers)
 

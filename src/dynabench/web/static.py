@@ -1,16 +1,19 @@
 """Static files under an address that changes with their content, so that browsers may cache them permanently.
 
-One digest covers the whole tree and is a folder of the address (`/static/~0f3c.../js/main.js`): relative
-imports of modules and style sheets stay under it without being rewritten.
+One digest covers the whole tree and is a folder of the address (`/static/~0f3c.../js/site.js`): relative
+addresses in scripts and style sheets stay under it without being rewritten.
 """
 
 import hashlib
+import mimetypes
 from functools import cache
 from pathlib import Path
 
 from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Scope
+
+from dynabench.web.bundles import BUNDLES, bundles
 
 ROOT = Path(__file__).parent / "static"
 PREFIX = "/static"
@@ -28,7 +31,7 @@ def static_digest() -> str:
 
 
 def static_address(name: str) -> str:
-    """Return the address of a static file: `js/main.js` gives `/static/~<digest>/js/main.js`."""
+    """Return the address of a static file: `js/site.js` gives `/static/~<digest>/js/site.js`."""
     return f"{PREFIX}/~{static_digest()}/{name}"
 
 
@@ -42,8 +45,12 @@ class StaticFolder(StaticFiles):
         return rest if first.startswith("~") else path
 
     async def get_response(self, path: str, scope: Scope) -> Response:
-        """The file, told how long it may be kept."""
-        response = await super().get_response(path, scope)
+        """The file or bundle, told how long it may be kept."""
+        if path in BUNDLES and scope["method"] in ("GET", "HEAD"):
+            kind = mimetypes.guess_type(path)[0]
+            response = Response(bundles()[path], media_type=kind)
+        else:
+            response = await super().get_response(path, scope)
         current = f"/~{static_digest()}/" in scope["path"]
         response.headers["Cache-Control"] = "public, max-age=31536000, immutable" if current else "no-cache"
         return response

@@ -17,7 +17,7 @@ from dynabench.people.accounts import queries, service
 from dynabench.people.accounts.tables import SCOPES, Person
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
-USED_EVERY = timedelta(minutes=1)
+USED_EVERY, SEEN_EVERY = timedelta(minutes=1), timedelta(minutes=5)
 
 
 async def identify(request: Request) -> Person | None:
@@ -42,7 +42,10 @@ async def identify(request: Request) -> Person | None:
         if used_at is None or now() - used_at > USED_EVERY:
             await db.awrite(service.mark_token_used, token_id)
     elif cookie and token is None:
-        person, request.state.notices = await db.aread(service.person_and_notices, security.digest(cookie))
+        digest = security.digest(cookie)
+        person, seen_at, request.state.notices = await db.aread(service.person_and_notices, digest)
+        if person is not None and (seen_at is None or now() - seen_at > SEEN_EVERY):
+            await db.awrite(service.mark_session_used, digest)
     request.state.viewer = person
     if person is not None and person.language and not request.url.path.startswith("/api/"):
         language.current.set(person.language)

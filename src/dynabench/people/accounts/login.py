@@ -9,12 +9,13 @@ from anyio.lowlevel import RunVar
 from argon2 import PasswordHasher, Type
 from argon2.exceptions import InvalidHashError, VerificationError
 from fastapi import Request
+from sqlalchemy.orm import Session
 
 from dynabench.kit import security
 from dynabench.kit.db import Database
 from dynabench.kit.errors import Invalid, Unauthenticated
 from dynabench.kit.language import _
-from dynabench.people.accounts import rules, service
+from dynabench.people.accounts import recovery, rules, service
 from dynabench.people.accounts.tables import Person
 
 MEMORY_KIB = 19_456  # with 2 passes OWASP's least; the default here is 3
@@ -89,7 +90,21 @@ async def join_site(request: Request, username: str, email: str, password: str, 
     security.throttle(request, "register", 120, HOUR, key=security.address(request))  # a class room shares one
     hashed = await hash_password_in_thread(newcomer.password, request.app.state.settings.password_cost)
     db: Database = request.app.state.db
-    return await db.awrite(service.register_account, newcomer, hashed)
+    return await db.awrite(_register, newcomer, hashed, request.app.state.settings.mails)
+
+
+def _register(session: Session, newcomer: rules.Newcomer, password_hash: str, mails: bool) -> Person:
+    person = service.register_account(session, newcomer, password_hash)
+    if mails:
+        recovery.mail_confirmation(session, person.id)
+    return person
+
+
+async def start_session(request: Request, person_id: int, rehashed: str | None = None) -> str:
+    """Log a person in with the browser that sent the request; returns the value of its new cookie."""
+    db: Database = request.app.state.db
+    agent = request.headers.get("user-agent", "")
+    return await db.awrite(service.start_session, person_id, security.session_cookie(request), rehashed, agent)
 
 
 async def check_credentials(request: Request, name: str, password: str) -> CheckedCredentials:
@@ -117,7 +132,7 @@ async def confirm_password(request: Request, person: Person, password: str) -> b
 
 
 async def change_password(request: Request, person: Person, current: str, password: str) -> None:
-    """A new password for somebody who knows the old one; every browser is logged out. Raises `Invalid` or `TooMany`."""
+    """Replace the password of somebody who knows it; every browser is logged out. Raises `Invalid` or `TooMany`."""
     if not await confirm_password(request, person, current):
         raise Invalid({"current": _("Wrong password.")})
     if problem := rules.password_problem(password, person.username, person.email):

@@ -1,26 +1,22 @@
-"""Joining, logging in and settings as pages."""
-
-from typing import Any
+"""Joining, logging in, and the language of the pages."""
 
 from fastapi import APIRouter, Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response
 
 from dynabench.kit import security
 from dynabench.kit.api import Db
 from dynabench.kit.errors import Conflict, Invalid, Unauthenticated
-from dynabench.kit.forms import Text, Texts, previous_page, redirect, rejection, safe_next
+from dynabench.kit.forms import Text, previous_page, rejection, safe_next
 from dynabench.kit.language import COOKIE, LANGUAGES, _
 from dynabench.people.accounts import login as entry
-from dynabench.people.accounts import rules, service
-from dynabench.people.accounts.auth import Member, Viewer
-from dynabench.people.accounts.tables import SCOPES, Person
+from dynabench.people.accounts import service
+from dynabench.people.accounts.auth import Viewer
 from dynabench.web import render
-from dynabench.web.pages import wants_fragment
 
 router = APIRouter(include_in_schema=False)
 
 
-def _logged_in(request: Request, cookie: str, address: str) -> Response:
+def logged_in(request: Request, cookie: str, address: str) -> Response:
     """Send the browser on, with its session cookie."""
     settings = request.app.state.settings
     response = RedirectResponse(safe_next(address), status_code=303)
@@ -56,7 +52,6 @@ async def register(request: Request, viewer: Viewer, next: str = "/") -> Respons
 @router.post("/register")
 async def send_registration(
     request: Request,
-    db: Db,
     username: Text = "",
     email: Text = "",
     password: Text = "",
@@ -69,22 +64,21 @@ async def send_registration(
     except (Invalid, Conflict) as problem:
         values = {"username": username, "email": email, "next": safe_next(next)}
         return render(request, "accounts/register.html", values=values, **rejection(problem, "username"))
-    cookie = await db.awrite(service.start_session, person.id, security.session_cookie(request))
-    return _logged_in(request, cookie, next)
+    cookie = await entry.start_session(request, person.id)
+    return logged_in(request, cookie, next)
 
 
 @router.get("/login", name="login")
-async def login(request: Request, viewer: Viewer, next: str = "/") -> Response:
+async def login(request: Request, viewer: Viewer, next: str = "/", done: str = "") -> Response:
     """The form for logging in."""
     if viewer is not None:
         return RedirectResponse(safe_next(next), status_code=303)
-    return render(request, "accounts/login.html", values={"username": "", "next": safe_next(next)}, error="")
+    return _login_form(request, next, done=done)
 
 
 @router.post("/login")
 async def send_login(
     request: Request,
-    db: Db,
     username: Text = "",
     password: Text = "",
     next: Text = "/",
@@ -93,10 +87,22 @@ async def send_login(
     try:
         proven = await entry.check_credentials(request, username, password)
     except Unauthenticated as problem:
-        values = {"username": username, "next": safe_next(next)}
-        return render(request, "accounts/login.html", status=401, values=values, error=problem.detail)
-    cookie = await db.awrite(service.start_session, proven.person.id, security.session_cookie(request), proven.rehashed)
-    return _logged_in(request, cookie, next)
+        return _login_form(request, next, username, problem.detail)
+    cookie = await entry.start_session(request, proven.person.id, proven.rehashed)
+    return logged_in(request, cookie, next)
+
+
+def _login_form(request: Request, next: str, username: str = "", error: str = "", done: str = "") -> Response:
+    values = {"username": username, "next": safe_next(next)}
+    mails = request.app.state.settings.mails
+    status = 401 if error else 200
+    return render(request, "accounts/login.html", status=status, values=values, error=error, done=done, mails=mails)
+
+
+@router.get("/terms", name="terms")
+async def terms(request: Request) -> Response:
+    """The terms that people agree to when they join."""
+    return render(request, "accounts/terms.html", version=service.TERMS)
 
 
 @router.post("/logout", name="logout")
@@ -108,46 +114,6 @@ async def logout(request: Request, db: Db) -> Response:
     return logged_out(request)
 
 
-async def settings_page(request: Request, person: Person, status: int = 200, **values: Any) -> HTMLResponse:
-    """The settings, with what was typed and what is wrong with it."""
-    db = request.app.state.db
-    context: dict[str, Any] = {"pseudonym": person.pseudonym, "errors": {}, "done": "", "secret": ""}
-    context |= {"person": person, "all_scopes": SCOPES, "chosen": rules.USUAL_SCOPES}
-    context |= {
-        "tokens": await db.aread(service.list_tokens, person.id),
-        "told": await db.aread(service.recent_notices, person.id, 10),
-    }
-    return render(request, "accounts/settings.html", status=status, **(context | values))
-
-
-@router.get("/settings", name="settings")
-async def settings(request: Request, person: Member) -> Response:
-    """The person's own account."""
-    return await settings_page(request, person)
-
-
-@router.post("/settings/profile", name="change_profile")
-async def change_profile(request: Request, db: Db, person: Member, pseudonym: Text = "") -> Response:
-    """Choose the name that boards show."""
-    try:
-        name = rules.clean_pseudonym(pseudonym)
-        person = await db.awrite(service.choose_pseudonym, person.id, name)
-    except (Invalid, Conflict) as problem:
-        return await settings_page(request, person, pseudonym=pseudonym, **rejection(problem, "pseudonym"))
-    request.state.viewer = person
-    return await settings_page(request, person, done="profile")
-
-
-@router.post("/settings/language", name="change_language")
-async def change_language(request: Request, db: Db, person: Member, language: Text = "") -> Response:
-    """Choose the language of one's pages and mails; empty for what the browser asks for."""
-    chosen = clean_language(language, empty=True)
-    await db.awrite(service.choose_language, person.id, chosen)
-    response = redirect(request, "settings")
-    remember_language(request, response, chosen)
-    return response
-
-
 @router.post("/language", name="choose_language")
 async def choose_language(request: Request, db: Db, viewer: Viewer, language: Text = "", next: Text = "") -> Response:
     """Read the pages in this language from now on, in this browser and, for who is logged in, everywhere."""
@@ -157,46 +123,6 @@ async def choose_language(request: Request, db: Db, viewer: Viewer, language: Te
     response = RedirectResponse(safe_next(next) if next else previous_page(request), status_code=303)
     remember_language(request, response, chosen)
     return response
-
-
-@router.post("/settings/password", name="change_password")
-async def change_password(
-    request: Request, db: Db, person: Member, current: Text = "", password: Text = ""
-) -> Response:
-    """A new password: every other browser is logged out, this one gets a new cookie."""
-    try:
-        await entry.change_password(request, person, current, password)
-    except Invalid as problem:
-        return await settings_page(request, person, **rejection(problem, "current"))
-    cookie = await db.awrite(service.start_session, person.id)
-    return _logged_in(request, cookie, str(request.app.url_path_for("settings")))
-
-
-@router.post("/settings/tokens", name="create_named_token")
-async def create_named_token(request: Request, db: Db, person: Member, name: Text = "", scopes: Texts = ()) -> Response:
-    """A new API token, its secret shown this once."""
-    try:
-        name, chosen = rules.clean_token_name(name), rules.clean_scopes(scopes)
-    except Invalid as problem:
-        return await settings_page(request, person, chosen=scopes, **rejection(problem, "name"))
-    _, secret = await db.awrite(service.create_token, person.id, name, chosen)
-    return await settings_page(request, person, 201, secret=secret)
-
-
-@router.post("/settings/tokens/{id}/revoke", name="revoke_named_token")
-async def revoke_named_token(request: Request, db: Db, id: security.RowId, person: Member) -> Response:
-    """Revoke a token."""
-    await db.awrite(service.revoke_token, person.id, id)
-    return redirect(request, "settings")
-
-
-@router.post("/settings/notices/{id}/seen", name="dismiss_notice")
-async def dismiss_notice(request: Request, db: Db, id: security.RowId, person: Member) -> Response:
-    """Show a notice no more."""
-    await db.awrite(service.dismiss_notice, person.id, id)
-    if wants_fragment(request):
-        return HTMLResponse("")
-    return RedirectResponse(previous_page(request), status_code=303)
 
 
 YEAR = 365 * 24 * 3600

@@ -1,5 +1,7 @@
 """Every `select` over accounts."""
 
+from datetime import datetime
+
 from sqlalchemy import Select, bindparam, func, or_, select
 
 from dynabench.kit.db import PreparedStatement, Utc
@@ -15,13 +17,14 @@ def account_by_name(name: str) -> Select[Person]:
 
 # Every request asks one of these two, so they are put together once: that takes longer than running them.
 
-BY_SESSION: Select[Person] = (
-    select(Person)
+BY_SESSION: Select[Person, datetime | None] = (
+    select(Person, Session.seen_at)
     .join(Session, Session.person_id == Person.id)
     .where(Session.digest == bindparam("digest"), Session.expires_at > bindparam("moment", type_=Utc))
     .where(Person.deleted_at.is_(None))
 )
-"""Who is logged in with the cookie of this digest: one probe by primary key, joined to another."""
+"""Who is logged in with the cookie of this digest, and when it was last used: one probe by primary key, joined to
+another."""
 
 BY_TOKEN = PreparedStatement(
     select(*Person.__table__.c, Token.id.label("token_id"), Token.scopes, Token.used_at)
@@ -29,6 +32,12 @@ BY_TOKEN = PreparedStatement(
     .where(Token.digest == bindparam("digest"), Token.revoked_at.is_(None), Person.deleted_at.is_(None))
 )
 """Whose API token has this digest; its id, its scopes, when it was last used: one probe of the unique index."""
+
+
+def running_sessions(person_id: int, moment: datetime) -> Select[Session]:
+    """The browsers that a person is logged in with, the last used first: one index range."""
+    statement = select(Session).where(Session.person_id == person_id, Session.expires_at > moment)
+    return statement.order_by(Session.seen_at.desc(), Session.digest)
 
 
 def people_with_name_or_address(username: str, email: str) -> Select[Person]:

@@ -74,7 +74,9 @@ def list_accounts(session: Session) -> list[Person]:
 # Logging in
 
 
-def start_session(session: Session, person_id: int, replaces: str | None = None, rehashed: str | None = None) -> str:
+def start_session(
+    session: Session, person_id: int, replaces: str | None = None, rehashed: str | None = None, user_agent: str = ""
+) -> str:
     """Log in: the new cookie's value. The browser's earlier cookie ends, and a password hash of old is replaced."""
     if replaces:
         end_session(session, replaces)
@@ -82,7 +84,9 @@ def start_session(session: Session, person_id: int, replaces: str | None = None,
     if rehashed:
         session.execute(update(Person).where(Person.id == person_id).values(password_hash=rehashed))
     cookie = secrets.token_urlsafe(32)
-    session.add(Login(digest=digest(cookie), person_id=person_id, expires_at=now() + SESSION_LENGTH))
+    login = Login(digest=digest(cookie), person_id=person_id, expires_at=now() + SESSION_LENGTH, seen_at=now())
+    login.user_agent = "".join(character for character in user_agent if character.isprintable())[:200]
+    session.add(login)
     return cookie
 
 
@@ -91,9 +95,36 @@ def end_session(session: Session, cookie: str) -> None:
     session.execute(delete(Login).where(Login.digest == digest(cookie)))
 
 
-def person_of_session(session: Session, cookie_digest: str) -> Person | None:
-    """Return the person who is logged in with the cookie of this digest."""
-    return session.scalars(queries.BY_SESSION, {"digest": cookie_digest, "moment": now()}).first()
+def person_of_session(session: Session, cookie_digest: str) -> tuple[Person, datetime | None] | None:
+    """Return the person who is logged in with the cookie of this digest, and when it was last used."""
+    row = session.execute(queries.BY_SESSION, {"digest": cookie_digest, "moment": now()}).first()
+    return None if row is None else (row[0], row[1])
+
+
+def mark_session_used(session: Session, cookie_digest: str) -> None:
+    """Note that a browser was used now."""
+    session.execute(update(Login).where(Login.digest == cookie_digest).values(seen_at=now()))
+
+
+HANDLE = 16  # characters of the digest that name a session to its owner
+
+
+def list_sessions(session: Session, person_id: int) -> Sequence[Login]:
+    """Return the browsers that a person is logged in with, the last used first."""
+    return session.scalars(queries.running_sessions(person_id, now())).all()
+
+
+def end_named_session(session: Session, person_id: int, handle: str) -> None:
+    """Log out one of a person's own browsers; `NotFound` where there is none with this handle."""
+    matches = [login for login in list_sessions(session, person_id) if login.digest[:HANDLE] == handle]
+    if not matches:
+        raise NotFound(_("This browser is logged out already."))
+    session.delete(matches[0])
+
+
+def end_other_sessions(session: Session, person_id: int, cookie_digest: str) -> None:
+    """Log out all of a person's browsers but the one with this cookie."""
+    session.execute(delete(Login).where(Login.person_id == person_id, Login.digest != cookie_digest))
 
 
 def change_password(session: Session, person_id: int, password_hash: str) -> None:
@@ -183,6 +214,7 @@ def delete_account(session: Session, person_id: int) -> None:
     person.username = f"{DELETED}{person_id}"
     person.email = f"{DELETED}{person_id}@deleted.invalid"
     person.pseudonym = person.password_hash = ""
+    person.email_confirmed_at = None
     person.admin = False
     person.deleted_at = now()
     for table in (Login, Token, Notice):
@@ -204,13 +236,15 @@ NOTICE_KINDS = (
 )
 
 
-def person_and_notices(session: Session, cookie_digest: str) -> tuple[Person | None, Sequence[Notice]]:
-    """Return the person logged in with the cookie of this digest, and the notices they have not seen yet.
+def person_and_notices(session: Session, cookie_digest: str) -> tuple[Person | None, datetime | None, Sequence[Notice]]:
+    """Return the person logged in with the cookie of this digest, when it was last used, and their unseen notices.
 
     Cost: two index probes.
     """
-    person = person_of_session(session, cookie_digest)
-    return person, () if person is None else session.scalars(queries.unseen_notices(person.id)).all()
+    match = person_of_session(session, cookie_digest)
+    if match is None:
+        return None, None, ()
+    return *match, session.scalars(queries.unseen_notices(match[0].id)).all()
 
 
 def recent_notices(session: Session, person_id: int, limit: int = 50) -> Sequence[Notice]:

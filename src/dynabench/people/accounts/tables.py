@@ -16,7 +16,8 @@ SCOPES = ("read", "annotate", "manage", "account")
 class Person(Base):
     """Somebody with an account; `admin` people may do everything that owners may.
 
-    `language` is that of their pages and mails, empty for what the browser asks for.
+    `language` is that of their pages and mails, empty for what the browser asks for. `email_confirmed_at` is when they
+    followed a link that was sent to the address.
     `imported_as` is set for people who are known only from an import: the pseudonym that they have in exports.
     """
 
@@ -25,6 +26,7 @@ class Person(Base):
     id: Mapped[int] = mapped_column(Key, primary_key=True)
     username: Mapped[str] = mapped_column(String(40))
     email: Mapped[str] = mapped_column(String(254))
+    email_confirmed_at: Mapped[datetime | None]
     password_hash: Mapped[str] = mapped_column(String(200))
     pseudonym: Mapped[str] = mapped_column(String(40), default="")
     imported_as: Mapped[str | None] = mapped_column(String(64), unique=True, index=True)
@@ -54,14 +56,19 @@ class Person(Base):
 
 
 class Session(Base):
-    """A browser that is logged in; only the digest of its cookie is stored."""
+    """A browser that is logged in; only the digest of its cookie is stored.
+
+    `seen_at` is when it was last used, to a few minutes, and `user_agent` is its own name for itself.
+    """
 
     __tablename__ = "sessions"
 
     digest: Mapped[str] = mapped_column(String(64), primary_key=True)
     person_id: Mapped[int] = mapped_column(ForeignKey("people.id", ondelete="CASCADE"), index=True)
     created_at: Mapped[datetime] = mapped_column(default=now)
+    seen_at: Mapped[datetime | None]
     expires_at: Mapped[datetime]
+    user_agent: Mapped[str] = mapped_column(String(200), default="", server_default="")
 
 
 class Token(Base):

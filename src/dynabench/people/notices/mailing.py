@@ -1,13 +1,10 @@
 """Mails: gathered, composed with their signed links, handed to the operator's server, tried again."""
 
-import hmac
 import logging
 import secrets
 import smtplib
 import ssl
-import time
 import unicodedata
-from base64 import urlsafe_b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -23,13 +20,15 @@ from sqlalchemy.orm import Session
 
 from dynabench.kit import jobs
 from dynabench.kit.db import Database, now
-from dynabench.kit.errors import NotFound
 from dynabench.kit.language import _, ngettext, speaking, translate
 from dynabench.kit.security import keyed
 from dynabench.kit.settings import Settings
+from dynabench.people.accounts import recovery
 from dynabench.people.accounts.tables import Notice, Person
+from dynabench.people.link_tokens import make_link_token
+from dynabench.people.mailings import Mailing, MailingKind, MailingState, enqueue_mail
 from dynabench.people.notices import queries
-from dynabench.people.notices.tables import CHANNELS, Mailing, MailingState, Wish
+from dynabench.people.notices.tables import CHANNELS, Wish
 from dynabench.web.environment import environment
 
 log = logging.getLogger(__name__)
@@ -47,16 +46,7 @@ def open_mail(session: Session, person_id: int) -> Mailing:
                 session.add(mailing)
         except IntegrityError:  # another transaction began one in the meantime
             return session.scalars(queries.open_mail(person_id)).first() or open_mail(session, person_id)
-        _enqueue(session, mailing, GATHER)
-    return mailing
-
-
-def send_verification(session: Session, person_id: int) -> Mailing:
-    """Send the question whether an address is the person's, at once."""
-    mailing = Mailing(person_id=person_id, kind="verify", state=MailingState.SENDING)
-    session.add(mailing)
-    session.flush()
-    _enqueue(session, mailing, 0)
+        enqueue_mail(session, mailing, GATHER)
     return mailing
 
 
@@ -64,12 +54,7 @@ def enqueue_again(session: Session, id: int) -> None:
     """Enqueue a mail anew whose job was given up."""
     mailing = session.get(Mailing, id, with_for_update=True)
     if mailing is not None and mailing.state in (MailingState.GATHERING, MailingState.SENDING):
-        _enqueue(session, mailing, 0)
-
-
-def _enqueue(session: Session, mailing: Mailing, seconds: float) -> None:
-    due = now() + timedelta(seconds=seconds) if seconds else None
-    mailing.job_id = jobs.enqueue(session, "send_mail", {"mailing": mailing.id}, mailing.person_id, due_at=due).id
+        enqueue_mail(session, mailing)
 
 
 class MailOutcome(StrEnum):
@@ -112,15 +97,25 @@ def _take_letter(session: Session, settings: Settings, id: int, job_id: str) -> 
         or mailing.state not in (MailingState.GATHERING, MailingState.SENDING)
     ):
         return None
-    wish = session.get(Wish, mailing.person_id)
-    with speaking(session.get_one(Person, mailing.person_id).language):
-        letter = _wanted_letter(session, settings, mailing, wish) if wish and wish.address and settings.mails else None
+    person = session.get_one(Person, mailing.person_id)
+    with speaking(person.language):
+        letter = (
+            _wanted_letter(session, settings, mailing, person) if settings.mails and not person.deleted_at else None
+        )
     mailing.state = MailingState.SENDING if letter else MailingState.DROPPED
     return letter
 
 
-def _wanted_letter(session: Session, settings: Settings, mailing: Mailing, wish: Wish) -> EmailMessage | None:
-    if mailing.kind == "verify":
+def _wanted_letter(session: Session, settings: Settings, mailing: Mailing, person: Person) -> EmailMessage | None:
+    if mailing.kind == MailingKind.RESET:
+        late = now() - mailing.created_at > timedelta(seconds=recovery.RESET_SECONDS)
+        return None if late else reset_letter(settings, mailing, person)
+    if mailing.kind == MailingKind.CONFIRM:
+        return None if person.email_confirmed_at else confirmation_letter(settings, mailing, person)
+    wish = session.get(Wish, person.id)
+    if wish is None or not wish.address:
+        return None
+    if mailing.kind == MailingKind.VERIFY:
         return None if wish.verified_at else verification_letter(settings, mailing, wish)
     bundled = session.scalars(queries.notices_in(mailing.id)).all() if wish.verified_at else []
     chosen = [notice for notice in bundled if "mail" in wish.channels.get(notice.kind, CHANNELS)]
@@ -133,7 +128,8 @@ def _record_try(session: Session, id: int, job_id: str, outcome: SendingResult) 
     if mailing is None or mailing.job_id != job_id or mailing.state != MailingState.SENDING:
         return "dropped"
     mailing.tries, mailing.reason = mailing.tries + 1, outcome.answer
-    wish = session.get(Wish, mailing.person_id, with_for_update=True)
+    about_wish = mailing.kind in (MailingKind.NOTICES, MailingKind.VERIFY)
+    wish = session.get(Wish, mailing.person_id, with_for_update=True) if about_wish else None
     due = next_try(mailing.tries) if outcome.state is MailOutcome.LATER else None
     if outcome.state is MailOutcome.SENT:
         mailing.state = MailingState.SENT
@@ -152,51 +148,12 @@ def _record_try(session: Session, id: int, job_id: str, outcome: SendingResult) 
 VERIFY = "verify mail"
 UNSUBSCRIBE = "unsubscribe"
 VERIFY_SECONDS = 48 * 3600
-DEAD_LINK = _("This link does not work: it has expired, was changed, or belongs to another address.")
-
-
-def make_link_token(key: bytes, purpose: str, person_id: int, address: str, seconds: int = 0) -> str:
-    """A token for `purpose` that holds for this person and address, for `seconds` (0: for good).
-
-    `person.until.signature`; the signature is an HMAC-SHA-256 under the deployment's key, in URL-safe base64.
-    """
-    until = int(time.time()) + seconds if seconds else 0
-    return f"{person_id}.{until}.{_signature(key, purpose, person_id, until, address)}"
-
-
-def linked_person(token: str) -> int:
-    """Return the id of the person that a token names; the token is not checked yet.
-
-    Raise `NotFound` for a text that is no token.
-    """
-    return _parts(token)[0]
-
-
-def check_link_token(key: bytes, purpose: str, token: str, address: str) -> None:
-    """Raises `NotFound` unless the token was made for this purpose and address, and has not ended."""
-    person_id, until, signature = _parts(token)
-    right = _signature(key, purpose, person_id, until, address)
-    if not hmac.compare_digest(signature.encode(), right.encode()) or (until and until < time.time()):
-        raise NotFound(DEAD_LINK)
 
 
 def mask_address(address: str) -> str:
     """An address as whoever has a link to it may read it: links are passed on, and end in logs of proxies."""
     local, _, domain = address.rpartition("@")
     return f"{local[:1]}…@{domain}"
-
-
-def _parts(token: str) -> tuple[int, int, str]:
-    person, _, rest = token.partition(".")
-    until, _, signature = rest.partition(".")
-    for number in (person, until):
-        if not (number.isascii() and number.isdigit() and len(number) < 19):
-            raise NotFound(DEAD_LINK)
-    return int(person), int(until), signature
-
-
-def _signature(key: bytes, purpose: str, person_id: int, until: int, address: str) -> str:
-    return urlsafe_b64encode(keyed(key, purpose, f"{person_id} {until} {address}")).decode().rstrip("=")
 
 
 SUBJECT, TEXT = 120, 2000  # characters
@@ -224,6 +181,20 @@ def verification_letter(settings: Settings, mailing: Mailing, wish: Wish) -> Ema
     return _letter_to_person(
         settings, mailing, wish, translate(_("Confirm your email address for Dynabench")), "verify", address=address
     )
+
+
+def confirmation_letter(settings: Settings, mailing: Mailing, person: Person) -> EmailMessage:
+    """Asks whether the address of an account is right."""
+    address = f"{settings.site}/mail/confirm/{recovery.confirmation_token(settings.key, person)}"
+    subject = translate(_("Confirm your email address for Dynabench"))
+    return _letter_to_account(settings, mailing, person, subject, "confirm", address=address)
+
+
+def reset_letter(settings: Settings, mailing: Mailing, person: Person) -> EmailMessage:
+    """Brings the link for a new password."""
+    address = f"{settings.site}/login/reset/{recovery.reset_token(settings.key, person)}"
+    subject = translate(_("Reset your Dynabench password"))
+    return _letter_to_account(settings, mailing, person, subject, "reset", address=address)
 
 
 def notices_letter(settings: Settings, mailing: Mailing, wish: Wish, bundled: Sequence[Notice]) -> EmailMessage:
@@ -256,6 +227,13 @@ def _letter_to_person(
     settings: Settings, mailing: Mailing, wish: Wish, subject: str, template: str, **values: object
 ) -> EmailMessage:
     return _letter(settings, wish.address, str(mailing.id), mailing.created_at, subject, template, **values)
+
+
+def _letter_to_account(
+    settings: Settings, mailing: Mailing, person: Person, subject: str, template: str, **values: object
+) -> EmailMessage:
+    values |= {"name": person.username}
+    return _letter(settings, person.email, str(mailing.id), mailing.created_at, subject, template, **values)
 
 
 def _letter(

@@ -11,8 +11,9 @@ from dynabench.kit.errors import Conflict, Invalid, NotFound
 from dynabench.kit.forms import Text, Texts, field_errors, redirect, rejection
 from dynabench.kit.language import _
 from dynabench.kit.security import RowId
+from dynabench.kit.settings import Settings
 from dynabench.people.accounts.auth import Member, limited
-from dynabench.people.accounts.service import NOTICE_KINDS
+from dynabench.people.accounts.service import NOTICE_KINDS, recent_notices
 from dynabench.people.accounts.tables import Person
 from dynabench.people.notices import api, mailing, service, webhooks
 from dynabench.people.notices.api import NO_MAIL, SENDING, Held
@@ -99,6 +100,11 @@ class HookPages:
 router = APIRouter(include_in_schema=False)
 
 
+def _channels(settings: Settings) -> list[str]:
+    """The ways that notices can take on this site."""
+    return [channel for channel in CHANNELS if channel != "mail" or settings.mails]
+
+
 async def _page(request: Request, person: Person, status: int = 200, **values: Any) -> Response:
     """The settings of notifications, with what was typed and what is wrong with it."""
     state = request.app.state
@@ -106,8 +112,10 @@ async def _page(request: Request, person: Person, status: int = 200, **values: A
     context: dict[str, Any] = {
         "errors": {}, "done": "", "typed": wish.address or person.email,
         "hook_errors": {}, "hook_done": "", "hook_typed": {"url": "", "events": ()},
-        "wish": wish, "kinds": NOTICE_KINDS, "channels": CHANNELS, "wants": service.wants_channel,
+        "wish": wish, "kinds": NOTICE_KINDS, "channels": _channels(state.settings), "wants": service.wants_channel,
         "mails": state.settings.mails, "always": service.ALWAYS_SHOWN, "most": webhooks.MOST_OF_A_PERSON,
+        "recent": await state.db.aread(recent_notices, person.id, 10),
+        "account": person.email if person.email_confirmed_at else "",
         "hooks": await state.db.aread(webhooks.list_webhooks, Holder(person)),
     }  # fmt: skip
     return render(request, "notices/settings.html", status=status, **(context | values))
@@ -131,10 +139,17 @@ async def notifications(request: Request, person: Member, done: str = "") -> Res
 
 
 @router.post("/settings/notifications", name="choose_notifications")
-async def choose(request: Request, db: Db, person: Member) -> Response:
-    """Keep which notices take which ways: fields such as `mail` hold the kinds that take it."""
+async def choose(request: Request, db: Db, settings: AppSettings, person: Member) -> Response:
+    """Keep which notices take which ways: fields such as `mail` hold the kinds that take it.
+
+    Where the site sends no mail, the form has no column for it, and that choice stays as it is.
+    """
     form = await request.form()
     chosen = {kind: [channel for channel in CHANNELS if kind in form.getlist(channel)] for kind in NOTICE_KINDS}
+    if not settings.mails:
+        wish = await db.aread(service.wish_of, person.id)
+        for kind, channels in chosen.items():
+            channels += ["mail"] if service.wants_channel(wish, kind, "mail") else []
     await db.awrite(service.choose_channels, person.id, chosen)
     return redirect(request, "notifications", query={"done": "choices"})
 
@@ -149,10 +164,11 @@ async def choose_address(
     try:
         if address.strip() and not settings.mails:
             raise Conflict(NO_MAIL)
-        await db.awrite(service.choose_address, person.id, address)
+        wish = await db.awrite(service.choose_address, person.id, address)
     except (Invalid, Conflict) as problem:
         return await _page(request, person, typed=address, **rejection(problem, "address"))
-    return redirect(request, "notifications", query={"done": "asked" if address.strip() else "no-mail"})
+    done = "no-mail" if not wish.address else "mail" if wish.verified_at else "asked"
+    return redirect(request, "notifications", query={"done": done})
 
 
 async def _question_page(request: Request, template: str, purpose: str, token: str) -> Response:

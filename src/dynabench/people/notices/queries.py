@@ -6,7 +6,8 @@ from datetime import datetime
 from sqlalchemy import Select, func, or_, select
 
 from dynabench.people.accounts.tables import Notice
-from dynabench.people.notices.tables import Delivery, DeliveryState, Hook, Mailing, MailingState, Try
+from dynabench.people.mailings import Mailing, MailingState
+from dynabench.people.notices.tables import Delivery, DeliveryState, Hook, Try
 
 
 def open_mail(person_id: int) -> Select[Mailing]:

@@ -12,9 +12,11 @@ from dynabench.kit.db import now
 from dynabench.kit.language import _, phrase_document
 from dynabench.people.accounts.rules import clean_email, email_problem
 from dynabench.people.accounts.service import NOTICE_KINDS
-from dynabench.people.accounts.tables import Notice
+from dynabench.people.accounts.tables import Notice, Person
+from dynabench.people.link_tokens import DEAD_LINK, check_link_token, linked_person
+from dynabench.people.mailings import Mailing, MailingKind, send_mail
 from dynabench.people.notices import mailing, webhooks
-from dynabench.people.notices.tables import CHANNELS, Hook, Mailing, Wish
+from dynabench.people.notices.tables import CHANNELS, Hook, Wish
 
 ALWAYS_SHOWN = ("warning", "ban", "lifted", "webhook")
 """Kinds that are shown on the pages whatever the person wants."""
@@ -86,7 +88,7 @@ def choose_channels(session: Session, person_id: int, channels: Mapping[str, Seq
 def choose_address(session: Session, person_id: int, typed: str) -> Wish:
     """Ask by mail whether this address is the person's; until they confirm nothing else goes there.
 
-    An empty text means no mail. Raises `Invalid`.
+    The confirmed address of the account is taken at once. An empty text means no mail. Raises `Invalid`.
     """
     typed = typed.strip()
     if typed and (problem := email_problem(typed)):
@@ -96,8 +98,11 @@ def choose_address(session: Session, person_id: int, typed: str) -> Wish:
     if address and address == wish.address and wish.verified_at:
         return wish
     wish.address, wish.verified_at, wish.problem = address, None, ""
-    if address:
-        mailing.send_verification(session, person_id)
+    person = session.get_one(Person, person_id)
+    if address and person.email_confirmed_at and address.lower() == person.email.lower():
+        wish.verified_at = now()
+    elif address:
+        send_mail(session, person_id, MailingKind.VERIFY)
     return wish
 
 
@@ -120,17 +125,17 @@ def wish_of_link(session: Session, key: bytes, purpose: str, token: str) -> Wish
 
     Raise `NotFound` where the link does not work.
     """
-    wish = session.get(Wish, mailing.linked_person(token))
+    wish = session.get(Wish, linked_person(token))
     if wish is None or not wish.address:
-        raise errors.NotFound(mailing.DEAD_LINK)
-    mailing.check_link_token(key, purpose, token, wish.address)
+        raise errors.NotFound(DEAD_LINK)
+    check_link_token(key, purpose, token, wish.address)
     return wish
 
 
 def _locked_wish_of_link(session: Session, key: bytes, purpose: str, token: str) -> Wish:
     wish_of_link(session, key, purpose, token)
-    wish = _locked_wish(session, mailing.linked_person(token))
-    mailing.check_link_token(key, purpose, token, wish.address)
+    wish = _locked_wish(session, linked_person(token))
+    check_link_token(key, purpose, token, wish.address)
     return wish
 
 

@@ -1,25 +1,15 @@
-"""People's choices of how they are notified, mails under way, webhooks, and the result of each call."""
+"""People's choices of how they are notified, webhooks, and the result of each call."""
 
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import ForeignKey, Index, String, Text, text
+from sqlalchemy import ForeignKey, Index, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from dynabench.kit.db import Base, Key, now
 
 CHANNELS = ("page", "mail", "webhook")
-
-
-class MailingState(StrEnum):
-    """States of a mail: notices are added, it is on its way, or it is over; it is dropped where nobody wants it."""
-
-    GATHERING = "gathering"
-    SENDING = "sending"
-    SENT = "sent"
-    FAILED = "failed"
-    DROPPED = "dropped"
 
 
 class DeliveryState(StrEnum):
@@ -44,35 +34,6 @@ class Wish(Base):
     verified_at: Mapped[datetime | None]
     channels: Mapped[dict[str, Any]] = mapped_column(default=dict)
     problem: Mapped[str] = mapped_column(String(300), default="")
-
-
-class Mailing(Base):
-    """One mail to a person: `verify` asks whether an address is theirs, `notices` brings what they were told.
-
-    `gathering` (notices join it, one for each person), `sending`, then `sent`, `failed` or `dropped` (not wanted any
-    more).
-    """
-
-    __tablename__ = "mailings"
-
-    id: Mapped[int] = mapped_column(Key, primary_key=True)
-    person_id: Mapped[int] = mapped_column(ForeignKey("people.id", ondelete="CASCADE"), index=True)
-    kind: Mapped[str] = mapped_column(String(10), default="notices")
-    state: Mapped[str] = mapped_column(String(10), default=MailingState.GATHERING)
-    tries: Mapped[int] = mapped_column(default=0)
-    reason: Mapped[str] = mapped_column(String(300), default="")
-    job_id: Mapped[str | None] = mapped_column(String(36))
-    created_at: Mapped[datetime] = mapped_column(default=now)
-
-    __table_args__ = (
-        Index(
-            "uq_mailings_gathering",
-            "person_id",
-            unique=True,
-            sqlite_where=text("state = 'gathering'"),
-            postgresql_where=text("state = 'gathering'"),
-        ),
-    )
 
 
 class Hook(Base):

@@ -1,23 +1,6 @@
-/** Everything that a page may need from the start; charts load their library when one is seen. */
-import "./answer-picker.js";
-import "./chat-field.js";
+/** What every page needs from the start; parts.js loads the elements that few pages have. */
 import "./draft-keeper.js";
-import "./image-zoom.js";
-import "./labelled-spans.js";
-import "./media-upload.js";
-import "./picture-field.js";
-import "./rank-list.js";
-import "./region-picker.js";
-import "./repeated-rows.js";
-import "./slide-field.js";
-import "./used-suggestion.js";
-import "./span-picker.js";
 import "./token-strip.js";
-import "./upload-progress.js";
-import "./vega-chart.js";
-import "./vote-form.js";
-import "./weighed-board.js";
-import "./yaml-editor.js";
 import { startConditions } from "./conditions.js";
 import { startCountdown } from "./countdown.js";
 import { startCounters } from "./counters.js";
@@ -26,9 +9,12 @@ import { startHtmx } from "./htmx-glue.js";
 import { startKeys } from "./keys.js";
 import { startLiveCounters } from "./live-counters.js";
 import { startPage } from "./page.js";
+import { startParts } from "./parts.js";
+import { startPasswords } from "./show-password.js";
 import { startTheme } from "./theme.js";
 
 startTheme();
+startParts();
 startKeys();
 startCounters();
 startCountdown();
@@ -37,3 +23,4 @@ startHtmx();
 startConditions();
 startPage();
 startLiveCounters();
+startPasswords();

@@ -1,0 +1,148 @@
+"""The settings of one's own account: profile, tokens, privacy and security."""
+
+from typing import Any
+
+from fastapi import APIRouter, Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from dynabench.kit import security
+from dynabench.kit.api import Db
+from dynabench.kit.errors import Conflict, Invalid
+from dynabench.kit.forms import Text, Texts, previous_page, redirect, rejection
+from dynabench.people.accounts import login as entry
+from dynabench.people.accounts import rules, service
+from dynabench.people.accounts.auth import Member
+from dynabench.people.accounts.devices import device_name
+from dynabench.people.accounts.pages import clean_language, logged_in, remember_language
+from dynabench.people.accounts.tables import SCOPES, Person
+from dynabench.web import render
+from dynabench.web.pages import wants_fragment
+
+router = APIRouter(include_in_schema=False)
+
+
+def _profile(request: Request, person: Person, status: int = 200, **values: Any) -> HTMLResponse:
+    context = {"pseudonym": person.pseudonym, "errors": {}, "done": "", "mails": request.app.state.settings.mails}
+    return render(request, "accounts/settings.html", status=status, person=person, **(context | values))
+
+
+@router.get("/settings", name="settings")
+async def settings(request: Request, person: Member, done: str = "") -> Response:
+    """The name that boards show, and the language of pages and mails."""
+    return _profile(request, person, done=done)
+
+
+@router.post("/settings/profile", name="change_profile")
+async def change_profile(request: Request, db: Db, person: Member, pseudonym: Text = "") -> Response:
+    """Choose the name that boards show."""
+    try:
+        name = rules.clean_pseudonym(pseudonym)
+        await db.awrite(service.choose_pseudonym, person.id, name)
+    except (Invalid, Conflict) as problem:
+        return _profile(request, person, pseudonym=pseudonym, **rejection(problem, "pseudonym"))
+    return redirect(request, "settings", query={"done": "profile"})
+
+
+@router.post("/settings/language", name="change_language")
+async def change_language(request: Request, db: Db, person: Member, language: Text = "") -> Response:
+    """Choose the language of one's pages and mails; empty for what the browser asks for."""
+    chosen = clean_language(language, empty=True)
+    await db.awrite(service.choose_language, person.id, chosen)
+    response = redirect(request, "settings", query={"done": "language"})
+    remember_language(request, response, chosen)
+    return response
+
+
+async def _tokens(request: Request, db: Db, person: Person, status: int = 200, **values: Any) -> HTMLResponse:
+    context: dict[str, Any] = {"errors": {}, "secret": "", "typed": "", "done": ""}
+    context |= {"all_scopes": SCOPES, "chosen": rules.USUAL_SCOPES}
+    context |= {"tokens": await db.aread(service.list_tokens, person.id)}
+    return render(request, "accounts/tokens.html", status=status, **(context | values))
+
+
+@router.get("/settings/tokens", name="tokens")
+async def tokens(request: Request, db: Db, person: Member, done: str = "") -> Response:
+    """The person's API tokens."""
+    return await _tokens(request, db, person, done=done)
+
+
+@router.post("/settings/tokens", name="create_named_token")
+async def create_named_token(request: Request, db: Db, person: Member, name: Text = "", scopes: Texts = ()) -> Response:
+    """A new API token, its secret shown this once."""
+    try:
+        clean, chosen = rules.clean_token_name(name), rules.clean_scopes(scopes)
+    except Invalid as problem:
+        return await _tokens(request, db, person, chosen=scopes, typed=name, **rejection(problem, "name"))
+    _, secret = await db.awrite(service.create_token, person.id, clean, chosen)
+    return await _tokens(request, db, person, 201, secret=secret)
+
+
+@router.post("/settings/tokens/{id}/revoke", name="revoke_named_token")
+async def revoke_named_token(request: Request, db: Db, id: security.RowId, person: Member) -> Response:
+    """Revoke a token."""
+    await db.awrite(service.revoke_token, person.id, id)
+    return redirect(request, "tokens", query={"done": "revoked"})
+
+
+@router.get("/settings/privacy", name="privacy")
+async def privacy(request: Request, person: Member) -> Response:
+    """The ways to one's own examples, to withdrawing them, and to deleting the account."""
+    return render(request, "accounts/privacy.html", person=person)
+
+
+async def _security(request: Request, db: Db, person: Person, status: int = 200, **values: Any) -> HTMLResponse:
+    cookie = security.session_cookie(request)
+    own = security.digest(cookie) if cookie else ""
+    browsers = [
+        {
+            "login": row,
+            "device": device_name(row.user_agent),
+            "handle": row.digest[: service.HANDLE],
+            "own": row.digest == own,
+        }
+        for row in await db.aread(service.list_sessions, person.id)
+    ]
+    context: dict[str, Any] = {"errors": {}, "done": "", "browsers": browsers, "person": person}
+    return render(request, "accounts/security.html", status=status, **(context | values))
+
+
+@router.get("/settings/security", name="security")
+async def security_settings(request: Request, db: Db, person: Member, done: str = "") -> Response:
+    """The password, and the browsers that are logged in."""
+    return await _security(request, db, person, done=done)
+
+
+@router.post("/settings/password", name="change_password")
+async def change_password(
+    request: Request, db: Db, person: Member, current: Text = "", password: Text = ""
+) -> Response:
+    """A new password: every other browser is logged out, this one gets a new cookie."""
+    try:
+        await entry.change_password(request, person, current, password)
+    except Invalid as problem:
+        return await _security(request, db, person, **rejection(problem, "current"))
+    cookie = await entry.start_session(request, person.id)
+    return logged_in(request, cookie, str(request.app.url_path_for("security")) + "?done=password")
+
+
+@router.post("/settings/sessions/{handle}/end", name="end_named_session")
+async def end_named_session(request: Request, db: Db, handle: str, person: Member) -> Response:
+    """Log out one of one's other browsers."""
+    await db.awrite(service.end_named_session, person.id, handle)
+    return redirect(request, "security", query={"done": "ended"}, anchor="sessions-title")
+
+
+@router.post("/settings/sessions/end", name="end_other_sessions")
+async def end_other_sessions(request: Request, db: Db, person: Member) -> Response:
+    """Log out all browsers but this one."""
+    await db.awrite(service.end_other_sessions, person.id, security.digest(security.session_cookie(request) or ""))
+    return redirect(request, "security", query={"done": "ended"}, anchor="sessions-title")
+
+
+@router.post("/settings/notices/{id}/seen", name="dismiss_notice")
+async def dismiss_notice(request: Request, db: Db, id: security.RowId, person: Member) -> Response:
+    """Show a notice no more."""
+    await db.awrite(service.dismiss_notice, person.id, id)
+    if wants_fragment(request):
+        return HTMLResponse("")
+    return RedirectResponse(previous_page(request), status_code=303)
