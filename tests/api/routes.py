@@ -117,6 +117,7 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("POST", "/try"): Route("anyone", form={"task": "sentiment"}),
     ("GET", "/tasks/{task}"): Route("anyone"),
     ("GET", "/tasks/{task}/rounds/{n}"): Route("anyone"),
+    ("GET", "/tasks/{task}/rounds"): Route("anyone"),
     ("GET", "/tasks/{task}/people"): Route("anyone"),
     # what the data are like
     ("GET", "/tasks/{task}/rounds/{n}/data"): Route("anyone"),

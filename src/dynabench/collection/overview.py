@@ -70,6 +70,30 @@ def history(session: Session, task_rounds: Sequence[Round]) -> list[tuple[int, R
     return [(round_.number, error_rates(counts.get(round_.id, ErrorCounts())).vmer) for round_ in reversed(task_rounds)]
 
 
+@dataclass(frozen=True)
+class RoundLine:
+    """A round in the list of a task's rounds."""
+
+    round: RoundOut
+    examples: int
+    verified: int
+    vmer: Rate
+
+
+def rounds_page(session: Session, task_id: str) -> dict[str, Any]:
+    """Return the values for the list of a task's rounds, newest first."""
+    task_rounds = started(session, task_id)
+    totals = boards.sums([round_.id for round_ in task_rounds], boards.controls(task_rounds))
+    sums = {row.round_id: row for row in session.execute(totals)}
+    rates = dict(history(session, task_rounds))
+    lines = []
+    for round_ in task_rounds:
+        row = sums.get(round_.id)
+        examples, verified = (int(row.examples), int(row.validated)) if row else (0, 0)
+        lines.append(RoundLine(views.round_out(session, round_), examples, verified, rates[round_.number]))
+    return {"task": task_id, "lines": lines, **page_head(session, task_id)}
+
+
 def home(session: Session) -> dict[str, Any]:
     """Cards of the tasks, totals of all rounds and of the open ones, verified examples, and the box to try."""
     tasks = session.scalars(round_queries.tasks("", TASKS)).all()
