@@ -7,7 +7,7 @@ import pytest
 
 from dynabench.kit.db import Database
 from tests import computed
-from tests.api import sending
+from tests.api import sending, things
 from tests.api.stage import Scene, Stage
 
 worker, calculator = computed.worker, computed.calculator
@@ -16,6 +16,7 @@ ask = sending.ask
 
 @pytest.fixture
 def stage(client: Any, database: Database, furnished: tuple[str, Scene]) -> Iterator[Stage]:
+    client.app.state.settings.oidc = [things.provider()]
     made = Stage(client, database, furnished[1])
     yield made
     made.close()

@@ -1,5 +1,6 @@
 """What the authorization matrix is played with, made when a route first asks for it."""
 
+import secrets
 from dataclasses import dataclass, field
 from datetime import timedelta
 from http.cookiejar import CookieJar
@@ -24,6 +25,8 @@ from dynabench.media import service as media
 from dynabench.media.file_formats import UploadLimits
 from dynabench.media.store import MediaStore
 from dynabench.people.accounts import recovery, service
+from dynabench.people.accounts.oidc import service as identities
+from dynabench.people.accounts.oidc.provider import Claims
 from dynabench.people.accounts.tables import Notice, Person, Token
 from dynabench.people.link_tokens import make_link_token
 from dynabench.people.notices import mailing
@@ -256,6 +259,15 @@ class Props:
         self.database.write(make)
         purpose = mailing.VERIFY if "/verify/" in path else mailing.UNSUBSCRIBE
         return make_link_token(key, purpose, number, address)
+
+    def identity_of(self, role: str) -> int:
+        """An account at a provider to unlink: one of the caller's own."""
+        if role == "anon":
+            return 1
+        claims = Claims("https://id.example.org", secrets.token_hex(8), "", False, "")
+        number = self.callers[role].id
+        self.database.write(identities.link_identity, number, claims)
+        return self.database.read(identities.list_identities, number)[-1].id
 
     def browser_of(self, role: str) -> str:
         """The handle of a browser to log out: another one of the caller's own."""

@@ -69,6 +69,11 @@ class Stage(Props):
             return path.format(**(known | {"act": "off"}))
         if "{token}" in path:
             known["token"] = self.mail_link(path)
+        if "{provider}" in path:
+            known["provider"] = "uni"
+        if "/identities/" in path:
+            known["id"] = self.identity_of(role)
+            return path.format(**known)
         if "{handle}" in path:
             known["handle"] = self.browser_of(role)
         if "/submissions/{id}" in path:

@@ -16,7 +16,9 @@ from dynabench.datasets.tables import Dataset, DatasetVersion, Twin
 from dynabench.insight.data_measurements.results import Figure, MeasureResult
 from dynabench.insight.data_measurements.tables import StoredMeasurement
 from dynabench.kit.db import now
-from dynabench.kit.settings import Settings
+from dynabench.kit.settings import OidcProvider, Settings
+from dynabench.people.accounts.oidc import pages
+from dynabench.people.accounts.oidc.provider import PublishedDocument
 from dynabench.people.roles import Role
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round, Task
@@ -92,3 +94,15 @@ def evaluated(session: Session, person: int) -> int:
     found.state, found.code = "failed", "crashed"
     session.add(Record(evaluation_id=found.id, document=RECORD, signature=""))
     return found.id
+
+
+def provider() -> OidcProvider:
+    """A provider of log-ins whose description this process knows already, so that nobody is asked for it."""
+    issuer = "https://id.example.org"
+    config = OidcProvider(name="uni", label="Uni", issuer=issuer, client_id="bench")
+    metadata = dict.fromkeys(("authorization_endpoint", "token_endpoint", "jwks_uri"), f"{issuer}/x")
+    login_provider = pages.provider_named(Settings.model_construct(oidc=[config]), "uni")
+    login_provider._documents[f"{issuer}/.well-known/openid-configuration"] = PublishedDocument(
+        metadata | {"issuer": issuer}, float("inf")
+    )
+    return config

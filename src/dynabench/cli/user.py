@@ -106,3 +106,22 @@ def reset_link(name: Annotated[str, typer.Argument(help="Username or mail addres
         {"username": username, "link": address},
         f"{username} can choose a new password once, within a day:\n{address}",
     )
+
+
+@app.command("drop-second-factor")
+def drop_second_factor(
+    name: Annotated[str, typer.Argument(help="Username or mail address.")], as_json: AsJson = False
+) -> None:
+    """Turn two-factor log-in off for a person who has lost phone and recovery codes."""
+    from sqlalchemy.orm import Session
+
+    from dynabench.people.accounts import second_factor, service
+
+    def drop(session: Session) -> str:
+        person = service.account_named(session, name)
+        second_factor.drop_second_factor(session, None, person.id)
+        return person.username
+
+    with database() as db:
+        username = db.write(drop)
+    say(as_json, {"username": username}, f"{username} logs in with the password alone.")

@@ -149,6 +149,7 @@ async def perturb(request: Request, id: RowId, person: Member) -> Response:
     if not wants_fragment(request):
         return RedirectResponse(str(request.app.url_path_for("create", task=task)), status_code=303)
     values = await db.aread(create_page.values, person, task, False, None, handout)
+    values["checks"] = await create_page.checks_left(request, person, task)
     return render(request, "collection/create.html", fragment="collection/_context.html", **values)
 
 
@@ -219,6 +220,7 @@ async def judge(request: Request, id: RowId, person: Member) -> Response:
         raise errors.Conflict(_("Your answer was recorded. Reload the page to continue."))
     values = await db.aread(create_page.values, person, task, False, None, handout)
     values["values"] = {"input": example.input, "answer": example.answer}
+    values["checks"] = await create_page.checks_left(request, person, task)
     values |= create_page.stored_outcome_values(config, handout, example, service.outcome(example, fooled))
     return render(request, "collection/create.html", fragment="collection/_answer.html", **values)
 
@@ -265,6 +267,12 @@ def _explained(
 async def task_page(request: Request, task: str, viewer: Viewer) -> Response:
     """Show the task: its description, how its rounds went, and examples that fooled the models."""
     return render(request, "rounds/task.html", **await request.app.state.db.aread(overview.task_page, task))
+
+
+@router.get("/tasks/{task}/rounds", name="rounds", dependencies=[Depends(seats.load_actions)])
+async def rounds_page(request: Request, task: str, viewer: Viewer) -> Response:
+    """List the rounds of a task with what came of each."""
+    return render(request, "rounds/rounds.html", **await request.app.state.db.aread(overview.rounds_page, task))
 
 
 @router.get("/tasks/{task}/rounds/{n}", name="round", dependencies=[Depends(seats.load_actions)])

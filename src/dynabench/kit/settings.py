@@ -10,10 +10,32 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
-from pydantic import Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from dynabench.kit.errors import Conflict
+
+
+class OidcProvider(BaseModel):
+    """A provider of log-ins that speaks OpenID Connect, as an operator registered this site there."""
+
+    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
+
+    name: str = Field(pattern=r"^[a-z0-9][a-z0-9-]{0,29}$", description="Name in addresses of this site.")
+    label: str = Field(min_length=1, max_length=40, description="Name on the button.")
+    issuer: str = Field(max_length=255, description="Address of the provider, as in its `issuer`.")
+    client_id: str = Field(min_length=1, description="Name of this site at the provider.")
+    client_secret: str = Field("", repr=False, description="Secret of this site; empty for a client without one.")
+    scope: str = Field("openid email profile", description="Scopes that are asked for.")
+
+    @field_validator("issuer")
+    @classmethod
+    def _encrypted(cls, value: str) -> str:
+        parts = urlsplit(value)
+        local = parts.scheme == "http" and parts.hostname in ("127.0.0.1", "localhost")
+        if not (parts.scheme == "https" or local) or not parts.hostname or parts.query or parts.fragment:
+            raise ValueError("the issuer is an https address")
+        return value
 
 
 class Settings(BaseSettings):
@@ -70,6 +92,10 @@ class Settings(BaseSettings):
     smtp_user: str = Field("", description="Name at the mail server; empty means no log-in.")
     smtp_password: str = Field("", description="Password at the mail server.")
     smtp_sender: str = Field("", description="Sender of mails: an address, or a name and one in angle brackets.")
+    oidc: list[OidcProvider] = Field([], description="Providers that people can log in with, as JSON.")
+    admin_second_factor: bool = Field(
+        False, description="Admins with a password may administer only once they log in with codes as well."
+    )
     spending_per_day: float = Field(0.0, ge=0, description="What served models may cost a day in all; 0 for no limit.")
     answer_seconds: float = Field(2.0, description="How long an annotator waits for a model before being told.")
     reservation_seconds: int = Field(600, description="How long a validator keeps the place of an item handed out.")

@@ -6,7 +6,7 @@ from dynabench.kit import security
 from dynabench.kit.api import Db
 from dynabench.kit.errors import Invalid
 from dynabench.kit.language import _
-from dynabench.people.accounts import login, rules, schemas, service
+from dynabench.people.accounts import login, rules, schemas, second_factor, service
 from dynabench.people.accounts.auth import Member, Viewer, needs, scope
 from dynabench.people.accounts.tables import Person
 
@@ -72,7 +72,11 @@ async def _token_owner(request: Request, body: schemas.TokenIn, viewer: Person |
     if missing := [name for name in ("username", "password") if getattr(body, name) is None]:
         raise Invalid(dict.fromkeys(missing, _("Send a username and password, or a token with the scope “account”.")))
     proven = await login.check_credentials(request, str(body.username), str(body.password))
-    return proven.person.id, proven.rehashed
+    person_id = proven.person.id
+    asked = await request.app.state.db.aread(second_factor.has_second_factor, person_id)
+    if asked and not await login.check_second_factor(request, person_id, body.code):
+        raise Invalid({"code": _("Two-factor log-in is on. Send a code that your app shows, or a recovery code.")})
+    return person_id, proven.rehashed
 
 
 @router.get("/tokens")

@@ -13,7 +13,7 @@ from dynabench.kit import language, security
 from dynabench.kit.db import Database, now
 from dynabench.kit.errors import Forbidden, Unauthenticated
 from dynabench.kit.language import _
-from dynabench.people.accounts import queries, service
+from dynabench.people.accounts import queries, second_factor, service
 from dynabench.people.accounts.tables import SCOPES, Person
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
@@ -77,9 +77,13 @@ async def _member(viewer: Viewer) -> Person:
 Member = Annotated[Person, Depends(_member)]
 
 
-async def _admin(member: Member) -> Person:
+async def _admin(request: Request, member: Member) -> Person:
     if not member.admin:
         raise Forbidden(_("Only administrators of this site can do this."))
+    state = request.app.state
+    asked = state.settings.admin_second_factor and member.password_hash
+    if asked and not await state.db.aread(second_factor.has_second_factor, member.id):
+        raise Forbidden(_("Administrators of this site need two-factor log-in. Set it up in Settings, Security."))
     return member
 
 

@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import cache
 
 from anyio import CapacityLimiter, to_thread
@@ -12,10 +13,10 @@ from fastapi import Request
 from sqlalchemy.orm import Session
 
 from dynabench.kit import security
-from dynabench.kit.db import Database
+from dynabench.kit.db import Database, now
 from dynabench.kit.errors import Invalid, Unauthenticated
 from dynabench.kit.language import _
-from dynabench.people.accounts import recovery, rules, service
+from dynabench.people.accounts import recovery, rules, second_factor, service
 from dynabench.people.accounts.tables import Person
 
 MEMORY_KIB = 19_456  # with 2 passes OWASP's least; the default here is 3
@@ -41,10 +42,10 @@ def hash_password(password: str, cost: int) -> str:
 def verify_password(stored: str | None, password: str, cost: int) -> bool:
     """Return whether the password fits the stored hash.
 
-    It takes as long where there is no hash (no such person).
+    It takes as long where there is no hash (no such person, or one without a password).
     """
     try:
-        return _hasher(cost).verify(stored or _dummy_hash(cost), password) and stored is not None
+        return _hasher(cost).verify(stored or _dummy_hash(cost), password) and bool(stored)
     except (VerificationError, InvalidHashError):
         return False
 
@@ -100,11 +101,26 @@ def _register(session: Session, newcomer: rules.Newcomer, password_hash: str, ma
     return person
 
 
-async def start_session(request: Request, person_id: int, rehashed: str | None = None) -> str:
+async def start_session(request: Request, person_id: int, rehashed: str | None = None, provider: str = "") -> str:
     """Log a person in with the browser that sent the request; returns the value of its new cookie."""
     db: Database = request.app.state.db
     agent = request.headers.get("user-agent", "")
-    return await db.awrite(service.start_session, person_id, security.session_cookie(request), rehashed, agent)
+    return await db.awrite(
+        service.start_session, person_id, security.session_cookie(request), rehashed, agent, provider
+    )
+
+
+def person_with_id(session: Session, person_id: int) -> Person | None:
+    """Return a person with an account; None where it is deleted."""
+    person = session.get(Person, person_id)
+    return None if person is None or person.deleted_at is not None else person
+
+
+async def check_second_factor(request: Request, person_id: int, code: str) -> bool:
+    """Return whether the code is that of the person's app; guessing is limited. Raises `TooMany`."""
+    security.throttle(request, "code", 10, 10 * MINUTE, key=f"person {person_id}")
+    state = request.app.state
+    return bool(await state.db.awrite(second_factor.check_code, state.settings.key, person_id, code))
 
 
 async def check_credentials(request: Request, name: str, password: str) -> CheckedCredentials:
@@ -131,9 +147,25 @@ async def confirm_password(request: Request, person: Person, password: str) -> b
     return await verify_password_in_thread(person.password_hash, password, request.app.state.settings.password_cost)
 
 
+FRESH = timedelta(minutes=15)
+"""How long after a log-in at a provider a person may set a first password."""
+
+
+async def _require_fresh_session(request: Request) -> None:
+    cookie = security.session_cookie(request)
+    begun = await request.app.state.db.aread(service.session_begun, security.digest(cookie)) if cookie else None
+    if begun is None or now() - begun > FRESH:
+        raise Invalid({"current": _("Log out and in again, then set a password within 15 minutes.")})
+
+
 async def change_password(request: Request, person: Person, current: str, password: str) -> None:
-    """Replace the password of somebody who knows it; every browser is logged out. Raises `Invalid` or `TooMany`."""
-    if not await confirm_password(request, person, current):
+    """Replace the password of somebody who knows it, or set the first of somebody who has just logged in at a provider.
+
+    Every browser is logged out. Raises `Invalid` or `TooMany`.
+    """
+    if not person.password_hash:
+        await _require_fresh_session(request)
+    elif not await confirm_password(request, person, current):
         raise Invalid({"current": _("Wrong password.")})
     if problem := rules.password_problem(password, person.username, person.email):
         raise Invalid({"password": problem})

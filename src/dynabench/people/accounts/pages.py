@@ -5,12 +5,14 @@ from starlette.responses import RedirectResponse, Response
 
 from dynabench.kit import security
 from dynabench.kit.api import Db
+from dynabench.kit.db import Database
 from dynabench.kit.errors import Conflict, Invalid, Unauthenticated
-from dynabench.kit.forms import Text, previous_page, rejection, safe_next
+from dynabench.kit.forms import Text, previous_page, redirect, rejection, safe_next
 from dynabench.kit.language import COOKIE, LANGUAGES, _
 from dynabench.people.accounts import login as entry
-from dynabench.people.accounts import service
+from dynabench.people.accounts import pending, second_factor, service
 from dynabench.people.accounts.auth import Viewer
+from dynabench.people.accounts.tables import LoginStep
 from dynabench.web import render
 
 router = APIRouter(include_in_schema=False)
@@ -31,10 +33,10 @@ def logged_in(request: Request, cookie: str, address: str) -> Response:
     return response
 
 
-def logged_out(request: Request) -> Response:
-    """Send the browser to the first page, without its session cookie."""
+def logged_out(request: Request, address: str = "/") -> Response:
+    """Send the browser on, without its session cookie."""
     settings = request.app.state.settings
-    response = RedirectResponse("/", status_code=303)
+    response = RedirectResponse(address, status_code=303)
     name = security.cookie_name(settings, security.SESSION)
     response.delete_cookie(name, secure=settings.secure_cookies, httponly=True, samesite="lax")
     return response
@@ -73,7 +75,7 @@ async def login(request: Request, viewer: Viewer, next: str = "/", done: str = "
     """The form for logging in."""
     if viewer is not None:
         return RedirectResponse(safe_next(next), status_code=303)
-    return _login_form(request, next, done=done)
+    return login_form(request, next, done=done)
 
 
 @router.post("/login")
@@ -87,16 +89,71 @@ async def send_login(
     try:
         proven = await entry.check_credentials(request, username, password)
     except Unauthenticated as problem:
-        return _login_form(request, next, username, problem.detail)
-    cookie = await entry.start_session(request, proven.person.id, proven.rehashed)
-    return logged_in(request, cookie, next)
+        return login_form(request, next, username, problem.detail)
+    return await log_in(request, proven.person.id, next, rehashed=proven.rehashed, asks_code=True)
 
 
-def _login_form(request: Request, next: str, username: str = "", error: str = "", done: str = "") -> Response:
+def login_form(
+    request: Request, next: str, username: str = "", error: str = "", done: str = "", status: int = 0
+) -> Response:
+    """The form for logging in, with what is wrong."""
     values = {"username": username, "next": safe_next(next)}
     mails = request.app.state.settings.mails
-    status = 401 if error else 200
+    status = status or (401 if error else 200)
     return render(request, "accounts/login.html", status=status, values=values, error=error, done=done, mails=mails)
+
+
+async def log_in(
+    request: Request,
+    person_id: int,
+    next: str,
+    *,
+    rehashed: str | None = None,
+    provider: str = "",
+    asks_code: bool = False,
+) -> Response:
+    """Log in a person who has proved who they are, and lead on.
+
+    With `asks_code` whoever has an app for codes is asked for one first.
+    """
+    db: Database = request.app.state.db
+    if cookie := pending.login_cookie(request):
+        await db.awrite(pending.drop_login, cookie)
+    if asks_code and await db.aread(second_factor.has_second_factor, person_id):
+        details = {"next": safe_next(next), "rehashed": rehashed, "provider": provider}
+        secret = await db.awrite(pending.begin_login, LoginStep.CODE, person_id, details)
+        response: Response = redirect(request, "login_code")
+        pending.keep_login(request, response, secret)
+        return response
+    session_cookie = await entry.start_session(request, person_id, rehashed, provider)
+    response = logged_in(request, session_cookie, next)
+    pending.forget_login(request, response)
+    return response
+
+
+@router.get("/login/code", name="login_code")
+async def ask_code(request: Request, db: Db) -> Response:
+    """The form for the code of the app."""
+    await db.aread(pending.read_login, pending.login_cookie(request), LoginStep.CODE)
+    return render(request, "accounts/code.html", error="")
+
+
+@router.post("/login/code")
+async def send_code(request: Request, db: Db, code: Text = "") -> Response:
+    """Log in with a code of the app, or with a recovery code."""
+    cookie = pending.login_cookie(request)
+    begun = await db.aread(pending.read_login, cookie, LoginStep.CODE)
+    if not await entry.check_second_factor(request, begun.person_id or 0, code):
+        await db.awrite(pending.count_failure, cookie, LoginStep.CODE)
+        if begun.tries + 1 >= pending.MOST_TRIES:
+            response = login_form(request, begun.details["next"], error=pending.EXPIRED, status=409)
+            pending.forget_login(request, response)
+            return response
+        return render(request, "accounts/code.html", status=422, error=_("Wrong code. Each code works once."))
+    await db.awrite(pending.end_login, cookie, LoginStep.CODE)
+    details = begun.details
+    person_id, rehashed, provider = begun.person_id or 0, details["rehashed"], details["provider"]
+    return await log_in(request, person_id, details["next"], rehashed=rehashed, provider=provider)
 
 
 @router.get("/terms", name="terms")
@@ -109,9 +166,9 @@ async def terms(request: Request) -> Response:
 async def logout(request: Request, db: Db) -> Response:
     """Log this browser out."""
     cookie = security.session_cookie(request)
-    if cookie:
-        await db.awrite(service.end_session, cookie)
-    return logged_out(request)
+    provider = await db.awrite(service.end_session, cookie) if cookie else ""
+    known = any(each.name == provider for each in request.app.state.settings.oidc)
+    return logged_out(request, str(request.url_for("logged_out_page").path) + f"?provider={provider}" if known else "/")
 
 
 @router.post("/language", name="choose_language")

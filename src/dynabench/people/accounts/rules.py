@@ -43,18 +43,21 @@ class Newcomer:
     password: str
 
 
-def check_registration(username: str, email: str, password: str, agree: bool) -> Newcomer:
-    """The checked fields of a registration; raises `Invalid` with a message for each field that is not right."""
+def check_registration(username: str, email: str, password: str | None, agree: bool) -> Newcomer:
+    """The checked fields of a registration; raises `Invalid` with a message for each field that is not right.
+
+    Without a password (None) it is for somebody who logs in at a provider.
+    """
     username, email = username.strip(), email.strip()
     problems = {
         "username": username_problem(username),
         "email": email_problem(email),
-        "password": password_problem(password, username, email),
+        "password": "" if password is None else password_problem(password, username, email),
         "agree": "" if agree else _("Accept the terms and the data licence to join."),
     }
     if wrong := {name: text for name, text in problems.items() if text}:
         raise Invalid(wrong)
-    return Newcomer(username, clean_email(email), password)
+    return Newcomer(username, clean_email(email), password or "")
 
 
 def username_problem(username: str) -> str:

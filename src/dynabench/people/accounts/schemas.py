@@ -45,6 +45,7 @@ class TokenIn(StrictModel):
 
     username: str | None = Field(None, description="Username or mail address; left out where a token asks.")
     password: str | None = Field(None, description="Left out where a token with the scope `account` asks.")
+    code: str = Field("", max_length=40, description="Code of the person's app, where two-factor log-in is on.")
     name: str = Field("API", description="What the token is for; shown in the settings.")
     scopes: list[str] = Field(
         default_factory=lambda: list(USUAL_SCOPES), max_length=20, description=f"Some of {', '.join(SCOPES)}."

@@ -15,7 +15,16 @@ from dynabench.kit.language import _
 from dynabench.kit.security import digest
 from dynabench.people.accounts import queries
 from dynabench.people.accounts.rules import DELETED, USUAL_SCOPES, Newcomer
-from dynabench.people.accounts.tables import Act, Notice, Person, Token, UploadedBytes
+from dynabench.people.accounts.tables import (
+    Act,
+    Identity,
+    Notice,
+    PendingLogin,
+    Person,
+    SecondFactor,
+    Token,
+    UploadedBytes,
+)
 from dynabench.people.accounts.tables import Session as Login
 
 TERMS = "2026-11"  # the version of the terms that people agree to when they join
@@ -75,7 +84,12 @@ def list_accounts(session: Session) -> list[Person]:
 
 
 def start_session(
-    session: Session, person_id: int, replaces: str | None = None, rehashed: str | None = None, user_agent: str = ""
+    session: Session,
+    person_id: int,
+    replaces: str | None = None,
+    rehashed: str | None = None,
+    user_agent: str = "",
+    provider: str = "",
 ) -> str:
     """Log in: the new cookie's value. The browser's earlier cookie ends, and a password hash of old is replaced."""
     if replaces:
@@ -86,13 +100,19 @@ def start_session(
     cookie = secrets.token_urlsafe(32)
     login = Login(digest=digest(cookie), person_id=person_id, expires_at=now() + SESSION_LENGTH, seen_at=now())
     login.user_agent = "".join(character for character in user_agent if character.isprintable())[:200]
+    login.provider = provider
     session.add(login)
     return cookie
 
 
-def end_session(session: Session, cookie: str) -> None:
-    """Log out the browser with this cookie."""
-    session.execute(delete(Login).where(Login.digest == digest(cookie)))
+def end_session(session: Session, cookie: str) -> str:
+    """Log out the browser with this cookie; returns the name of the provider that it had logged in with, or nothing."""
+    login = session.get(Login, digest(cookie))
+    if login is None:
+        return ""
+    session.delete(login)
+    session.flush()
+    return login.provider
 
 
 def person_of_session(session: Session, cookie_digest: str) -> tuple[Person, datetime | None] | None:
@@ -104,6 +124,12 @@ def person_of_session(session: Session, cookie_digest: str) -> tuple[Person, dat
 def mark_session_used(session: Session, cookie_digest: str) -> None:
     """Note that a browser was used now."""
     session.execute(update(Login).where(Login.digest == cookie_digest).values(seen_at=now()))
+
+
+def session_begun(session: Session, cookie_digest: str) -> datetime | None:
+    """Return when the browser with the cookie of this digest logged in; None where it has not."""
+    login = session.get(Login, cookie_digest)
+    return login.created_at if login else None
 
 
 HANDLE = 16  # characters of the digest that name a session to its owner
@@ -217,7 +243,7 @@ def delete_account(session: Session, person_id: int) -> None:
     person.email_confirmed_at = None
     person.admin = False
     person.deleted_at = now()
-    for table in (Login, Token, Notice):
+    for table in (Login, Token, Notice, Identity, SecondFactor, PendingLogin):
         session.execute(delete(table).where(table.person_id == person_id))
     record_act(session, person_id, "account.delete", {"person": person_id})
 

@@ -1,18 +1,24 @@
 """The settings of one's own account: profile, tokens, privacy and security."""
 
 from typing import Any
+from urllib.parse import urlsplit
 
+import segno
 from fastapi import APIRouter, Request
+from sqlalchemy.orm import Session
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from dynabench.kit import security
 from dynabench.kit.api import Db
 from dynabench.kit.errors import Conflict, Invalid
 from dynabench.kit.forms import Text, Texts, previous_page, redirect, rejection
+from dynabench.kit.language import _
+from dynabench.kit.settings import Settings
 from dynabench.people.accounts import login as entry
-from dynabench.people.accounts import rules, service
+from dynabench.people.accounts import rules, second_factor, service
 from dynabench.people.accounts.auth import Member
 from dynabench.people.accounts.devices import device_name
+from dynabench.people.accounts.oidc import service as identities
 from dynabench.people.accounts.pages import clean_language, logged_in, remember_language
 from dynabench.people.accounts.tables import SCOPES, Person
 from dynabench.web import render
@@ -73,7 +79,7 @@ async def create_named_token(request: Request, db: Db, person: Member, name: Tex
         clean, chosen = rules.clean_token_name(name), rules.clean_scopes(scopes)
     except Invalid as problem:
         return await _tokens(request, db, person, chosen=scopes, typed=name, **rejection(problem, "name"))
-    _, secret = await db.awrite(service.create_token, person.id, clean, chosen)
+    _token, secret = await db.awrite(service.create_token, person.id, clean, chosen)
     return await _tokens(request, db, person, 201, secret=secret)
 
 
@@ -102,8 +108,26 @@ async def _security(request: Request, db: Db, person: Person, status: int = 200,
         }
         for row in await db.aread(service.list_sessions, person.id)
     ]
-    context: dict[str, Any] = {"errors": {}, "done": "", "browsers": browsers, "person": person}
+    context: dict[str, Any] = {"errors": {}, "done": "", "browsers": browsers, "person": person, "recovery_codes": ()}
+    context |= await db.aread(_further_ways, request.app.state.settings, person.id)
     return render(request, "accounts/security.html", status=status, **(context | values))
+
+
+def _further_ways(session: Session, settings: Settings, person_id: int) -> dict[str, Any]:
+    """The app for codes, and the accounts at providers: linked ones, and those that could be."""
+    linked = identities.list_identities(session, person_id)
+    labels = {provider.issuer: provider.label for provider in settings.oidc}
+    return {
+        "factor": {
+            "on": second_factor.has_second_factor(session, person_id),
+            "codes": second_factor.count_recovery_codes(session, person_id),
+        },
+        "identities": [
+            {"identity": row, "label": labels.get(row.issuer, urlsplit(row.issuer).hostname or row.issuer)}
+            for row in linked
+        ],
+        "linkable": [provider for provider in settings.oidc if provider.issuer not in {row.issuer for row in linked}],
+    }
 
 
 @router.get("/settings/security", name="security")
@@ -123,6 +147,55 @@ async def change_password(
         return await _security(request, db, person, **rejection(problem, "current"))
     cookie = await entry.start_session(request, person.id)
     return logged_in(request, cookie, str(request.app.url_path_for("security")) + "?done=password")
+
+
+@router.post("/settings/second-factor", name="change_second_factor")
+async def change_second_factor(
+    request: Request, db: Db, person: Member, act: Text = "", factor_password: Text = ""
+) -> Response:
+    """Begin to set up an app for codes, ask for none any more, or make new recovery codes."""
+    key = request.app.state.settings.key
+    if not await entry.confirm_password(request, person, factor_password):
+        return await _security(request, db, person, 422, errors={"factor_password": _("Wrong password.")})
+    if act == "on":
+        await db.awrite(second_factor.begin_setup, key, person.id)
+        return redirect(request, "second_factor")
+    if act == "off":
+        await db.awrite(second_factor.drop_second_factor, person.id, person.id)
+        return redirect(request, "security", query={"done": "off"})
+    if act == "codes" and await db.aread(second_factor.has_second_factor, person.id):
+        codes = await db.awrite(second_factor.renew_recovery_codes, person.id)
+        return await _security(request, db, person, recovery_codes=codes)
+    return redirect(request, "security")
+
+
+@router.get("/settings/second-factor", name="second_factor")
+async def set_up_second_factor(request: Request, db: Db, person: Member) -> Response:
+    """The key for the app, as a picture too, and the form for the first code."""
+    return await _setup_page(request, db, person)
+
+
+async def _setup_page(request: Request, db: Db, person: Person, status: int = 200, **values: Any) -> Response:
+    settings = request.app.state.settings
+    secret = await db.aread(second_factor.secret_to_confirm, settings.key, person.id)
+    if secret is None:
+        return redirect(request, "security")
+    address = second_factor.app_address(secret, person.username, urlsplit(settings.site).netloc)
+    picture = segno.make(address, error="m").svg_data_uri(border=3, light="#fff")
+    context: dict[str, Any] = {"secret": secret, "picture": picture, "errors": {}}
+    return render(request, "accounts/second_factor.html", status=status, **(context | values))
+
+
+@router.post("/settings/second-factor/confirm", name="confirm_second_factor")
+async def confirm_second_factor(request: Request, db: Db, person: Member, code: Text = "") -> Response:
+    """Turn codes on by the first one; the other browsers, which gave none, are logged out."""
+    security.throttle(request, "code", 10, 600, key=f"person {person.id}")
+    try:
+        codes = await db.awrite(second_factor.confirm_setup, request.app.state.settings.key, person.id, code)
+    except Invalid as problem:
+        return await _setup_page(request, db, person, **rejection(problem, "code"))
+    await db.awrite(service.end_other_sessions, person.id, security.digest(security.session_cookie(request) or ""))
+    return await _security(request, db, person, recovery_codes=codes)
 
 
 @router.post("/settings/sessions/{handle}/end", name="end_named_session")

@@ -1,9 +1,10 @@
 """People, their sessions and tokens, what they were told, and who did what as an operator."""
 
 from datetime import datetime
+from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import BigInteger, ForeignKey, Index, String, Text, func, text
+from sqlalchemy import BigInteger, ForeignKey, Index, String, Text, UniqueConstraint, func, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from dynabench.kit.db import Base, Key, now
@@ -58,7 +59,8 @@ class Person(Base):
 class Session(Base):
     """A browser that is logged in; only the digest of its cookie is stored.
 
-    `seen_at` is when it was last used, to a few minutes, and `user_agent` is its own name for itself.
+    `seen_at` is when it was last used, to a few minutes, `user_agent` its own name for itself, and `provider` the
+    name of the provider that it logged in with, if any.
     """
 
     __tablename__ = "sessions"
@@ -69,6 +71,65 @@ class Session(Base):
     seen_at: Mapped[datetime | None]
     expires_at: Mapped[datetime]
     user_agent: Mapped[str] = mapped_column(String(200), default="", server_default="")
+    provider: Mapped[str] = mapped_column(String(40), default="", server_default="")
+
+
+class LoginStep(StrEnum):
+    """Steps of a log-in under way: the browser is at a provider, chooses a name for a new account, proves that an
+    account is its own, confirms a further way to log in, or is asked for a code."""
+
+    PROVIDER = "provider"
+    JOIN = "join"
+    PROOF = "proof"
+    CONFIRM = "confirm"
+    CODE = "code"
+
+
+class PendingLogin(Base):
+    """A log-in that takes more than one request, of the browser whose cookie has this digest.
+
+    `details` is what the `step` needs; `tries` are the wrong codes or passwords so far.
+    """
+
+    __tablename__ = "pending_logins"
+
+    digest: Mapped[str] = mapped_column(String(64), primary_key=True)
+    step: Mapped[str] = mapped_column(String(10))
+    person_id: Mapped[int | None] = mapped_column(ForeignKey("people.id", ondelete="CASCADE"), index=True)
+    details: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    tries: Mapped[int] = mapped_column(default=0)
+    expires_at: Mapped[datetime] = mapped_column(index=True)
+
+
+class Identity(Base):
+    """An account at a provider of log-ins, known by the provider's `issuer` and its own `subject`."""
+
+    __tablename__ = "identities"
+
+    id: Mapped[int] = mapped_column(Key, primary_key=True)
+    person_id: Mapped[int] = mapped_column(ForeignKey("people.id", ondelete="CASCADE"), index=True)
+    issuer: Mapped[str] = mapped_column(String(255))
+    subject: Mapped[str] = mapped_column(String(255))
+    email: Mapped[str] = mapped_column(String(254), default="")
+    created_at: Mapped[datetime] = mapped_column(default=now)
+    used_at: Mapped[datetime | None]
+
+    __table_args__ = (UniqueConstraint("issuer", "subject", name="uq_identities_subject"),)
+
+
+class SecondFactor(Base):
+    """An app that shows codes (TOTP): its secret, encrypted, and digests of codes for the day when it is lost.
+
+    It is asked for from `confirmed_at` on. `last_step` is the time step of the last code, which works once.
+    """
+
+    __tablename__ = "second_factors"
+
+    person_id: Mapped[int] = mapped_column(ForeignKey("people.id", ondelete="CASCADE"), primary_key=True)
+    secret: Mapped[str] = mapped_column(String(200))
+    confirmed_at: Mapped[datetime | None]
+    last_step: Mapped[int] = mapped_column(BigInteger, default=0)
+    recovery_codes: Mapped[list[Any]] = mapped_column(default=list)
 
 
 class Token(Base):
