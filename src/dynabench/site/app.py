@@ -34,6 +34,7 @@ from dynabench.site.middleware import CleanAddress, Frame
 from dynabench.site.process_routes import Description, Readiness
 from dynabench.site.request_bodies import BodyLimit
 from dynabench.validation import pages as validation_pages
+from dynabench.validation import places
 
 FEATURES = (
     "people.accounts",
@@ -55,6 +56,7 @@ FEATURES = (
     "site.community",
     "site.console",
     "site.cards",
+    "site.documentation",
 )
 PARTS = ("api", "submission_api", "submission_pages", "pages", "recovery_pages", "settings_pages")
 ANNOUNCED = (collection_pages.router, validation_pages.router)
@@ -220,6 +222,7 @@ def create_app(settings: Settings | None = None, host: Any = None) -> FastAPI:
     app.state.limiter = security.Limiter()
     app.state.description = Description(app.openapi)
     app.state.readiness = Readiness()
+    app.state.count_checks = places.count_checks
     problems.install(app)
     app.router.routes.extend(routes())
     app.mount("/static", web.static_files(), name="static")
