@@ -23,7 +23,7 @@ function failed(source, target, message, status) {
   const place = place_of(source, target);
   place.querySelector(":scope > [data-failure]")?.remove();
   place.prepend(box);
-  box.focus();
+  if (!source.getAttribute("hx-trigger")?.includes("change")) box.focus(); // what saves itself takes the focus from nobody
   if (waits) awaitAgain(box, source, resend);
 }
 
