@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace as Thing
 
 from dynabench.collection.attributions import Overlap
-from dynabench.collection.boards import Mine
+from dynabench.collection.boards import Mine, RoundRank
 from dynabench.collection.figure_schemas import BoardPage, BoardRow, FigureRateOut
 from dynabench.collection.overview import Excerpt
 from dynabench.collection.pages import first_steps
@@ -86,7 +86,8 @@ CREATE = {
     "values": {"input": {}, "answer": {}}, "problem": "", "tries": [], "outcome": None, "tried": None, "asks": True,
     "against": ["nli-minilm", "nli-ngram"],
     "explanation": {"values": {}, "errors": {}, "saved": False}, "retracted": False, "asked_for": NLI.ask,
-    "changes": [], "overlaps": {}, "goals": [], "quota": None, "announcements": [],
+    "changes": [], "overlaps": {}, "goals": [], "quota": None, "announcements": [], "checks": 4, "worked": [],
+    "place": RoundRank(rank=2, people=7), "progress": {"examples": 312, "validated": 61},
 }  # fmt: skip
 TRIED = {
     "context_id": 3,
@@ -100,6 +101,7 @@ ANSWERED = CREATE | {
 }  # fmt: skip
 SANDBOX = CREATE | {
     "task": "sentiment", "config": SENTIMENT, "round": _round("sentiment"), "sandbox": True, "mine": None,
+    "place": None, "checks": None,
     "handout": HandoutOut(id=9, values={}, goal=None, start="prompt", initial={"statement": "The hotel was quiet."}),
     "values": {"input": {"statement": "The hotel was quiet."}, "answer": {}},
 }  # fmt: skip
@@ -191,7 +193,7 @@ def _item(config, mode, context, text, answer):
 
 
 JUDGE = {
-    "task": "nli", "config": NLI, "outcome": None, "voted_context": {}, "today": 12,
+    "task": "nli", "config": NLI, "outcome": None, "voted_context": {}, "today": 12, "checks": 4,
     "problem": "", "errors": {}, "values": {},
     "item": _item(NLI, "judge", {"premise": PREMISE}, HYPOTHESIS, {"label": "contradiction"}),
 }  # fmt: skip

@@ -234,6 +234,25 @@ class Mine:
     mer: FigureRateOut
 
 
+@dataclass(frozen=True)
+class RoundRank:
+    """Somebody's rank among the people of a round."""
+
+    rank: int
+    people: int
+
+
+def place_of(session: Session, person: Person, round_: Round) -> RoundRank | None:
+    """Somebody's rank in the round as its board gives it, None before their first example.
+
+    It costs what the board does.
+    """
+    rows = session.execute(ranked_people(round_.id, controls([round_]))).all()
+    keys = [(row.Person.id, (row.validated, row.fooled, -row.examples)) for row in rows]
+    own = next((key for id_, key in keys if id_ == person.id), None)
+    return None if own is None else RoundRank(1 + sum(key > own for _, key in keys), len(keys))
+
+
 def mine(session: Session, person: Person, round_: Round) -> Mine:
     """Somebody's own figures in a round; `today` is the UTC day."""
     counts = session.execute(own_tally(person.id, round_.id, but=controls([round_]), alone=True)).one()

@@ -154,6 +154,7 @@ async def perturb(request: Request, id: RowId, person: Member) -> Response:
     if not wants_fragment(request):
         return RedirectResponse(str(request.app.url_path_for("create", task=task)), status_code=303)
     values = await db.aread(create_page.values, person, task, False, None, handout)
+    values["checks"] = await create_page.checks_left(request, person, task)
     return render(request, "collection/create.html", fragment="collection/_context.html", **values)
 
 
@@ -224,6 +225,7 @@ async def judge(request: Request, id: RowId, person: Member) -> Response:
         raise errors.Conflict(_("Your answer was recorded. Reload the page to continue."))
     values = await db.aread(create_page.values, person, task, False, None, handout)
     values["values"] = {"input": example.input, "answer": example.answer}
+    values["checks"] = await create_page.checks_left(request, person, task)
     values |= create_page.stored_outcome_values(config, handout, example, service.outcome(example, fooled))
     return render(request, "collection/create.html", fragment="collection/_answer.html", **values)
 

@@ -34,6 +34,7 @@ from dynabench.site.middleware import CleanAddress, Frame
 from dynabench.site.process_routes import Description, Readiness
 from dynabench.site.request_bodies import BodyLimit
 from dynabench.validation import pages as validation_pages
+from dynabench.validation import places
 
 FEATURES = (
     "people.accounts",
@@ -220,6 +221,7 @@ def create_app(settings: Settings | None = None, host: Any = None) -> FastAPI:
     app.state.limiter = security.Limiter()
     app.state.description = Description(app.openapi)
     app.state.readiness = Readiness()
+    app.state.count_checks = places.count_checks
     problems.install(app)
     app.router.routes.extend(routes())
     app.mount("/static", web.static_files(), name="static")
