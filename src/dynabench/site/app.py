@@ -56,6 +56,7 @@ FEATURES = (
     "site.community",
     "site.console",
     "site.cards",
+    "site.documentation",
 )
 PARTS = ("api", "submission_api", "submission_pages", "pages", "recovery_pages", "settings_pages")
 ANNOUNCED = (collection_pages.router, validation_pages.router)
