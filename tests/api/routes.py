@@ -112,6 +112,8 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("GET", "/leaderboards.csv"): Route("anyone"),
     ("GET", "/search"): Route("anyone", params={"q": "nli"}),
     ("GET", "/api/v1/search"): Route("anyone", params={"q": "nli"}),
+    ("GET", "/live"): Route("anyone"),
+    ("GET", "/try"): Route("anyone", params={"task": "sentiment"}),
     ("GET", "/docs"): Route("anyone"),
     ("GET", "/docs/{name:path}"): Route("anyone"),
     ("GET", "/docs/api"): Route("anyone"),

@@ -15,7 +15,7 @@ FEW, MANY = 5, 50
 """Hits of each kind where all are shown, and of one kind alone."""
 
 
-@router.get("/search", name="search")
+@router.get("/search", name="search_results")
 async def search_page(
     request: Request,
     viewer: Viewer,

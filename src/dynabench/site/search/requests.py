@@ -16,8 +16,8 @@ from dynabench.site.search import service
 from dynabench.site.search.service import KINDS, SearchGroup
 
 PATIENCE = 1.0
-"""Seconds that a source has. The first search of a process reads the library and the documentation, and a model host may
-be silent; what comes later is there for the next search."""
+"""Seconds that a source has. The first search of a process reads the library and the documentation, and a model
+host may be silent; what comes later is there for the next search."""
 FRESH = 10.0
 """Seconds that the models which visitors see are kept."""
 
