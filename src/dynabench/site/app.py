@@ -57,6 +57,7 @@ FEATURES = (
     "site.console",
     "site.cards",
     "site.documentation",
+    "site.identity",
 )
 PARTS = ("api", "submission_api", "submission_pages", "pages", "recovery_pages", "settings_pages")
 ANNOUNCED = (collection_pages.router, validation_pages.router)
