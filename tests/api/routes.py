@@ -110,6 +110,8 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("GET", "/tasks"): Route("anyone"),
     ("GET", "/leaderboards"): Route("anyone"),
     ("GET", "/leaderboards.csv"): Route("anyone"),
+    ("GET", "/search"): Route("anyone", params={"q": "nli"}),
+    ("GET", "/api/v1/search"): Route("anyone", params={"q": "nli"}),
     ("GET", "/live"): Route("anyone"),
     ("GET", "/try"): Route("anyone", params={"task": "sentiment"}),
     ("GET", "/docs"): Route("anyone"),

@@ -82,11 +82,9 @@ async def board_picture(request: Request, task: str) -> Response:
         text = _("Leaderboard: no model ranked yet")
         return await _send_png(request, lambda: pictures.draw_link_picture(line.name, text))
     score = best.score
-    ends = [
-        value / 100 if value is not None and line.board.percent else None
-        for value in (score.value, score.low, score.high)
-    ]
-    figure = Figure(number(score.value, 1), best.entrant.name, *ends, people=line.human.value, colour=MODELS)
+    ends = (score.value, score.low, score.high)
+    value, low, high = (None if end is None or not line.board.percent else end / 100 for end in ends)
+    figure = Figure(number(score.value, 1), best.entrant.name, value, low, high, line.human.value, MODELS)
     text = _("Leaderboard: the best of %(n)s models by %(metric)s", n=line.board.models, metric=line.board.metric.title)
     return await _send_png(request, lambda: pictures.draw_link_picture(line.name, text, figure))
 
