@@ -5,7 +5,7 @@ A picture shows what everybody may see on the page that it is of, whoever asks f
 
 import time
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any
 
 from fastapi import APIRouter, Request
 from markupsafe import escape
@@ -32,7 +32,8 @@ FRESH = 300  # seconds that a picture is kept
 MOST = 200  # pictures that are kept
 FOR_AN_HOUR = {"Cache-Control": "public, max-age=3600"}
 CLAIM = _("People write examples that models get wrong. What other people confirm becomes the next, harder benchmark.")
-Side = Literal[180, 192, 512]
+SIDES = (180, 192, 512)
+"""Pixels of the icons that telephones ask for."""
 
 
 async def _send_png(request: Request, draw: Callable[[], str]) -> Response:
@@ -121,8 +122,10 @@ def _vmer(rate: Rate) -> Figure:
 
 
 @router.get("/icon-{side}.png", name="icon")
-async def icon(request: Request, side: Side) -> Response:
+async def icon(request: Request, side: int) -> Response:
     """The mark on paper, for telephones."""
+    if side not in SIDES:
+        raise errors.NotFound(_("There is no icon of this size."))
     return await _send_png(request, lambda: pictures.draw_icon().replace('="512"', f'="{side}"'))
 
 
@@ -137,7 +140,7 @@ async def favicon(request: Request) -> Response:
 async def manifest() -> Response:
     """What a telephone needs to keep the site among its programs."""
     icons: list[dict[str, Any]] = [
-        {"src": f"/icon-{side}.png", "sizes": f"{side}x{side}", "type": "image/png"} for side in (192, 512)
+        {"src": f"/icon-{side}.png", "sizes": f"{side}x{side}", "type": "image/png"} for side in SIDES[1:]
     ]
     icons.append({"src": static_address("favicon.svg"), "sizes": "any", "type": "image/svg+xml"})
     document = {

@@ -1,5 +1,6 @@
 """The site's mark as icons, and the pictures that stand beside shared links, drawn as SVG and rendered as PNG."""
 
+import re
 import struct
 import textwrap
 from dataclasses import dataclass
@@ -42,7 +43,7 @@ def draw_link_picture(title: str, text: str, figure: Figure | None = None) -> st
     """Return the picture of a shared link as SVG: the mark, a title, one sentence, and a number with its interval."""
     titles = textwrap.wrap(title, TITLE_LETTERS)[:2] or [""]
     size = 76 if len(titles) == 1 else 64
-    lines = textwrap.wrap(textwrap.shorten(text, 2 * LINE_LETTERS, placeholder="…"), LINE_LETTERS)
+    lines = textwrap.wrap(_beginning(text, 2 * LINE_LETTERS), LINE_LETTERS)
     parts = [
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="{PAPER}"/>',
         f'<g transform="translate({LEFT - 6} 56) scale(2.2)">{MARK}</g>',
@@ -62,6 +63,16 @@ def draw_link_picture(title: str, text: str, figure: Figure | None = None) -> st
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" font-family="{FONT}">{inside}</svg>'
     )
+
+
+def _beginning(text: str, letters: int) -> str:
+    """The first sentences of a text that have so many letters at most; where the first is longer, its first words."""
+    first, *others = re.split(r"(?<=[.?!])\s+", text.strip())
+    for sentence in others:
+        if len(first) + len(sentence) + 1 > letters:
+            break
+        first = f"{first} {sentence}"
+    return textwrap.shorten(first, letters, placeholder="…")
 
 
 def _text(text: str, x: float, y: float, size: int, colour: str, weight: int = 400, anchor: str = "start") -> str:
