@@ -57,6 +57,7 @@ FEATURES = (
     "site.console",
     "site.cards",
     "site.documentation",
+    "site.search",
 )
 PARTS = ("api", "submission_api", "submission_pages", "pages", "recovery_pages", "settings_pages")
 ANNOUNCED = (collection_pages.router, validation_pages.router)
@@ -112,6 +113,7 @@ TAGS = [
     {"name": "measures", "description": "What the data of rounds are like."},
     {"name": "releases", "description": "Rounds as files that never change, and what they were divided by."},
     {"name": "cycle", "description": "Turns: a round is released, models learn from it, the best is the next target."},
+    {"name": "search", "description": "Finding tasks, models, datasets, metrics, examples and documentation."},
     {"name": "evaluate", "description": "The evaluation library: cards, and results of small inputs."},
 ]
 
