@@ -74,6 +74,8 @@ class Stage(Props):
         if "/identities/" in path:
             known["id"] = self.identity_of(role)
             return path.format(**known)
+        if "/admin/jobs" in path:
+            return path.format(**(known | {"act": "cancel"}))
         if "{handle}" in path:
             known["handle"] = self.browser_of(role)
         if "/submissions/{id}" in path:
