@@ -47,6 +47,7 @@ class Stage(Props):
 
     def address(self, path: str, role: str, number: int | None = None) -> str:
         """The route with real things in place of its parameters; `number` is the example's, by default the scene's."""
+        path = path.replace(":path}", "}")
         known: dict[str, Any] = {"task": "nli", "n": 1, "number": 1, "dataset": "first", "act": "dismiss"}
         known |= {"job": self.scene.job, "folder": "data"}
         known |= {"kind": "metric", "name": "nli-a" if "/models/" in path else "accuracy"}

@@ -59,7 +59,8 @@ def test_find_a_model_talk_to_it_compare_it_and_share_what_it_said(guest):
 def test_without_scripts_a_model_answers_and_explains(guest):
     page = guest(java_script_enabled=False).page
     page.goto("/tasks/nli")
-    follow(page.get_by_role("navigation", name="Task").get_by_role("link", name="Models"), "**/tasks/nli/models")
+    follow(page.get_by_role("navigation", name="Task").get_by_role("link", name="Rounds & data"), "**/tasks/nli/rounds")
+    follow(page.get_by_role("navigation", name="Pages").get_by_role("link", name="Models"), "**/tasks/nli/models")
     follow(page.get_by_role("link", name="nli-ngram"), "**/models/nli-ngram*")
     write(page)
     page.get_by_role("button", name="Ask").click()

@@ -81,7 +81,7 @@ def add_contexts(page: Page) -> None:
 
 
 def open_round(page: Page) -> None:
-    follow(page.get_by_role("navigation", name="Console").get_by_role("link", name="Rounds"), "**/manage/rounds")
+    follow(page.get_by_role("navigation", name="Console").get_by_role("link", name="Collect"), "**/manage/rounds")
     page.get_by_role("checkbox", name=re.compile("^nli-minilm")).check()
     expect(page.get_by_role("checkbox", name=re.compile("^sentiment-minilm"))).to_have_count(0)
     page.get_by_role("button", name="Open immediately").click()
@@ -90,7 +90,9 @@ def open_round(page: Page) -> None:
 
 def invite(page: Page) -> str:
     """The address of a link for annotators."""
-    follow(page.get_by_role("navigation", name="Console").get_by_role("link", name="People"), "**/manage/people")
+    rail = page.get_by_role("navigation", name="Console")
+    follow(rail.get_by_role("link", name="Review"), "**/manage/examples")
+    follow(rail.get_by_role("link", name="People"), "**/manage/people")
     page.get_by_label("Number of people").fill("2")
     page.get_by_role("button", name="Create link").click()
     expect(page.get_by_text("Copy the link now")).to_be_visible()
@@ -129,7 +131,7 @@ HYPOTHESIS = "The neighbours own a parrot that whistles."
 
 def write_example(page: Page) -> str:
     """Write an example from the task's page; its number."""
-    follow(page.get_by_role("navigation", name="Task").get_by_role("link", name="Create"), "**/create")
+    follow(page.get_by_role("navigation", name="Task").get_by_role("link", name="Play"), "**/create")
     page.get_by_role("textbox", name="Hypothesis").fill(HYPOTHESIS)
     page.locator("#create-form").get_by_label("neutral").check()
     page.get_by_role("button", name="Ask the models").click()
@@ -173,7 +175,7 @@ def close_round(page: Page, task: str) -> None:
     page.goto(f"/tasks/{task}")
     follow(page.get_by_role("link", name="Manage"), "**/manage")
     expect(page.get_by_role("region", name="Examples today")).to_contain_text("1")
-    follow(page.get_by_role("navigation", name="Console").get_by_role("link", name="Rounds"), "**/manage/rounds")
+    follow(page.get_by_role("navigation", name="Console").get_by_role("link", name="Collect"), "**/manage/rounds")
     follow(page.get_by_role("table").get_by_role("link", name="Round 1"), "**/manage/rounds/1")
     page.get_by_text("Close this round…").click()
     page.get_by_role("button", name="Close round 1").click()
@@ -201,6 +203,7 @@ def test_from_a_yaml_and_a_csv_to_a_closed_round_and_its_export(guest, site, scr
     vote(quinn, task, write_example(piet))
     close_round(olga, task)
     check_export(olga, task, [*names, "olga", "example.org"])
+    follow(olga.get_by_role("navigation", name="Console").get_by_role("link", name="Setup"), "**/manage/settings")
     follow(olga.get_by_role("navigation", name="Console").get_by_role("link", name="Log"), "**/manage/log")
     for act in ("task.invite", "task.join", "round.opened", "round.closed"):
         expect(olga.get_by_role("table")).to_contain_text(act)

@@ -36,7 +36,7 @@ def test_two_people_choose_and_the_board_says_what_it_was_worth(guest):
     ada, ben = guest("selma"), guest("selim")
     page = ada.page
     page.goto(HERE)
-    expect(page.get_by_role("link", name="Create", exact=True)).to_have_count(0)
+    expect(page.get_by_role("navigation", name="Task").get_by_role("link", name="Play")).to_have_count(0)
     looks_well(page)
     page.get_by_role("link", name="Submit a training set").click()
     page.wait_for_url("**/submit")

@@ -25,8 +25,10 @@ def test_a_task_that_does_not_exist_has_no_console(owner, enter):
 
 
 def test_the_rail_marks_where_one_is(owner, enter):
-    shown = enter(owner).get("/tasks/nli/manage").text
-    assert '<a href="/tasks/nli/manage" aria-current="page">Health</a>' in shown
+    shown = enter(owner).get("/tasks/nli/manage/contexts").text
+    assert '<a href="/tasks/nli/manage/rounds" aria-current="true">Collect</a>' in shown
+    assert '<a href="/tasks/nli/manage/contexts" aria-current="page">Contexts</a>' in shown
+    assert shown.count('href="/tasks/nli/manage/log"') == 0, "sections of other groups are one step away"
 
 
 def test_routes_of_pages_and_of_the_api_share_no_name(app):

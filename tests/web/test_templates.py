@@ -83,6 +83,7 @@ def test_a_blind_validator_sees_no_claim():
 IN_THE_APP = {
     *("collection/chat.html", "collection/drawing.html", "collection/preferences.html"),
     "validation/harms.html",
+    "rounds/rounds.html",
     *("rounds/join.html", "rounds/new.html", "rounds/older.html", "rounds/admin.html"),
     *("rounds/proposal.html", "rounds/proposals.html"),
 }

@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from dynabench.adversaries import checklist
+from dynabench.benchmark.registry import queries as submission_queries
 from dynabench.benchmark.registry import submissions
 from dynabench.collection import seeds
 from dynabench.datasets import conversions, library, stored
@@ -21,9 +22,10 @@ from dynabench.kit.errors import Unavailable
 from dynabench.kit.settings import Settings
 from dynabench.models import catalog
 from dynabench.models.protocol import Card
+from dynabench.operations import demo_history
 from dynabench.rounds import contexts, demo, queries, service
 from dynabench.rounds.contexts import ContextRow
-from dynabench.rounds.tables import Task
+from dynabench.rounds.tables import DemoMark, Task
 from dynabench.tasks.fields import Image
 from dynabench.tasks.shipped import ShippedTask, shipped_selections, shipped_tasks
 
@@ -50,13 +52,15 @@ def prepare(settings: Settings) -> None:
     try:
         for shipped in shipped_tasks():
             if db.read(_has_rounds, shipped.config.id):
+                demo_history.write_releases(db, settings)
                 continue
             if any(isinstance(field, Image) for field in shipped.config.context):  # pictures are noted with their task
                 db.write(service.save_task, None, shipped.source)
             contexts = [*shipped.contexts(), *demo.store_picture_contexts(db, settings, shipped.config)]
             own = [card for card in cards if card.task == shipped.answered_by]
             targets = strongest([card for card in ours if card.task == shipped.answered_by])
-            db.write(_add_task, shipped, contexts, own, targets)
+            db.write(_add_task, shipped, contexts, own, targets, settings)
+            demo_history.write_releases(db, settings)
         for shipped in shipped_selections():
             if not db.read(_has_task, shipped.config.id):
                 add_selection(db, settings, shipped)
@@ -114,17 +118,32 @@ def strongest(ours: list[Card]) -> list[Card]:
 
 
 def _add_task(
-    session: Session, shipped: ShippedTask, values: list[dict[str, Any]], own: list[Card], targets: list[Card]
+    session: Session,
+    shipped: ShippedTask,
+    values: list[dict[str, Any]],
+    own: list[Card],
+    targets: list[Card],
+    settings: Settings | None = None,
 ) -> None:
-    """Add a task with everything that belongs to it at once: nobody meets half of one, nor does a crash leave it."""
-    config = shipped.config
-    service.save_task(session, None, shipped.source)
+    """Add a task with everything that belongs to it at once: nobody meets half of one, nor does a crash leave it.
+
+    With `settings`, whose folder takes its files, its history comes along.
+    """
+    config, archive = shipped.config, demo_history.archive_of(shipped.config.id) if settings else None
+    sources = [*(demo_history.collected_configs(archive) if archive else ()), shipped.source]
+    for source in sources:
+        service.save_task(session, None, source)
     rows = [ContextRow(number, item["values"], item["tag"]) for number, item in enumerate(values, start=1)]
     for batch in contexts.split_batches(rows):
         contexts.add_contexts(session, config.id, config, batch)
     for some in contexts.split_batches(seeds.rows(shipped.seeds())):
         seeds.add(session, config.id, config, some)
-    drafted = service.draft_round(session, None, config.id, targets, "any")
-    service.open_round(session, None, config.id, drafted.number)
+    session.add(DemoMark(kind="task", key=config.id))
+    if settings is not None and archive is not None:
+        demo_history.load_history(session, settings, config.id, archive)
+    if session.scalar(queries.open_round(config.id)) is None:
+        drafted = service.draft_round(session, None, config.id, targets, "any")
+        service.open_round(session, None, config.id, drafted.number)
     for card in own:
-        submissions.submit_installed(session, None, config.id, card)
+        if session.scalar(submission_queries.submission_of_model(config.id, card.name, card.version)) is None:
+            submissions.submit_installed(session, None, config.id, card)

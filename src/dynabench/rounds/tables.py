@@ -233,3 +233,15 @@ class Proposal(Base):
     decided_at: Mapped[datetime | None]
 
     __table_args__ = (Index("ix_proposals_state", "state", "id"),)
+
+
+class DemoMark(Base):
+    """Something that the demo added: a `task`, `person`, `round`, `dataset` or `submission`, by its id as a text.
+
+    All other rows of the demo belong to one of these. Nothing else refers to a mark.
+    """
+
+    __tablename__ = "demo_marks"
+
+    kind: Mapped[str] = mapped_column(String(12), primary_key=True)
+    key: Mapped[str] = mapped_column(String(60), primary_key=True)

@@ -53,42 +53,66 @@ TaskModerator = Annotated[Person, Depends(_require_moderator)]
 """An owner or a moderator of the task; everybody else is turned away."""
 
 
-# section, what the rail calls it, whether moderators see it; the page of a section is the route `manage_<section>`
+# group, its sections: name, label, whether moderators see it; the page of a section is the route `manage_<section>`
 RAIL = (
-    ("health", _("Health"), False),
-    ("rounds", _("Rounds"), False),
-    ("cycle", _("Cycle"), False),
-    ("contexts", _("Contexts"), False),
-    ("examples", _("Examples"), True),
-    ("figures", _("Figures"), True),
-    ("moderation", _("Moderation"), True),
-    ("people", _("People"), True),
-    ("data", _("Data"), False),
-    ("config", _("Config"), False),
-    ("settings", _("Settings"), False),
-    ("announcements", _("Announcements"), False),
-    ("archives", _("Archives"), False),
-    ("webhooks", _("Webhooks"), False),
-    ("log", _("Log"), False),
+    (_("Today"), (("health", _("Today"), False),)),
+    (
+        _("Collect"),
+        (
+            ("rounds", _("Rounds"), False),
+            ("contexts", _("Contexts"), False),
+            ("cycle", _("Cycle"), False),
+            ("data", _("Import data"), False),
+        ),
+    ),
+    (
+        _("Review"),
+        (("examples", _("Examples"), True), ("moderation", _("Moderation"), True), ("people", _("People"), True)),
+    ),
+    (_("Results"), (("figures", _("Figures"), True), ("archives", _("Archives"), False))),
+    (
+        _("Setup"),
+        (
+            ("settings", _("Settings"), False),
+            ("config", _("Config"), False),
+            ("announcements", _("Announcements"), False),
+            ("webhooks", _("Webhooks"), False),
+            ("log", _("Log"), False),
+        ),
+    ),
 )
 
 
 @dataclass(frozen=True)
 class RailEntry:
-    """A line of the rail."""
+    """A section in the rail."""
 
     section: str
     label: str
     address: str
 
 
-def visible_sections(request: Request, task: str) -> list[RailEntry]:
-    """The sections that the viewer may see."""
-    return [
-        RailEntry(section, label, str(request.app.url_path_for(f"manage_{section}", task=task)))
-        for section, label, moderators in RAIL
-        if moderators or Action.MANAGE_TASK in request.state.actions
-    ]
+@dataclass(frozen=True)
+class RailGroup:
+    """Sections of one kind in the rail; the sections of the current group stand in a row of their own."""
+
+    label: str
+    sections: list[RailEntry]
+    is_current: bool
+
+
+def visible_sections(request: Request, task: str, current: str = "") -> list[RailGroup]:
+    """Return the groups with the sections that the viewer may see; groups without any are left out."""
+    groups = []
+    for name, sections in RAIL:
+        entries = [
+            RailEntry(section, label, str(request.app.url_path_for(f"manage_{section}", task=task)))
+            for section, label, moderators in sections
+            if moderators or Action.MANAGE_TASK in request.state.actions
+        ]
+        if entries:
+            groups.append(RailGroup(name, entries, current in {entry.section for entry in entries}))
+    return groups
 
 
 def _head(session: Session, task: str) -> dict[str, Any]:
@@ -119,5 +143,5 @@ async def console_page(
     """
     db: Database = request.app.state.db
     head = await db.aread(_head, task)
-    frame = {"task": task, "section": section, "rail": visible_sections(request, task), **head}
+    frame = {"task": task, "section": section, "rail": visible_sections(request, task, section), **head}
     return render(request, template, status=status, fragment=fragment, **(frame | values))

@@ -203,7 +203,7 @@ def _read(session: Session, task: str) -> dict[str, Any]:
 async def show(request: Request, db: Db, task: str, person: TaskModerator) -> Response:
     """The console's first page; moderators are sent on to the first section that is theirs."""
     if Action.MANAGE_TASK not in request.state.actions:
-        theirs = [entry.address for entry in frame.visible_sections(request, task)]
+        theirs = [entry.address for group in frame.visible_sections(request, task) for entry in group.sections]
         return RedirectResponse([*theirs, str(request.app.url_path_for("task", task=task))][0], status_code=303)
     values = await db.aread(_read, task)
     problems = alerts(request, task, values["newest"], values["of"], values["any_context"], values["health"])

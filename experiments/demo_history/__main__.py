@@ -1,0 +1,51 @@
+"""`python -m experiments.demo_history`: write the shipped contexts, or build the archive of the demo's history."""
+
+import argparse
+import asyncio
+import json
+import time
+from pathlib import Path
+
+from dynabench.operations import demo_history
+from experiments.demo_history import claims
+from experiments.demo_history.build import build
+from experiments.demo_history.scripts import SCRIPTS
+
+BUILTIN = Path(demo_history.__file__).parents[1] / "tasks" / "builtin"
+
+
+def write_contexts() -> None:
+    """Add the written contexts that the shipped tasks lack to their files."""
+    rows = {
+        "nli": [({"premise": premise.text}, premise.tag) for premise in claims.premises()],
+        "sentiment": [({"prompt": prompt}, tag) for prompt, tag in claims.sentiment_prompts()],
+    }
+    for task, pairs in rows.items():
+        path = BUILTIN / f"{task}.contexts.jsonl"
+        present = {json.dumps(json.loads(line)["values"]) for line in path.read_text("utf-8").splitlines()}
+        with path.open("a", encoding="utf-8") as file:
+            for values, tag in pairs:
+                if json.dumps(values) not in present:
+                    file.write(json.dumps({"values": values, "tag": tag}, ensure_ascii=False) + "\n")
+
+
+def main() -> None:
+    """Run the command."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("command", choices=("contexts", "build"))
+    parser.add_argument("tasks", nargs="*", help="tasks to build; by default all")
+    parser.add_argument("--out", type=Path, default=demo_history.ARCHIVES)
+    values = parser.parse_args()
+    if values.command == "contexts":
+        write_contexts()
+        return
+    begun = time.monotonic()
+
+    def report(text: str) -> None:
+        print(f"{time.monotonic() - begun:6.0f} s  {text}", flush=True)
+
+    asyncio.run(build(values.tasks or list(SCRIPTS), values.out, report))
+
+
+if __name__ == "__main__":
+    main()
