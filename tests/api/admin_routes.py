@@ -20,7 +20,7 @@ ADMIN: dict[tuple[str, str], Route] = {
     ("GET", "/admin/settings"): Route("admin"),
     ("GET", "/api/v1/admin/health"): Route("admin"),
     ("GET", "/api/v1/admin/people"): Route("admin"),
-    ("POST", "/api/v1/admin/people/{id}/reset-link"): Route("admin"),
+    ("POST", "/api/v1/admin/people/{id}/reset"): Route("admin"),
     ("GET", "/api/v1/admin/jobs"): Route("admin"),
     ("POST", "/api/v1/admin/jobs/{job}/cancel"): Route("admin"),
     ("POST", "/api/v1/admin/jobs/{job}/retry"): Route("admin"),

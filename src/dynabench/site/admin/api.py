@@ -115,7 +115,7 @@ async def list_accounts(
     return AccountPage(items=items, next=str(next_id) if next_id else None)
 
 
-@router.post("/people/{id}/reset-link", status_code=201)
+@router.post("/people/{id}/reset", status_code=201)
 async def make_reset_link(request: Request, db: Db, settings: AppSettings, id: RowId, admin: Admin) -> ResetLinkOut:
     """Make a link by which a person chooses a new password."""
     _person, token = await db.awrite(recovery.make_reset_link, settings.key, admin.id, id)
