@@ -106,7 +106,12 @@ class Stage(Props):
 
     def thing(self, kind: str, role: str, number: int | None) -> int:
         """The number of one of what a route calls its `kind`: of an example unless it is known for something else."""
-        things = {"tokens": self.token_of, "notices": self.notice_of, "contexts": lambda _: self.scene.given["id"]}
+        things = {
+            "tokens": self.token_of,
+            "notices": self.notice_of,
+            "inbox": self.notice_of,
+            "contexts": lambda _: self.scene.given["id"],
+        }
         things |= {"evaluations": lambda _: self.evaluation(), "reported": lambda _: self.report()}
         things |= {"invitations": lambda _: self.invitation()[0], "bans": self.banned_id, "people": self.banned_id}
         things |= {"conversations": lambda _: self.conversation()}

@@ -58,6 +58,7 @@ FEATURES = (
     "site.console",
     "site.cards",
     "site.documentation",
+    "site.identity",
     "site.search",
 )
 PARTS = ("api", "submission_api", "submission_pages", "pages", "recovery_pages", "settings_pages")
