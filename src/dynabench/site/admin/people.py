@@ -29,6 +29,7 @@ class AccountRow:
     seen_at: datetime | None
     examples: int
     second_factor: bool
+    administers: bool
 
 
 @dataclass(frozen=True)
@@ -136,6 +137,7 @@ def _rows(session: Session, people: Sequence[Person]) -> list[AccountRow]:
             seen.get(person.id),
             examples.get(person.id, 0),
             person.id in factors,
+            person.admin,
         )
         for person in people
     ]

@@ -15,7 +15,7 @@ SECRETS = frozenset({"secret", "host_token", "smtp_password"})
 PREFIX = "DYNABENCH_"
 
 
-class SettingSource(StrEnum):
+class SettingOrigin(StrEnum):
     """Places that a value comes from: the program, a file in the home folder, or the environment."""
 
     DEFAULT = "default"
@@ -29,8 +29,13 @@ class SettingRow:
 
     variable: str
     value: str
-    source: SettingSource
+    source: SettingOrigin
     description: str
+
+    @property
+    def given(self) -> bool:
+        """True if the value is not the program's own."""
+        return self.source is not SettingOrigin.DEFAULT
 
 
 def setting_rows(settings: Settings, environment: Mapping[str, str] | None = None) -> list[SettingRow]:
@@ -41,15 +46,15 @@ def setting_rows(settings: Settings, environment: Mapping[str, str] | None = Non
 
 def _row(settings: Settings, name: str, given: set[str]) -> SettingRow:
     variable, field, value = f"{PREFIX}{name.upper()}", Settings.model_fields[name], getattr(settings, name)
-    source = SettingSource.ENVIRONMENT if variable in given else SettingSource.DEFAULT
-    if name == "secret" and source is SettingSource.DEFAULT and settings.secret_file.exists():
-        source = SettingSource.FILE
+    source = SettingOrigin.ENVIRONMENT if variable in given else SettingOrigin.DEFAULT
+    if name == "secret" and source is SettingOrigin.DEFAULT and settings.secret_file.exists():
+        source = SettingOrigin.FILE
     return SettingRow(variable, _shown(name, value, source), source, field.description or "")
 
 
-def _shown(name: str, value: Any, source: SettingSource) -> str:
+def _shown(name: str, value: Any, source: SettingOrigin) -> str:
     if name in SECRETS:
-        return str(_("set, not shown")) if value or source is SettingSource.FILE else str(_("not set"))
+        return str(_("set, not shown")) if value or source is SettingOrigin.FILE else str(_("not set"))
     if name == "database_url" and value:
         return make_url(value).render_as_string(hide_password=True)
     if name in ("hub_url", "host_url", "ray") and isinstance(value, str) and "@" in value:
