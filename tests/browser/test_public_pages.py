@@ -47,6 +47,9 @@ TOO_SMALL = """() => [
     .filter(([each, { width, height }]) => width > 1 && (width < 23.5 || height < 23.5))
     .map(([each, { width, height }]) => `${each.textContent.trim().slice(0, 30)}: ${width} x ${height}`)"""
 SIDEWAYS = """() => document.documentElement.scrollWidth - document.documentElement.clientWidth"""
+CUT = """() => [...document.querySelectorAll(".table-scroll")]
+    .filter((each) => each.checkVisibility() && each.scrollWidth > each.clientWidth + 1)
+    .map((each) => each.getAttribute("aria-label") ?? each.id)"""
 MOST_REQUESTS, MOST_BYTES = 9, 130 * 1024
 """Of a page without charts that need Vega; a page's own parts and typefaces are among them."""
 
@@ -67,6 +70,8 @@ def test_every_public_page_can_be_read_and_used(guest, view):
         problems += [(path, finding) for finding in findings(page)]
         if page.evaluate(SIDEWAYS) > 0:
             problems.append((path, "wider than the window"))
+        if "wide" in view:
+            problems += [(path, table) for table in page.evaluate(CUT)]
         if "phone" in view:
             problems += [(path, target) for target in page.evaluate(TOO_SMALL)]
     assert problems == []
