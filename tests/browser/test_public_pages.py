@@ -22,7 +22,13 @@ INDEXES = [
 ]
 OF_A_TASK = ["", "/leaderboard", "/people", "/rounds", "/rounds/1", "/rounds/1/data", "/datasets", "/models", "/create"]
 OF_ITS_BOARD = ["/matrix", "/pareto", "/humans", "/compare", "/transfer", "/ledger", "/snapshots", "/reported"]
-PATHS = [*INDEXES, *(f"/tasks/nli{page}" for page in OF_A_TASK + OF_ITS_BOARD), "/models/nli-minilm", "/no-such-page"]
+PATHS = [
+    *INDEXES,
+    *(f"/tasks/nli{page}" for page in OF_A_TASK + OF_ITS_BOARD),
+    "/models/nli-minilm",
+    "/design",
+    "/no-such-page",
+]
 VIEWS = {
     "wide and light": {"viewport": {"width": 1440, "height": 900}, "color_scheme": "light"},
     "middling": {"viewport": {"width": 1024, "height": 768}, "color_scheme": "light"},
@@ -44,7 +50,7 @@ TOO_SMALL = """() => [
     .filter((each) => each.checkVisibility({ visibilityProperty: true, opacityProperty: true }))
     .filter((each) => !each.closest(".skip, .sr-only, label, .span-words, .span-passage"))
     .map((each) => [each, each.getBoundingClientRect()])
-    .filter(([each, { width, height }]) => width > 1 && (width < 23.5 || height < 23.5))
+    .filter(([each, { width, height }]) => width > 1 && (height < 23.5 || (width < 23.5 && each.localName !== "a")))
     .map(([each, { width, height }]) => `${each.textContent.trim().slice(0, 30)}: ${width} x ${height}`)"""
 SIDEWAYS = """() => document.documentElement.scrollWidth - document.documentElement.clientWidth"""
 CUT = """() => [...document.querySelectorAll(".table-scroll")]
