@@ -6,6 +6,7 @@ number of a person.
 """
 
 from tests.api.account_routes import ACCOUNTS
+from tests.api.admin_routes import ADMIN
 from tests.api.cycle_routes import CYCLE
 from tests.api.evaluation_routes import EVALUATION
 from tests.api.release_routes import RELEASES
@@ -245,7 +246,7 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("POST", "/api/v1/proposals/{id}/withdraw"): Route("author", scope="manage"),
     ("GET", "/proposals"): Route("member"),
     ("POST", "/proposals/{id}/withdraw"): Route("author", form={}),
-    ("GET", "/admin"): Route("admin"),
+    **ADMIN,
     ("GET", "/admin/proposals/{id}"): Route("admin"),
     ("POST", "/admin/proposals/{id}"): Route("admin", form={"act": "refuse", "reason": "No."}),
     ("GET", "/tasks/{task}/manage/config"): Route("owner"),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import delete, insert, update
+from sqlalchemy import delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -74,6 +74,12 @@ def account_named(session: Session, name: str) -> Person:
     if person is None:
         raise NotFound(_("There is no account “%(name)s”.", name=name))
     return person
+
+
+def usernames(session: Session, person_ids: Sequence[int]) -> dict[int, str]:
+    """Return the usernames of people by their ids."""
+    people = session.scalars(select(Person).where(Person.id.in_(set(person_ids))))
+    return {person.id: person.username for person in people}
 
 
 def list_accounts(session: Session) -> list[Person]:
