@@ -1,4 +1,4 @@
-"""What the site gives to telephones, search engines and other sites that show a link to it."""
+"""Icons, the manifest, pictures of shared links, and files for search engines."""
 
 import io
 import re

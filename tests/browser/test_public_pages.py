@@ -61,7 +61,7 @@ MOST_REQUESTS, MOST_BYTES = 9, 130 * 1024
 
 
 def findings(page: Page) -> list[str]:
-    """What axe finds at any level."""
+    """Return all that axe finds, at any level."""
     page.evaluate(AXE.read_text(encoding="utf-8"))
     report = page.evaluate("() => axe.run({resultTypes: ['violations']})")["violations"]
     return [f"{rule['id']}: {node['html'][:120]}" for rule in report for node in rule["nodes"]]

@@ -171,7 +171,7 @@ async def favicon(request: Request) -> Response:
 
 @router.get("/manifest.webmanifest", name="manifest")
 async def manifest() -> Response:
-    """What a telephone needs to keep the site among its programs."""
+    """Describe the site to telephones that keep it among their programs."""
     icons: list[dict[str, Any]] = [
         {"src": f"/icon-{side}.png", "sizes": f"{side}x{side}", "type": "image/png"} for side in SIDES[1:]
     ]
