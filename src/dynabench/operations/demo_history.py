@@ -24,9 +24,10 @@ from dynabench.benchmark.evaluations import records
 from dynabench.benchmark.releases import release_steps
 from dynabench.benchmark.releases.tables import Release, ReleaseState
 from dynabench.collection.tables import Example, Seed
-from dynabench.kit.db import Base, Database, Utc, now
+from dynabench.kit.db import Database, Utc, now
 from dynabench.kit.settings import Settings
 from dynabench.models import catalog
+from dynabench.operations import migrations
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds.tables import Context, DemoMark, RoundState, TaskVersion
 from dynabench.validation import rebuild
@@ -120,7 +121,7 @@ class HistoryLoader:
         self._install_models()
         self._match()
         for name in TABLES:
-            table = Base.metadata.tables[name]
+            table = migrations.metadata().tables[name]
             rows = [_moved(row, table, shift) for row in self.archive.rows(table)]
             self._add(table, rows)
         self._set_later_columns()
@@ -226,12 +227,12 @@ class HistoryLoader:
     def _is_served(self, row: Row) -> bool:
         """Return True if the targets of an open round are those that the package has now."""
         shipped = {(entry.name, entry.version) for entry in catalog.find([catalog.BUILTIN])}
-        targets = self.archive.rows(Base.metadata.tables["targets"])
+        targets = self.archive.rows(migrations.metadata().tables["targets"])
         return all((t["model"], t["version"]) in shipped for t in targets if t["round_id"] == row["id"])
 
     def _set_later_columns(self) -> None:
         for (name, column), target in LATER.items():
-            table = Base.metadata.tables[name]
+            table = migrations.metadata().tables[name]
             for row in self.archive.rows(table):
                 if row.get(column) in self.ids[target] and row["id"] in self.ids[name]:
                     statement = update(table).where(table.c.id == self.ids[name][row["id"]])
@@ -245,7 +246,7 @@ class HistoryLoader:
 
     def _sign(self, shift: timedelta) -> None:
         """Sign the records with this deployment's key."""
-        table = Base.metadata.tables["records"]
+        table = migrations.metadata().tables["records"]
         for new in self.ids["evaluations"].values():
             record = self.session.execute(select(table.c.document).where(table.c.evaluation_id == new)).one_or_none()
             if record is None:
@@ -278,7 +279,7 @@ class HistoryLoader:
 def collected_configs(path: Path) -> list[str]:
     """Return the configs that the rounds of an archive were collected with, oldest first."""
     with zipfile.ZipFile(path) as file:
-        rows = DemoArchive(file).rows(Base.metadata.tables["task_versions"])
+        rows = DemoArchive(file).rows(migrations.metadata().tables["task_versions"])
         return [row["source"] for row in sorted(rows, key=lambda version: int(version["number"]))]
 
 
