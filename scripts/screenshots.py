@@ -67,7 +67,7 @@ def try_it(page: Page) -> None:
     page.goto("/")
     page.get_by_label("Your sentence").fill("The best thing about the hotel is the train that leaves it every hour.")
     page.get_by_label("negative").check()
-    page.get_by_role("button", name="Try to fool it").click()
+    page.get_by_role("button", name="Ask the model").click()
     expect(page.locator("token-strip .strip").first).to_be_visible()
 
 

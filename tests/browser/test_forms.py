@@ -33,7 +33,7 @@ def test_it_is_said_in_the_language_of_the_page(guest):
     page = guest(locale="es-ES", viewport=PHONE).page
     page.goto("/")
     page.locator("#trybox [data-primary]").click()
-    expect(page.locator("#try-error")).to_have_text("Rellena esto.")
+    expect(page.locator("#trybox .field-error").first).to_have_text("Rellena esto.")
     group = page.locator("#trybox fieldset")
     expect(group).to_have_accessible_description("Elige una.")
     group.get_by_role("radio").first.check(force=True)

@@ -41,7 +41,7 @@ def test_a_visitor_tries_it_without_scripts(guest):
     page.goto("/")
     page.get_by_label("Your sentence").fill("If you enjoy queueing, you will love this museum.")
     page.get_by_label("negative").check()
-    page.get_by_role("button", name="Try to fool it").click()
+    page.get_by_role("button", name="Ask the model").click()
     expect(page.get_by_role("heading", name="You fooled it.")).to_be_visible()
 
 

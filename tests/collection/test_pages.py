@@ -5,6 +5,7 @@ import re
 import pytest
 
 from dynabench.collection import overview
+from dynabench.site.home.pages import home_figures
 from dynabench.tasks import shipped_tasks
 from dynabench.web.environment import environment
 from tests.collection.conftest import draw, send, written
@@ -42,11 +43,11 @@ def test_who_has_written_nothing_yet_is_led_to_a_task(owner, browser, eve):
     assert welcome not in eve.get("/").text
 
 
-def test_a_task_without_examples_says_so_in_one_line(owner, browser):
-    card = re.search(r'<article class="task-card">.*?</article>', browser().get("/").text, re.DOTALL)[0]
-    assert "No examples yet" in card
-    assert "no data yet" not in card
-    assert "/validate" not in card
+def test_a_task_without_examples_says_so_and_offers_to_write(owner, browser):
+    line = re.search(r'<li class="task-line">.*?</li>', browser().get("/tasks?q=inference").text, re.DOTALL)[0]
+    assert "<dd>0</dd>" in line
+    assert "/create" in line
+    assert "/validate" not in line
 
 
 def test_joining_from_a_task_leads_back_to_it(owner, browser):
@@ -172,14 +173,13 @@ def test_what_all_rounds_brought_does_not_shrink_when_one_closes(owner, ada, dat
     given = draw(ada)
     for n in range(3):
         assert send(ada, written(given, f"This is not example {n}.")).status_code == 201
-    before = database.read(overview.home)["totals"]
-    assert before["examples"] == before["open"]["examples"] == 3
+    before = database.read(home_figures).totals
+    assert (before.examples, before.playing, before.open_rounds) == (3, 1, 2)
     assert owner.post("/api/v1/tasks/nli/rounds/1/close").status_code == 200
-    after = database.read(overview.home)["totals"]
-    assert after["open"]["examples"] == 0
-    assert {name: after[name] for name in before if name != "open"} == {
-        name: before[name] for name in before if name != "open"
-    }
+    after = database.read(home_figures).totals
+    assert after.open_rounds == 1
+    names = ("examples", "with_outcome", "fooled", "verified", "votes", "people")
+    assert all(getattr(after, name) == getattr(before, name) for name in names)
 
 
 @pytest.mark.parametrize("task", ["image-classification", "vqa"])

@@ -21,14 +21,14 @@ furnish, change = world.furnish, world.change
 
 
 def page(client, path="/leaderboards"):
-    client.app.state.task_lines = None  # the figures are kept for seconds
+    client.app.state.home_figures = None  # the figures are kept for seconds
     answer = client.get(path)
     assert answer.status_code == 200, answer.text
     return answer.text
 
 
 def table(client, query=""):
-    client.app.state.task_lines = None
+    client.app.state.home_figures = None
     return list(csv.DictReader(io.StringIO(client.get(f"/leaderboards.csv{query}").content.decode("utf-8-sig"))))
 
 

@@ -12,8 +12,8 @@ from dynabench.models import catalog, encoder, spec
 from dynabench.models.host import wire
 from dynabench.models.training import recipes
 
-NAMES = ["boolq-ngram", "digits-resnet", "hate-minilm", "hate-ngram", "ner-tagger", "nli-minilm", "nli-ngram"]
-NAMES += ["qa-extended-reader", "qa-minilm"]
+NAMES = ["boolq-minilm", "boolq-ngram", "digits-resnet", "hate-minilm", "hate-ngram", "ner-tagger", "nli-minilm"]
+NAMES += ["nli-ngram", "qa-extended-reader", "qa-minilm"]
 NAMES += ["sentiment-minilm", "sentiment-ngram", "summarization-textrank", "translation-lexicon", "vqa-vilt"]
 
 
@@ -26,7 +26,7 @@ def test_the_shipped_models_are_there_with_cards_and_reach_their_floors():
     assert spec.read(catalog.BUILTIN / "qa-minilm").scores["SQuAD 1.1 dev"].f1 >= 0.767
     hate = spec.read(catalog.BUILTIN / "hate-minilm").scores
     assert min(hate[name].macro_f1 for name in recipes.load("hate-minilm").floor) >= 0.70
-    assert spec.read(catalog.BUILTIN / "nli-minilm").scores["SNLI test"].accuracy >= 0.78
+    assert spec.read(catalog.BUILTIN / "nli-minilm").scores["SNLI test"].accuracy >= 0.795
     assert spec.read(catalog.BUILTIN / "sentiment-minilm").scores["SST-3 test"].accuracy >= 0.72
 
 

@@ -41,7 +41,7 @@ def test_a_model_is_found_by_folder_by_name_and_by_version(copied, tmp_path):
 @pytest.mark.parametrize(
     ("reference", "says"),
     [
-        ("nobody", "is no folder, zip, hub id (org/name) or address, nor a model installed here: boolq-ngram"),
+        ("nobody", "is no folder, zip, hub id (org/name) or address, nor a model installed here: boolq-minilm"),
         ("nli-ngram@0000", "is no folder"),
         ("model.yaml", "Name the folder that holds it"),
         ("weights.bin", "is a file; name the model's folder, or a zip of it"),

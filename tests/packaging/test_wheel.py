@@ -30,6 +30,8 @@ def test_the_installed_wheels_serve_a_page_with_its_assets_and_answers(image, tm
         for asset in assets:
             with urllib.request.urlopen(base + asset) as answer:
                 assert answer.status == 200
+        with urllib.request.urlopen(f"{base}/docs/how-to/submit") as answer:
+            assert "Submit a model" in answer.read().decode()
     finally:
         process.terminate()
         process.wait(20)

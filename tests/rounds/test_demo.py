@@ -12,6 +12,6 @@ def test_no_demo_round_counts_what_fools_n_grams_where_a_stronger_model_comes():
         "nli": ["nli-minilm"],
         "sentiment": ["sentiment-minilm"],
         "hate": ["hate-minilm"],
-        "boolq": ["boolq-ngram"],
+        "boolq": ["boolq-minilm"],
         "qa": ["qa-minilm"],
     }

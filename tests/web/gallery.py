@@ -47,14 +47,14 @@ async def show(request: Request) -> Response:
 async def tasks(request: Request) -> Response:
     """The part of the home page that asks for itself while a demo is being set up."""
     request.state.viewer = None
-    return secured(render(request, "rounds/_tasks.html", **PAGES["home-starting"][1]))
+    return secured(render(request, "home/_home_boards.html", **PAGES["home-starting"][1]))
 
 
 async def answer(request: Request) -> Response:
     """What a try brings back, without asking any model."""
     request.state.viewer = None
     if request.url.path == "/try":
-        return secured(render(request, "collection/_try.html", **BOX_ANSWERED))
+        return secured(render(request, "home/_try.html", **BOX_ANSWERED))
     return secured(render(request, "collection/create.html", fragment="collection/_answer.html", **ANSWERED))
 
 

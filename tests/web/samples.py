@@ -3,17 +3,25 @@
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace as Thing
 
+from dynabench.benchmark.evaluations.measures import find_measure
+from dynabench.benchmark.leaderboards.best_models import BestModel, BoardSummary
+from dynabench.benchmark.ranking import DisplayedScore
+from dynabench.benchmark.standings import Entrant, ScoreCell
 from dynabench.collection.attributions import Overlap
-from dynabench.collection.boards import Mine
+from dynabench.collection.boards import Mine, RoundRank
 from dynabench.collection.figure_schemas import BoardPage, BoardRow, FigureRateOut
 from dynabench.collection.overview import Excerpt
-from dynabench.collection.pages import first_steps
 from dynabench.collection.programs import Board, Compared, Line
 from dynabench.collection.schemas import ExampleOut, HandoutOut, OutcomeOut, PredictionOut
 from dynabench.collection.statistics import Figures, RoundStatistics
 from dynabench.kit.errors import Unavailable
 from dynabench.rounds.demo import DemoProgress
 from dynabench.rounds.schemas import RoundOut, TargetOut
+from dynabench.site.home.continuing import Continuation
+from dynabench.site.home.pages import counter_texts, index_values
+from dynabench.site.home.saturation_chart import saturation_chart
+from dynabench.site.home.task_index import SORTS, TaskFilter, TaskLine
+from dynabench.site.home.totals import Totals
 from dynabench.stats.rates import (
     UNKNOWN,
     ErrorCounts,
@@ -86,7 +94,8 @@ CREATE = {
     "values": {"input": {}, "answer": {}}, "problem": "", "tries": [], "outcome": None, "tried": None, "asks": True,
     "against": ["nli-minilm", "nli-ngram"],
     "explanation": {"values": {}, "errors": {}, "saved": False}, "retracted": False, "asked_for": NLI.ask,
-    "changes": [], "overlaps": {}, "goals": [], "quota": None, "announcements": [],
+    "changes": [], "overlaps": {}, "goals": [], "quota": None, "announcements": [], "checks": 4, "worked": [],
+    "place": RoundRank(rank=2, people=7), "progress": {"examples": 312, "validated": 61},
 }  # fmt: skip
 TRIED = {
     "context_id": 3,
@@ -100,6 +109,7 @@ ANSWERED = CREATE | {
 }  # fmt: skip
 SANDBOX = CREATE | {
     "task": "sentiment", "config": SENTIMENT, "round": _round("sentiment"), "sandbox": True, "mine": None,
+    "place": None, "checks": None,
     "handout": HandoutOut(id=9, values={}, goal=None, start="prompt", initial={"statement": "The hotel was quiet."}),
     "values": {"input": {"statement": "The hotel was quiet."}, "answer": {}},
 }  # fmt: skip
@@ -149,16 +159,29 @@ SPECIMENS = [
      "input": [Excerpt(SENTIMENT.input[0], "Great service, if you enjoy waiting an hour for a closed kitchen.", {})],
      "answer": "negative", "said": [("sentiment-minilm", "positive")], "votes": 2},
 ]  # fmt: skip
-CARDS = [
-    {"id": each.id, "name": each.name, "description": each.description, "vmer": wilson(k, n), "examples": n,
-     "fooled": 2 * k, "people": 23, "waiting": 14, "history": [rate for _, rate in HISTORY],
-     "round": {"number": 4, "targets": [f"{each.id}-minilm", f"{each.id}-ngram"]}}
-    for each, k, n in [(SENTIMENT, 61, 240), (NLI, 82, 312)]
-]  # fmt: skip
+
+
+def task_line(config, metric, skill, human, waiting):
+    """A task of the indexes with one scored model and people's answers, and a round whose best score rose twice."""
+    name = f"{config.id}-minilm"
+    entrants = [Entrant(at, name, "installed", name, "1", NOW - timedelta(days=90 - 30 * at)) for at in range(3)]
+    records = tuple((entrant, ScoreCell(skill - 0.1 * (2 - entrant.id), None, None, 300)) for entrant in entrants)
+    best = BestModel(entrants[-1], DisplayedScore(100 * skill, 100 * skill - 4, 100 * skill + 4), 300)
+    board = BoardSummary(find_measure(metric), 3, best, 2, ("en",), {1: records, 2: records[:2]})
+    people = wilson(round(200 * human), 200)
+    return TaskLine(
+        id=config.id, name=config.name, description=config.description, warning=False, trains=False,
+        modalities=("text",), round=4, rounds=4, targets=(f"{config.id}-minilm",), examples=312, recent=42,
+        waiting=waiting, history=tuple(HISTORY), people=people, people_by_round={1: people, 2: people}, board=board,
+    )  # fmt: skip
+
+
+LINES = [task_line(SENTIMENT, "accuracy", 0.58, 0.94, 4), task_line(NLI, "accuracy", 0.71, 0.92, 0)]
 STATEMENT = "The hotel was as quiet as the brochure promised, and so was everybody who tried the buffet."
 BOX = {
-    "task": "sentiment", "config": SENTIMENT, "context_id": 9, "placeholder": "The film was so good that I left early.",
-    "values": {"input": {}, "answer": {}}, "errors": {}, "outcome": None, "tried": None,
+    "task": "sentiment", "config": SENTIMENT, "context_id": 9, "models": ["sentiment-minilm"], "context": {},
+    "context_fields": [], "goal": None, "values": {"input": {}, "answer": {}}, "errors": {},
+    "outcome": None, "tried": None,
 }  # fmt: skip
 BOX_ANSWERED = BOX | {
     "values": {"input": {"statement": STATEMENT}, "answer": {"label": "negative"}},
@@ -168,20 +191,23 @@ BOX_ANSWERED = BOX | {
         predictions=[_prediction("sentiment-minilm", "positive", {"positive": 0.91, "neutral": 0.06, "negative": 0.03},
                                  True)]),
 }  # fmt: skip
-TOTALS = {
-    "examples": 552,
-    "fooled": 224,
-    "verified": 143,
-    "people": 31,
-    "votes": 611,
-    "unknown": 0,
-    "open": {"examples": 312, "fooled": 120, "verified": 82, "unknown": 0},
-}
+TOTALS = Totals(
+    open_rounds=2, playing=3, last_at=NOW, examples=552, with_outcome=552, fooled=224, verified=143, votes=611,
+    people=31, week_examples=84, week_people=9, models=6, datasets=4,
+)  # fmt: skip
 TARGETS = [
     ("nli-minilm", figures((180, 40, 30, 36), (132, 20, 12, 15))),
     ("nli-ngram", figures((180, 90, 50, 60), (132, 60, 30, 44))),
 ]
-HOME = {"cards": CARDS, "totals": TOTALS, "specimens": SPECIMENS, "box": BOX, "progress": None}
+CHARTS = [chart for line in LINES if (chart := saturation_chart(line))]
+HOME = {
+    "lines": LINES, "total": 2, "sorts": SORTS, "totals": TOTALS, "counters": counter_texts(TOTALS),
+    "specimens": SPECIMENS, "chart": CHARTS[0], "charts": CHARTS, "box_tasks": LINES, "box": BOX, "progress": None,
+    "continuation": None,
+}  # fmt: skip
+NOTHING = Totals(0, 0, None, *[0] * 10)
+INDEX = index_values(LINES, TaskFilter(), "active")
+NO_LINES = index_values([], TaskFilter(), "active")
 
 
 def _item(config, mode, context, text, answer):
@@ -191,7 +217,7 @@ def _item(config, mode, context, text, answer):
 
 
 JUDGE = {
-    "task": "nli", "config": NLI, "outcome": None, "voted_context": {}, "today": 12,
+    "task": "nli", "config": NLI, "outcome": None, "voted_context": {}, "today": 12, "checks": 4,
     "problem": "", "errors": {}, "values": {},
     "item": _item(NLI, "judge", {"premise": PREMISE}, HYPOTHESIS, {"label": "contradiction"}),
 }  # fmt: skip
@@ -249,16 +275,25 @@ NO_ROUND = {**dict.fromkeys(("round", "statistics", "chart")), "numbers": [], "e
             "targets": [], "lower_bound": False}  # fmt: skip
 
 PAGES = {
-    "home": ("rounds/home.html", HOME, None),
-    "home-new": ("rounds/home.html", HOME | {"steps": first_steps(HOME["cards"], "sentiment")}, ADA),
-    "home-answered": ("rounds/home.html", HOME | {"box": BOX_ANSWERED}, ADA),
+    "home": ("home/home.html", HOME, None),
+    "home-new": ("home/home.html", HOME | {"continuation": Continuation(LINES[0], new=True, check=LINES[0])}, ADA),
+    "home-continued": (
+        "home/home.html",
+        HOME | {"continuation": Continuation(LINES[1], False, 6, 3, 12, 2, 31, LINES[0])},
+        ADA,
+    ),
+    "home-answered": ("home/home.html", HOME | {"box": BOX_ANSWERED}, ADA),
     "home-empty": (
-        "rounds/home.html",
-        {"cards": [], "totals": {"examples": 0, "unknown": 0}, "specimens": [], "box": None, "progress": None},
+        "home/home.html",
+        HOME | {"lines": [], "total": 0, "totals": NOTHING, "counters": counter_texts(NOTHING), "specimens": [],
+                "chart": None, "charts": [], "box": None, "box_tasks": []},
         None,
     ),
-    "home-starting": ("rounds/home.html", HOME | {
-        "cards": CARDS[:1], "box": None, "progress": DemoProgress(1, 4, frozenset({"qa", "nli", "vqa"}))}, None),
+    "home-starting": ("home/home.html", HOME | {
+        "lines": LINES[:1], "box": None, "progress": DemoProgress(1, 4, frozenset({"qa", "nli", "vqa"}))}, None),
+    "tasks": ("home/tasks.html", INDEX, None),
+    "tasks-empty": ("home/tasks.html", NO_LINES, None),
+    "leaderboards": ("home/leaderboards.html", INDEX, None),
     "task": ("rounds/task.html", TASK, ADA),
     "task-empty": ("rounds/task.html", TASK | NO_ROUND, None),
     "round": ("rounds/round.html", ROUND, ADA),

@@ -79,7 +79,9 @@ class LanguageModel:
     def inform(self, task: Json, successes: Sequence[Context]) -> None:
         """See `Informed`."""
         instructions = task.get("instructions") or {}
-        self.about = self.about or str(instructions.get("create") or task.get("description") or "")
+        tips = "; ".join(instructions.get("tips") or ())
+        about = str(instructions.get("create") or task.get("description") or "")
+        self.about = self.about or (f"{about}\n\nWhat tends to work: {tips}." if tips else about)
         self.fields = self.fields or [item["name"] for item in task["input"]]
         self.answer = str(task["answer"][0]["name"]) if task["answer"] else self.answer
         self.successes = self.successes or successes

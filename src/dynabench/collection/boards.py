@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import takewhile
 from typing import Any
 
@@ -125,6 +126,24 @@ def examples_since(round_ids: Sequence[int], day: str) -> Select[int, int]:
     return select(Tally.round_id, func.sum(Tally.examples)).where(*recent).group_by(Tally.round_id)
 
 
+def people_since(round_ids: Sequence[int], day: str) -> Select[int]:
+    """Select the number of people who wrote in any of the rounds since a UTC day: as much as `people`."""
+    recent = (Tally.round_id.in_(round_ids), Tally.day >= day, Tally.source != ExampleSource.PROGRAM)
+    return select(func.count(Tally.person_id.distinct())).where(*recent)
+
+
+def newest_authors(limit: int) -> Select[int, datetime]:
+    """Select author and time of the newest examples that people wrote: the end of the ledger's key."""
+    mine = select(Example.author_id, Example.at).where(Example.source != ExampleSource.PROGRAM)
+    return mine.order_by(Example.id.desc()).limit(limit)
+
+
+def last_round_of(person_id: int) -> Select[Round]:
+    """The round in which a person wrote last: the end of each of their ranges of the index."""
+    last = select(func.max(Example.id)).where(Example.author_id == person_id).scalar_subquery()
+    return select(Round).join(Example, Example.round_id == Round.id).where(Example.id == last)
+
+
 def blind_sums(round_ids: Sequence[int], but: Arms = ()) -> Select[int, int, int]:
     """Select the blind answers of each round and how many are right, on the items of `statistics.human_accuracy`.
 
@@ -232,6 +251,25 @@ class Mine:
     today: int
     streak: int
     mer: FigureRateOut
+
+
+@dataclass(frozen=True)
+class RoundRank:
+    """Somebody's rank among the people of a round."""
+
+    rank: int
+    people: int
+
+
+def place_of(session: Session, person: Person, round_: Round) -> RoundRank | None:
+    """Somebody's rank in the round as its board gives it, None before their first example.
+
+    It costs what the board does.
+    """
+    rows = session.execute(ranked_people(round_.id, controls([round_]))).all()
+    keys = [(row.Person.id, (row.validated, row.fooled, -row.examples)) for row in rows]
+    own = next((key for id_, key in keys if id_ == person.id), None)
+    return None if own is None else RoundRank(1 + sum(key > own for _, key in keys), len(keys))
 
 
 def mine(session: Session, person: Person, round_: Round) -> Mine:

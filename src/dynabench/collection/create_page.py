@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import Request
 from sqlalchemy.orm import Session
 
-from dynabench.collection import boards, drafts, eligibility, forms, queries, service
+from dynabench.collection import boards, drafts, eligibility, forms, overview, queries, service
 from dynabench.collection.assisting import service as assisting
 from dynabench.collection.chat import schemas as chats
 from dynabench.collection.drawing import pages as drawings
@@ -27,6 +27,7 @@ from dynabench.tasks import TaskConfig, conditions
 from dynabench.tasks.conditions import ConditionFacts
 
 TRIES = 20  # earlier tries on a context that are listed
+WORKED = 2  # verified examples that are shown before the first try
 SILENT: dict[str, Any] = {"values": {}, "errors": {}, "saved": False}
 
 
@@ -43,7 +44,18 @@ async def prepare_page(
         return await db.aread(values, person, task, sandbox, posted, None)
     if await db.aread(_collects, person, task):
         handout = await _handout(request, None if sandbox else person, task, posted, fresh)
-    return await db.aread(values, person, task, sandbox, posted, handout)
+    page_values = await db.aread(values, person, task, sandbox, posted, handout)
+    return page_values | {"checks": await checks_left(request, person, task)}
+
+
+async def checks_left(request: Request, person: Person | None, task: str) -> int | None:
+    """Return how many examples a person can check in a task, None for visitors.
+
+    The application is told how to count them (`app.state.count_checks`), since checking stands above writing.
+    """
+    if person is None:
+        return None
+    return int(await request.app.state.db.aread(request.app.state.count_checks, person, task))
 
 
 def values(
@@ -65,6 +77,7 @@ def values(
     sheets = []
     if config.drawing is not None and person is not None and live and handout.handout:
         sheets = drawings.view(session, person.id, handout.handout)
+    tries = _tries(session, person, current, handout.id) if live and person else []
     begun = {"input": posted.input, "answer": posted.answer} if posted else {"input": handout.initial, "answer": {}}
     if sheets and posted is None:
         begun["input"] = {**handout.initial, **sheets[0].words}
@@ -80,8 +93,11 @@ def values(
         "asks": bool(targets),
         "against": [model for model, _ in targets],
         "goals": eligibility.goals(session, current),
+        "progress": _progress(session, current),
         "mine": boards.mine(session, person, current) if person else None,
-        "tries": _tries(session, person, current, handout.id) if live and person else [],
+        "place": boards.place_of(session, person, current) if person else None,
+        "tries": tries,
+        "worked": [] if tries else overview.specimens(session, task, WORKED),
         "values": begun,
         "key": uuid.uuid4().hex,
         "errors": {},
@@ -199,6 +215,11 @@ def _tries(session: Session, person: Person, round_: Round, context_id: int) -> 
         }
         for example, standing in session.execute(queries.tried(person.id, round_.id, context_id, TRIES))
     ]
+
+
+def _progress(session: Session, round_: Round) -> dict[str, int]:
+    sums = session.execute(boards.sums([round_.id])).first()
+    return {name: int(getattr(sums, name)) if sums else 0 for name in ("examples", "validated")}
 
 
 def _origin(example: Example) -> int | None:

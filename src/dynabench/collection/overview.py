@@ -1,14 +1,13 @@
 """The public pages: the first page, a task, a round."""
 
-import random
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
 from sqlalchemy.orm import Session
 
-from dynabench.collection import boards, folding, handouts, programs
+from dynabench.collection import boards, folding, programs
 from dynabench.collection import statistics as target_figures
 from dynabench.collection.attributions import round_overlap
 from dynabench.collection.statistics import Figures, RoundStatistics, statistics
@@ -92,97 +91,6 @@ def rounds_page(session: Session, task_id: str) -> dict[str, Any]:
         examples, verified = (int(row.examples), int(row.validated)) if row else (0, 0)
         lines.append(RoundLine(views.round_out(session, round_), examples, verified, rates[round_.number]))
     return {"task": task_id, "lines": lines, **page_head(session, task_id)}
-
-
-def home(session: Session) -> dict[str, Any]:
-    """Cards of the tasks, totals of all rounds and of the open ones, verified examples, and the box to try."""
-    tasks = session.scalars(round_queries.tasks("", TASKS)).all()
-    rounds_by_task = {task.id: started(session, task.id) for task in tasks}
-    ever = session.scalars(round_queries.all_started()).all()
-    ids = [round_.id for round_ in ever]
-    sums = {row.round_id: row for row in session.execute(boards.sums(ids, boards.controls(ever)))}
-    totals: dict[str, Any] = _totals(sums.values())
-    totals["people"] = session.scalar(boards.people(ids)) or 0
-    totals["votes"] = session.scalar(boards.votes(ids)) or 0
-    totals["open"] = _totals(
-        sums[round_.id] for round_ in ever if round_.state == RoundState.OPEN and round_.id in sums
-    )
-    return {
-        "cards": sorted(
-            (_card(session, task_id, some, sums) for task_id, some in rounds_by_task.items()), key=_where_to_start
-        ),
-        "totals": totals,
-        "specimens": specimens(session, None, SPECIMENS),
-    }
-
-
-def _totals(rows: Iterable[Any]) -> dict[str, int]:
-    names = {"examples": "examples", "fooled": "fooled", "unknown": "unknown", "verified": "validated"}
-    all_rows = list(rows)
-    return {name: sum(int(getattr(row, column)) for row in all_rows) for name, column in names.items()}
-
-
-def _where_to_start(card: dict[str, Any]) -> tuple[bool, bool]:
-    return card["round"] is None, card["warning"]
-
-
-def _card(session: Session, task_id: str, task_rounds: list[Round], sums: dict[int, Any]) -> dict[str, Any]:
-    config = rounds.task_config(session, task_id)
-    current = next((round_ for round_ in task_rounds if round_.state == RoundState.OPEN), None)
-    row = sums.get(current.id) if current else None
-    past = history(session, task_rounds)
-    vmer = error_rates(ErrorCounts()).vmer
-    if current:
-        vmer = dict(past)[current.number]
-    return {
-        "id": task_id,
-        "name": config.name,
-        "description": config.description,
-        "warning": bool(config.content_warning),
-        "training": config.training.rows if config.training else 0,
-        "round": {"number": current.number, "targets": [target.model for target in current.targets]}
-        if current
-        else None,
-        "vmer": vmer,
-        "history": [rate for _, rate in past],
-        "examples": int(row.examples) if row else 0,
-        "fooled": int(row.fooled) if row else 0,
-        "unknown": int(row.unknown) if row else 0,
-        "people": int(row.people) if row else 0,
-        "waiting": session.scalar(boards.waiting(current.id)) if current else 0,
-    }
-
-
-def box(session: Session, task_id: str = "") -> dict[str, Any] | None:
-    """Return the values that the box on the first page needs; None where no task fits.
-
-    A task fits if it has an open round, one input, one answer to choose, and no context that models read:
-    the box shows none.
-    """
-    for task in [task_id] if task_id else [task_row.id for task_row in session.scalars(round_queries.tasks("", TASKS))]:
-        current = session.scalar(round_queries.open_round(task))
-        config = rounds.config_of(session, current.version_id) if current else None
-        if (
-            current is None
-            or config is None
-            or config.content_warning
-            or config.annotators != "anyone"
-            or config.goal != "chosen"
-            or config.fooled.judged_by
-            or not current.targets
-            or config.model_context
-            or len(config.input) != 1
-            or len(config.answer) != 1
-        ):
-            continue
-        if (config.input[0].type, config.answer[0].type) != ("text", "choice") or session.scalar(
-            round_queries.any_context(task)
-        ) is None:
-            continue
-        handout = handouts.hand_out(session, None, task, random.Random()).handout
-        placeholder = config.public()["input"][0].get("placeholder", "")
-        return {"task": task, "config": config, "context_id": handout.id, "placeholder": placeholder}
-    return None
 
 
 @dataclass(frozen=True)

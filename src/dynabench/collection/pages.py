@@ -3,7 +3,6 @@
 Plain forms get whole pages, htmx gets the part that changes.
 """
 
-import time
 import uuid
 from collections.abc import Awaitable, Callable
 from functools import wraps
@@ -34,17 +33,13 @@ from dynabench.collection.schemas import ProgramRow
 from dynabench.collection.tables import Example
 from dynabench.kit import errors
 from dynabench.kit.api import csv_response
-from dynabench.kit.db import Database
 from dynabench.kit.language import _
 from dynabench.kit.security import RowId
-from dynabench.people import may
 from dynabench.people.accounts.auth import Member, Viewer
 from dynabench.people.accounts.tables import Person
-from dynabench.people.may import Action
 from dynabench.rounds import people as seats
 from dynabench.rounds import service as rounds
 from dynabench.rounds import views
-from dynabench.rounds.demo import RETRY_SECONDS, progress_of_demo
 from dynabench.rounds.schemas import Number
 from dynabench.rounds.tables import Context, Round
 from dynabench.tasks import TaskConfig
@@ -78,7 +73,7 @@ def told_in_place(handler: Handler) -> Handler:
     return wrapper
 
 
-@router.get("/tasks/{task}/create", name="create")
+@router.get("/tasks/{task}/create", name="create", dependencies=[Depends(seats.load_actions)])
 @told_in_place
 async def create(request: Request, task: str, viewer: Viewer, sandbox: bool = False) -> Response:
     """Write an example: on the context that one has, or a first one. Visitors are in the sandbox."""
@@ -154,6 +149,7 @@ async def perturb(request: Request, id: RowId, person: Member) -> Response:
     if not wants_fragment(request):
         return RedirectResponse(str(request.app.url_path_for("create", task=task)), status_code=303)
     values = await db.aread(create_page.values, person, task, False, None, handout)
+    values["checks"] = await create_page.checks_left(request, person, task)
     return render(request, "collection/create.html", fragment="collection/_context.html", **values)
 
 
@@ -224,6 +220,7 @@ async def judge(request: Request, id: RowId, person: Member) -> Response:
         raise errors.Conflict(_("Your answer was recorded. Reload the page to continue."))
     values = await db.aread(create_page.values, person, task, False, None, handout)
     values["values"] = {"input": example.input, "answer": example.answer}
+    values["checks"] = await create_page.checks_left(request, person, task)
     values |= create_page.stored_outcome_values(config, handout, example, service.outcome(example, fooled))
     return render(request, "collection/create.html", fragment="collection/_answer.html", **values)
 
@@ -263,93 +260,6 @@ def _explained(
         **create_page.asking(config, context, example.input, example.answer, fooled=fooled),
         explanation=explanation,
         retracted=retracted,
-    )
-
-
-def is_new(session: Session, person: Person | None) -> bool:
-    """Return whether a logged-in person has never written an example and does not run the platform.
-
-    One index probe.
-    """
-    if person is None or may.may(person, Action.ADMINISTER_SITE):
-        return False
-    return session.scalar(boards.any_example_of(person.id)) is None
-
-
-def first_steps(cards: list[dict[str, Any]], easiest: str) -> dict[str, Any] | None:
-    """The card of the task to begin with (the one of the box if there is one, else the first open one without a
-    warning) and, as `check`, that of the longest queue; None where nothing is open to write for."""
-    ready = [card for card in cards if card["round"] and not card.get("warning")]
-    if not ready:
-        return None
-    begin = next((card for card in ready if card["id"] == easiest), ready[0])
-    longest = max(ready, key=lambda card: card["waiting"])
-    return {"begin": begin, "check": longest if longest["waiting"] else None}
-
-
-FRESH = 5.0  # seconds that the first page's figures are kept: they read whole rounds
-EMPTY: dict[str, Any] = {"values": {"input": {}, "answer": {}}, "errors": {}, "outcome": None, "tried": None}
-
-
-async def _home(request: Request) -> dict[str, Any]:
-    state = request.app.state
-    cached_figures: tuple[float, dict[str, Any]] | None = getattr(state, "home_figures", None)
-    progress = await progress_of_demo(request)
-    if cached_figures is None or time.monotonic() - cached_figures[0] > FRESH or progress:
-        cached_figures = state.home_figures = (time.monotonic(), await state.db.aread(overview.home))
-    return cached_figures[1] | {"progress": progress}
-
-
-@router.get("/", name="home", dependencies=[Depends(seats.load_actions)])
-async def home(request: Request, viewer: Viewer) -> Response:
-    """The claim, a box to try it, live totals, the tasks; htmx asks for the tasks alone while the demo is set up."""
-    db: Database = request.app.state.db
-    box, home_values = await db.aread(overview.box), await _home(request)
-    new = await db.aread(is_new, viewer) if viewer else False
-    steps = first_steps(home_values["cards"], box["task"] if box else "") if new else None
-    values = home_values | {"box": {**EMPTY, **box} if box else None, "steps": steps}
-    response = render(request, "rounds/home.html", fragment="rounds/_tasks.html", **values)
-    if box is None and home_values["progress"] and not wants_fragment(request):
-        response.headers["Refresh"] = str(RETRY_SECONDS)  # nothing is written here yet, so nothing is lost
-    return response
-
-
-@router.post("/try", name="try_it", dependencies=[Depends(seats.load_actions)])
-async def try_it(request: Request, viewer: Viewer) -> Response:
-    """A try in the first page's box: asked, answered, not stored."""
-    form = await request.form()
-    task = str(form.get("task", ""))
-    db: Database = request.app.state.db
-    box = await db.aread(overview.box, task) if task else None
-    if box is None:
-        raise errors.NotFound(_("This task has no try box."))
-    posted = forms.posted(box["config"], form)
-    box = EMPTY | box | {"context_id": posted.context_id, "values": {"input": posted.input, "answer": posted.answer}}
-    throttle(request, viewer)
-    try:
-        draft_outcome = await service.play(db, request.app.state.host, None, task, posted.draft(sandbox=True), "")
-    except errors.Invalid as problem:
-        response = render(
-            request,
-            "rounds/home.html",
-            fragment="collection/_trybox.html",
-            status=422,
-            **await _home(request),
-            box=box | {"errors": problem.fields},
-        )
-        response.headers.update({"HX-Retarget": "#trybox", "HX-Reswap": "outerHTML"})
-        return response
-    tried = {"context_id": posted.context_id, "input": draft_outcome.draft.input, "answer": draft_outcome.draft.answer}
-    answer: dict[str, Any] = {"outcome": draft_outcome.outcome, "tried": tried}
-    return render(
-        request,
-        "rounds/home.html",
-        fragment="collection/_try.html",
-        **await _home(request),
-        box=box | answer,
-        task=task,
-        config=box["config"],
-        **answer,
     )
 
 

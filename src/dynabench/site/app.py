@@ -34,6 +34,7 @@ from dynabench.site.middleware import CleanAddress, Frame
 from dynabench.site.process_routes import Description, Readiness
 from dynabench.site.request_bodies import BodyLimit
 from dynabench.validation import pages as validation_pages
+from dynabench.validation import places
 
 FEATURES = (
     "people.accounts",
@@ -55,6 +56,8 @@ FEATURES = (
     "site.community",
     "site.console",
     "site.cards",
+    "site.documentation",
+    "site.search",
 )
 PARTS = ("api", "submission_api", "submission_pages", "pages", "recovery_pages", "settings_pages")
 ANNOUNCED = (collection_pages.router, validation_pages.router)
@@ -110,6 +113,7 @@ TAGS = [
     {"name": "measures", "description": "What the data of rounds are like."},
     {"name": "releases", "description": "Rounds as files that never change, and what they were divided by."},
     {"name": "cycle", "description": "Turns: a round is released, models learn from it, the best is the next target."},
+    {"name": "search", "description": "Finding tasks, models, datasets, metrics, examples and documentation."},
     {"name": "evaluate", "description": "The evaluation library: cards, and results of small inputs."},
 ]
 
@@ -220,6 +224,7 @@ def create_app(settings: Settings | None = None, host: Any = None) -> FastAPI:
     app.state.limiter = security.Limiter()
     app.state.description = Description(app.openapi)
     app.state.readiness = Readiness()
+    app.state.count_checks = places.count_checks
     problems.install(app)
     app.router.routes.extend(routes())
     app.mount("/static", web.static_files(), name="static")

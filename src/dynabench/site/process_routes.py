@@ -106,6 +106,11 @@ class Description:
             return Response(packed, headers=headers | {"Content-Encoding": "gzip"}, media_type="application/json")
         return Response(plain, headers=headers, media_type="application/json")
 
+    async def document(self) -> dict[str, Any]:
+        """Return the document itself, made no more than once."""
+        await self._get()
+        return self._document()
+
     async def _get(self) -> tuple[bytes, bytes, str]:
         if Description._sent_bytes is None:
             if self._making is None or self._making.done():

@@ -26,6 +26,15 @@ class Instructions:
 
     create: Annotated[Markdown, Setting(description="For annotators: what to write and what counts.")] = ""
     validate: Annotated[Markdown, Setting(description="For validators: how to decide.")] = ""
+    tips: Annotated[
+        tuple[Line, ...],
+        Setting(max_length=8, description="For annotators: what tends to fool the model, a few words each; markdown."),
+    ] = ()
+
+    @property
+    def briefing(self) -> str:
+        """Return all that annotators read, as one text."""
+        return "\n\n".join([self.create, *(["What tends to work: " + "; ".join(self.tips) + "."] if self.tips else [])])
 
 
 class Start(Section):

@@ -45,6 +45,7 @@ class Desk:
     today: int
     config: TaskConfig
     collecting: bool
+    checks: int
 
 
 def _desk(session: Session, person: Person, task: str, seconds: int, voted: int | None = None) -> Desk:
@@ -54,7 +55,8 @@ def _desk(session: Session, person: Person, task: str, seconds: int, voted: int 
     about = session.get_one(Context, outcome.example.context_id) if outcome else None
     seen = outcome.config.shown_context(about.values) if outcome and about else {}
     collecting = item is not None or session.scalar(queries.OPEN_VERSION, {"task": task}) is not None
-    return Desk(item, outcome, seen, service.voted_today(session, person), config, collecting)
+    checks = places.count_checks(session, person, task)
+    return Desk(item, outcome, seen, service.voted_today(session, person), config, collecting, checks)
 
 
 async def _show(
@@ -75,6 +77,7 @@ async def _show(
         voted_context=desk.voted_context,
         today=desk.today,
         collecting=desk.collecting,
+        checks=desk.checks,
         **(defaults | values),
     )
 
@@ -94,7 +97,7 @@ def _longest_queue(session: Session) -> str:
     return longest if waiting.get(longest) else ""
 
 
-@router.get("/tasks/{task}/validate", name="validate")
+@router.get("/tasks/{task}/validate", name="validate", dependencies=[Depends(people.load_actions)])
 async def validate(request: Request, task: str, person: Member, voted: Voted = None) -> Response:
     """The next example to check; `voted` names the example whose outcome is shown beside it."""
     if warning := await content_warning.warn(request, task):

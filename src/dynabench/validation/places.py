@@ -25,6 +25,7 @@ from dynabench.validation.tables import Reservation, Validation
 
 LAST = 2**31 - 1  # the highest draw
 REMEMBER = timedelta(days=1)  # how long a blind place that ran out is kept; a judge's tells for good what was seen
+MOST_COUNTED = 100  # examples of a queue that are counted; a longer one is "100+"
 PAGE, MORE = 4, 64  # rows of the queue read at once: nearly always the first has a place
 
 
@@ -70,6 +71,11 @@ def next_item(
             if item := asks.take(chosen_round, example_id):
                 return item
     return None
+
+
+def count_checks(session: Session, person: Person, task_id: str) -> int:
+    """Return how many examples of a task wait for a person's vote, at most `MOST_COUNTED`."""
+    return session.scalar(queries.open_for(person.id, task_id, MOST_COUNTED)) or 0
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ ROOT = Path(__file__).parent / "static"
 PARTS: Mapping[str, tuple[str, ...]] = {
     "js/write.js": (
         *("answer-picker", "picked-answer", "chat-field", "image-zoom", "labelled-spans", "media-upload"),
-        *("picture-field", "rank-list", "region-picker", "repeated-rows", "slide-field", "span-picker"),
+        *("picture-field", "rank-list", "region-picker", "repeated-rows", "slide-field", "span-picker", "text-layers"),
         *("upload-progress", "used-suggestion", "vote-form"),
     ),
     "js/weighed-board.js": ("weighed-board",),

@@ -12,9 +12,10 @@ from sqlalchemy.orm import Session
 
 from dynabench.benchmark.evaluations.measures import ACCURACIES, Measure
 from dynabench.benchmark.leaderboards import queries
+from dynabench.benchmark.leaderboards.board_views import best_so_far
 from dynabench.benchmark.ranking import BoardRanking, DisplayedScore, RankedEntrant, default_weights, rank_entrants
 from dynabench.benchmark.reading import read_board
-from dynabench.benchmark.standings import Entrant
+from dynabench.benchmark.standings import Entrant, ScoreCell
 from dynabench.stats.rates import FEW_ROWS
 
 
@@ -37,13 +38,17 @@ class BestModel:
 
 @dataclass(frozen=True)
 class BoardSummary:
-    """The part of a task's board that an index shows: the best model, if any, and what it is measured by and on."""
+    """The part of a task's board that an index shows: the best model, if any, and what it is measured by and on.
+
+    `records` are the entrants that raised the best score on the dataset of a round when they came, by its number.
+    """
 
     metric: Measure
     models: int
     best: BestModel | None
     datasets: int
     languages: tuple[str, ...]
+    records: Mapping[int, tuple[tuple[Entrant, ScoreCell], ...]]
 
     @property
     def percent(self) -> bool:
@@ -86,7 +91,12 @@ def summarize_board(session: Session, task: str) -> BoardSummary:
     languages = dict.fromkeys(language for dataset in board.datasets for language in dataset.languages)
     scored = [row for row in ranking.rows if row.cells[0].value is not None]
     best = best_model(ranking, scored)
-    return BoardSummary(board.primary, len(scored), best, len(board.datasets), tuple(languages))
+    records = {}
+    for dataset in board.datasets:
+        if dataset.round is not None and board.primary.name in ACCURACIES:
+            cells = [(entrant, board.cell(entrant, dataset, board.primary)) for entrant in board.entrants]
+            records[dataset.round] = best_so_far([(entrant, cell) for entrant, cell in cells if cell is not None])
+    return BoardSummary(board.primary, len(scored), best, len(board.datasets), tuple(languages), records)
 
 
 def best_model(ranking: BoardRanking, rows: Sequence[RankedEntrant]) -> BestModel | None:

@@ -289,18 +289,26 @@ def accuracy_difference(human: Rate, score: ScoreCell) -> Rate:
     return Rate(value, max(low, -1.0), min(high, 1.0), human.n)
 
 
+def best_so_far(scores: Sequence[tuple[Entrant, ScoreCell]]) -> tuple[tuple[Entrant, ScoreCell], ...]:
+    """Return the entrants that raised the best score when they were entered, the first one included."""
+    best, records = float("-inf"), []
+    for entrant, cell in sorted(scores, key=lambda pair: (pair[0].entered_at, pair[0].id)):
+        if cell.value > best:
+            best = cell.value
+            records.append((entrant, cell))
+    return tuple(records)
+
+
 def saturation_steps(human: float | None, scores: Sequence[tuple[Entrant, ScoreCell]]) -> tuple[SaturationStep, ...]:
     """The best score so far, whenever it rose, as (score - human) / (human - first); none unless human > first."""
-    ordered = sorted(scores, key=lambda pair: (pair[0].entered_at, pair[0].id))
+    records = best_so_far(scores)
     if human is None:
         return ()
-    best, steps = float("-inf"), list[SaturationStep]()
-    for entrant, cell in ordered:
-        reached = saturation(cell.value, ordered[0][1].value, human)
-        if reached is not None and cell.value > best:
-            best = cell.value
-            steps.append(SaturationStep(entrant, entrant.entered_at, best, reached))
-    return tuple(steps)
+    return tuple(
+        SaturationStep(entrant, entrant.entered_at, cell.value, reached)
+        for entrant, cell in records
+        if (reached := saturation(cell.value, records[0][1].value, human)) is not None
+    )
 
 
 def models_on_round(session: Session, viewer: Person | None, task_id: str, number: int) -> Table | None:

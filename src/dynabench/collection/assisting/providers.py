@@ -216,7 +216,7 @@ def filled(request: SuggestionRequest, model: AssistantModel, examples: Sequence
         "goal": _goal_in_words(request),
         "draft": request.draft or "(nothing)",
         "examples": "\n".join(examples) or "(none)",
-        "instructions": config.instructions.create,
+        "instructions": config.instructions.briefing,
         "given": "\n".join(f"{field.label}: {texts[field.name]}" for field in config.context if field.name in texts),
         **texts,
     }

@@ -41,6 +41,11 @@ class Limits:
     minutes: float | None = None
 
 
+def device() -> torch.device:
+    """A graphics processor where there is one."""
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
 @dataclass(frozen=True)
 class Trained:
     """The trained parts and what they cost."""
@@ -55,7 +60,7 @@ class Trained:
 def train(recipe: Recipe, rows: Sequence[Any], seed: int, limits: Limits, progress: Progress) -> Trained:
     """Train a classifier on rows, or an extractor on questions, as `recipe.adapter` says.
 
-    Deterministic for a seed, a thread count and no time limit.
+    Deterministic on a processor for a seed, a thread count and no time limit; quicker on a graphics processor.
     """
     torch.manual_seed(seed)
     rng = random.Random(seed)
@@ -72,6 +77,9 @@ def train(recipe: Recipe, rows: Sequence[Any], seed: int, limits: Limits, progre
     else:
         head = Head(width, len(recipe.labels), settings.head_dropout)
         examples = examples_of(rows, recipe.inputs, recipe.labels, recipe.max_length)
+
+    body.to(device())
+    head.to(device())
 
     def loss(batch: Sequence[Any]) -> torch.Tensor:
         if recipe.kind == "extractor":
@@ -309,15 +317,18 @@ def label_loss(logits: torch.Tensor, batch: Sequence[Any], smoothing: float) -> 
 
 def span_loss(logits: torch.Tensor, batch: Sequence[Marked], smoothing: float = 0.0) -> torch.Tensor:
     """Mean of the cross entropies of start and end, among each window's passage pieces, of logits (B, T, 2)."""
-    losses = [
-        cross_entropy(
-            logits[row, example.at : example.at + example.count].T,
-            torch.tensor([example.first, example.last], device=logits.device),
-            label_smoothing=smoothing,
-        )
-        for row, example in enumerate(batch)
-    ]
-    return torch.stack(losses).mean()
+    at, count, first, last = torch.tensor(
+        [(example.at, example.count, example.first, example.last) for example in batch], device=logits.device
+    ).T
+    place = torch.arange(logits.shape[1], device=logits.device)[None, :, None]  # (1, T, 1)
+    outside = (place < at[:, None, None]) | (place >= (at + count)[:, None, None])
+    log_shares = logits.masked_fill(outside, -torch.inf).log_softmax(1)
+    right = torch.stack([at + first, at + last], 1)[:, None]  # (B, 1, 2)
+    losses = -log_shares.gather(1, right).squeeze(1)
+    if smoothing:
+        spread = -log_shares.masked_fill(outside, 0.0).sum(1) / count[:, None]
+        losses = (1 - smoothing) * losses + smoothing * spread
+    return losses.mean()
 
 
 def save(trained: Trained, folder: Path) -> None:

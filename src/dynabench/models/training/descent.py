@@ -76,11 +76,6 @@ class Network(ABC):
             module.train(training)
 
 
-def device() -> torch.device:
-    """A graphics processor where there is one."""
-    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-
-
 class Descent:
     """One run: the weights, the optimizer and the place in the plan, all of which a checkpoint holds."""
 
@@ -192,8 +187,8 @@ def learn(mix: Mix, settings: Settings, folder: Path, checkpoints: Checkpoints, 
     description = (
         f"{part} of {settings.origin}, batches of {plan.batch} of like length, AdamW at {plan.learning_rate:g} with "
         f"warm-up and cosine over {descent.steps / descent.stride:.1f} epochs, label smoothing {plan.smoothing:g}, "
-        f"{'bf16 autocast' if runtime.trains_in_bf16(device().type) else 'fp32'}, "
-        f"on {'a graphics processor' if device().type == 'cuda' else 'a processor'}"
+        f"{'bf16 autocast' if runtime.trains_in_bf16(adapter.device().type) else 'fp32'}, "
+        f"on {'a graphics processor' if adapter.device().type == 'cuda' else 'a processor'}"
     )
     ended = descent.course.over and descent.step < descent.steps
     return Learned(network.kind, description, descent.course, descent.clock.seconds, descent.seen, ended, options)
@@ -206,7 +201,7 @@ def run_descent(mix: Mix, settings: Settings, checkpoints: Checkpoints, progress
     torch.set_num_threads(runtime.cores())
     torch.manual_seed(settings.seed)
     network = _network(mix, settings)
-    network.to(device())
+    network.to(adapter.device())
     parts = [replace(part, rows=network.read(part.rows)) for part in mix.parts]
     dev = network.read(mix.dev)
     if not any(part.rows for part in parts) or not dev:

@@ -222,7 +222,8 @@ def _or_twin(recipe: Recipe) -> str:
 
 
 def _recipe_settings(recipe: Recipe, cost: "Cost") -> str:
-    minutes = f"{cost.seconds / 60:.1f} minutes on a processor, seed {recipe.seed}"
+    device = "graphics processor" if cost.device == "cuda" else "processor"
+    minutes = f"{cost.seconds / 60:.1f} minutes on a {device}, seed {recipe.seed}"
     if recipe.kind == "ngram":
         n = recipe.ngram
         sizes = f"characters of {n.characters[0]} to {n.characters[1]} and " if n.characters else ""
@@ -237,6 +238,6 @@ def _recipe_settings(recipe: Recipe, cost: "Cost") -> str:
         f"LoRA of rank {a.rank} on all linear layers, {cost.examples:,} examples ({cost.epochs:.1f} epochs), batches "
         f"of {a.batch} of like length, AdamW at {a.learning_rate:g} with warm-up and cosine, label smoothing "
         f"{a.smoothing:g}, word dropout {a.word_dropout:g}, {mean}"
-        f"{'bf16 autocast' if trains_in_bf16('cpu') else 'fp32'}; {minutes}. "
+        f"{'bf16 autocast' if trains_in_bf16(cost.device) else 'fp32'}; {minutes}. "
         f"Recipe: `{recipe.name}.yaml`."
     )

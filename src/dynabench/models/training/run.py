@@ -33,11 +33,12 @@ from dynabench.models.training.rows import PreparedRows
 
 @dataclass(frozen=True)
 class Cost:
-    """The cost of a run; `epochs` is 0 where the notion does not apply."""
+    """The cost of a run on a kind of device, "cpu" or "cuda"; `epochs` is 0 where the notion does not apply."""
 
     seconds: float
     epochs: float
     examples: int
+    device: str = "cpu"
 
 
 class BelowFloor(Problem):
@@ -128,7 +129,7 @@ def _train(
 
     trained = adapter.train(recipe, prepared.train, recipe.seed, adapter.Limits(epochs, minutes), report)
     adapter.save(trained, out)
-    return Cost(trained.seconds, trained.epochs, trained.examples)
+    return Cost(trained.seconds, trained.epochs, trained.examples, adapter.device().type)
 
 
 def _spec(recipe: Recipe) -> spec.Spec:

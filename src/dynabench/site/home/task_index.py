@@ -1,7 +1,7 @@
 """The tasks as lines of an index: what is open, how often models fail, and the best model beside people."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import timedelta
 from typing import Any
@@ -63,6 +63,7 @@ class TaskLine:
     waiting: int
     history: tuple[tuple[int, Rate], ...]
     people: Rate
+    people_by_round: Mapping[int, Rate]
     board: BoardSummary
 
     @property
@@ -154,6 +155,7 @@ def _line(
         waiting=waiting.get(open_round.id, 0) if open_round else 0,
         history=tuple((round_.number, _vmer(counts.get(round_.id))) for round_ in some),
         people=wilson(right, answers),
+        people_by_round={round_.number: blind[round_.id] for round_ in some if round_.id in blind},
         board=board,
     )
 

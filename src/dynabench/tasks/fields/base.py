@@ -80,6 +80,7 @@ class Field(Section, ABC):
     missing: ClassVar[str] = _("This field is required.")
     no_answer: ClassVar[str] = "is nothing that the field can hold"
     brief: ClassVar[bool] = True  # whether `in_words` says a value in a line
+    MOST_KEYS: ClassVar[int] = 10  # options that a page shows as keys; more are a list to choose from
     templates: ClassVar[Path] = Path(__file__).parent.parent / "templates" / "fields"
 
     @model_validator(mode="before")
@@ -103,6 +104,11 @@ class Field(Section, ABC):
     def references(self) -> Sequence[FieldReference]:
         """Return the fields of context or input that this field refers to."""
         return ()
+
+    @property
+    def chips(self) -> bool:
+        """Tell whether the field is a short row of options, which needs no place of its own."""
+        return False
 
     @property
     def drawn_over(self) -> Sequence[str]:

@@ -97,6 +97,18 @@ class Choice(OptionsField):
     missing: ClassVar[str] = _("Choose one of the options.")
     no_answer: ClassVar[str] = "is none of the task's options"
 
+    @property
+    def keys(self) -> list[str]:
+        """Return the key that chooses each option: the value itself where all are one character, else 1, 2, … and 0."""
+        if all(len(value) == 1 for value in self.values):
+            return [value.lower() for value in self.values]
+        return [str(place % 10) for place in range(1, len(self.options) + 1)]
+
+    @property
+    def chips(self) -> bool:
+        """Tell whether the options fit into a row."""
+        return self.type == "choice" and len(self.options) <= self.MOST_KEYS
+
     def in_words(self, value: Any) -> str:
         """The option's label."""
         return "" if value is None else self.label_of(str(value))
@@ -157,6 +169,11 @@ class MultiChoice(OptionsField):
         if raw and not self.min <= len(raw) <= self.most:
             raise FieldError(_("You chose %(n)s: choose %(how_many)s.", n=len(raw), how_many=self.how_many))
         return [value for value in self.values if value in raw] or None
+
+    @property
+    def chips(self) -> bool:
+        """Tell whether the options fit into a row."""
+        return len(self.options) <= self.MOST_KEYS
 
     @property
     def how_many(self) -> str:

@@ -46,7 +46,7 @@ class AnswerPicker extends SpanPicker {
       changed ||= box.checked !== on;
       box.checked = on;
     });
-    if (changed) this.boxes[0].dispatchEvent(new Event("input", { bubbles: true }));
+    if (changed) for (const name of ["input", "change"]) this.boxes[0].dispatchEvent(new Event(name, { bubbles: true }));
     this.tell();
   }
 
@@ -109,7 +109,7 @@ class AnswerPicker extends SpanPicker {
 
   down = (event) => {
     const from = this.labels.indexOf(event.target.closest?.("label"));
-    if (from < 0 || event.button > 0) return;
+    if (from < 0 || event.button > 0 || this.boxes[0].disabled) return;
     event.target.releasePointerCapture?.(event.pointerId);
     this.drawing = { from: event.shiftKey && this.range ? this.range[0] : from, at: from, before: this.range };
     this.anchor = undefined;

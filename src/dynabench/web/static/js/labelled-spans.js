@@ -124,7 +124,7 @@ class LabelledSpans extends SpanPicker {
     for (const box of this.boxes) box.checked = false;
     this.marks.sort((one, other) => one.start - other.start || one.end - other.end);
     this.field.value = JSON.stringify(this.marks);
-    this.field.dispatchEvent(new Event("input", { bubbles: true }));
+    for (const name of ["input", "change"]) this.field.dispatchEvent(new Event(name, { bubbles: true }));
     this.show();
   }
 

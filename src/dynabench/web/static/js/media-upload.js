@@ -78,7 +78,7 @@ class MediaUpload extends HTMLElement {
   preview(data, name) {
     const digest = this.querySelector("[data-digest]");
     digest.value = this.getAttribute("kind") === "file" ? JSON.stringify({ media: data.media, name: name.slice(-120) }) : data.media;
-    digest.dispatchEvent(new Event("input", { bubbles: true }));
+    for (const name of ["input", "change"]) digest.dispatchEvent(new Event(name, { bubbles: true }));
     const place = this.querySelector("[data-preview]");
     const tiny = Math.max(data.width ?? 999, data.height ?? 999) <= 96 ? " media-tiny" : "";
     const shown = {

@@ -32,7 +32,16 @@ function showTabs() {
   }
 }
 
+/** After an answer the form is one line on a phone, until "Edit and retry" opens it. */
+function closeForm({ detail }) {
+  const bench = detail.target.id === "result" && detail.target.closest(".bench");
+  if (!bench) return;
+  bench.classList.remove("editing");
+  if (matchMedia("(max-width: 800px)").matches) bench.scrollIntoView({ block: "start" });
+}
+
 export function startPage() {
+  document.body.addEventListener("htmx:afterSwap", closeForm);
   showTabs();
   document.addEventListener("click", (event) => {
     closeMenus(event);
@@ -41,6 +50,7 @@ export function startPage() {
     const edit = event.target.closest?.("[data-edit]");
     if (edit) {
       event.preventDefault();
+      document.querySelector(edit.getAttribute("href"))?.closest(".bench")?.classList.add("editing");
       document.querySelector(`${edit.getAttribute("href")} :is(textarea:not([hidden]), input[type="text"], input[tabindex="0"])`)?.focus();
     }
   });
@@ -49,7 +59,7 @@ export function startPage() {
   });
   document.addEventListener("submit", (event) => {
     if (event.target.getAttribute("action") !== "/logout") return;
-    for (const key of store.keys()) if (key.startsWith("draft:")) store.remove(key);
+    for (const key of store.keys()) if (key.startsWith("draft:") || key === "recent-pages") store.remove(key);
   });
   document.addEventListener("submit", (event) => {
     if (event.target.method !== "get") return; // a search: its address, which can be shared, names what was asked for

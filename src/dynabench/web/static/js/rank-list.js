@@ -65,7 +65,7 @@ class RankList extends HTMLElement {
   fill() {
     this.items.forEach((item, index) => { this.box(item).value = index + 1; });
     this.settle();
-    this.list.dispatchEvent(new Event("input", { bubbles: true }));
+    for (const name of ["input", "change"]) this.list.dispatchEvent(new Event(name, { bubbles: true }));
   }
 
   settle() {

@@ -53,7 +53,7 @@ class RepeatedRows extends HTMLElement {
     this.settle();
     beside.querySelector(CONTROLS)?.focus();
     announce(_("Removed: %(name)s", { name: title }));
-    this.dispatchEvent(new Event("input", { bubbles: true }));
+    for (const name of ["input", "change"]) this.dispatchEvent(new Event(name, { bubbles: true }));
   };
 
   titleOf(row) {

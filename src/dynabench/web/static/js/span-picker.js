@@ -101,6 +101,7 @@ export class SpanPicker extends HTMLElement {
   up = () => {
     if (!this.drawing) return;
     this.drawing = null;
+    this.boxes[0].dispatchEvent(new Event("change", { bubbles: true }));
     const marked = this.labels.filter((_label, index) => this.boxes[index].checked).map((label) => label.textContent);
     announce(_("Marked: %(words)s", { words: marked.join(" ") || _("nothing") }));
   };

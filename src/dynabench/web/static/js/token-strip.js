@@ -3,7 +3,8 @@
  *
  * Attributes: `src` (GET) or `post` with `data-body` (POST, JSON); `model` and `label` are added to the request and
  * named in the explanation; `closer` offers the slower, more exact method that the answer names; `parts` ("start end") are labels to switch
- * between, for answers that are explained in parts; `methods` ("occlusion lime") are ways to choose from; `lazy` asks only once it is seen. The answer is
+ * between, for answers that are explained in parts; `methods` ("occlusion lime") are ways to choose from;
+ * fields named in `folded` open on demand; the weights of the field `layer` are told to `<text-layers>`; `lazy` asks only once it is seen. The answer is
  * `{method, closer, label, completeness_error, fields: {field: [{text, start, end, weight}]}}` with weights from -1 to 1;
  * fields may also stand at its top.
  *
@@ -11,17 +12,11 @@
  * thickness, and the number is shown on focus and hover and read out. Arrow keys move from word to word.
  */
 import { countDown } from "./countdown.js";
-import { _, decimal, fetchJson, make } from "./dom.js";
+import { _, fetchJson, make } from "./dom.js";
+import { SLOW, chooser, methodInWords, wordOf } from "./strip-parts.js";
 
 const TRIES = 20; // in a row by itself, ever more rarely; then a button is left
 const LONGEST_PAUSE = 30; // seconds
-const SLOW = ["layer_integrated_gradients", "integrated_gradients", "shapley"];
-const METHODS = {
-  gradient: _("gradient"), layer_integrated_gradients: _("layer integrated gradients"),
-  integrated_gradients: _("integrated gradients"), exact: _("exact for this model"),
-  occlusion: _("leave one word out"), shapley: _("Shapley values, sampled"), lime: _("LIME"),
-};
-
 class TokenStrip extends HTMLElement {
   connectedCallback() {
     this.parts = (this.getAttribute("parts") ?? "").split(" ").filter(Boolean);
@@ -103,10 +98,15 @@ class TokenStrip extends HTMLElement {
     const fields = answer.fields ?? Object.fromEntries(Object.entries(answer).filter(([, value]) => Array.isArray(value)));
     const explained = answer.label ?? this.getAttribute("label") ?? "";
     const label = (this.parts.length && { start: _("the start"), end: _("the end") }[explained]) || explained;
-    const names = Object.keys(fields);
-    const lines = names.map((name) => this.line(name, fields[name], label, names.length > 1));
+    const layer = this.getAttribute("layer");
+    const names = Object.keys(fields).filter((name) => name !== layer);
+    const folded = (this.getAttribute("folded") ?? "").split(" ");
+    const [open, shut] = [names.filter((name) => !folded.includes(name)), names.filter((name) => folded.includes(name))];
+    const lines = (shown) => shown.map((name) => this.line(name, fields[name], label, open.length > 1 || folded.includes(name)));
     this.readout = make("span", { class: "strip-readout", "aria-hidden": "true" });
-    this.replaceChildren(...this.switch(), ...lines, this.foot(answer, label));
+    const more = this.details(shut.length && open.length ? lines(shut) : [], this.foot(answer));
+    this.replaceChildren(...this.switch(), ...lines(open.length ? open : shut), this.key(label), more);
+    if (layer in fields) this.dispatchEvent(new CustomEvent("text-weighed", { bubbles: true, detail: { model: this.getAttribute("model") ?? "", words: fields[layer] } }));
     if (this.switched) this.querySelector('[aria-pressed="true"]')?.focus();
     this.switched = false;
     this.querySelector("[data-word]")?.setAttribute("tabindex", "0");
@@ -114,14 +114,16 @@ class TokenStrip extends HTMLElement {
     this.closer = false;
   }
 
-  /** The ways in which the answer can be explained; the first is the quickest, the others are asked for when chosen. */
-  chooser(methods, chosen) {
-    if (!methods.length) return [];
-    const options = methods.map((name) => make("option", { value: name, selected: name === chosen }, METHODS[name] ?? name.replaceAll("_", " ")));
-    const list = make("select", { "aria-label": _("Method:"), onchange: () => { this.chosen = true; this.method = list.value; this.load(list.value); } }, ...options);
-    if (this.chosen) queueMicrotask(() => list.focus());
-    this.chosen = false;
-    return [make("span", { class: "strip-how" }, _("by"), " ", list)];
+  /** What few look for: the fields that are folded, the method, a more precise one. */
+  details(lines, foot) {
+    const box = make("details", { class: "strip-more", ontoggle: () => { this.unfolded = box.open; } }, make("summary", {}, _("Details")), ...lines, foot);
+    box.open = Boolean(this.unfolded);
+    return box;
+  }
+
+  key(label) {
+    const sample = (side, text) => make("span", { class: `word ${side}`, "data-step": "4" }, text);
+    return make("p", { class: "strip-key" }, sample("against", _("against")), " ", sample("towards", _("for %(label)s", { label })), " ", this.readout);
   }
 
   /** Which part of the answer is explained: its start or its end. */
@@ -141,25 +143,12 @@ class TokenStrip extends HTMLElement {
     let end = null;
     for (const word of words) {
       if (end !== null && word.start > end) list.append(" ");
-      list.append(this.word(word, label));
+      list.append(wordOf(word, label, (text) => { this.readout.textContent = text; }, (event) => this.move(event)));
       end = word.end;
     }
     const row = make("div", { class: "strip-line" }, list);
     if (titled) row.prepend(make("span", { class: "strip-name" }, name));
     return row;
-  }
-
-  word({ text, weight }, label) {
-    const value = Math.max(-1, Math.min(1, Number(weight) || 0));
-    const step = Math.round(Math.abs(value) * 6);
-    const number = `${value < 0 ? "−" : "+"}${decimal(Math.abs(value), 2)}`;
-    const side = step === 0 ? "" : value < 0 ? "against" : "towards";
-    const spoken = value < 0 ? _("%(text)s: %(number)s, against %(label)s", { text, number, label }) : _("%(text)s: %(number)s, for %(label)s", { text, number, label });
-    const show = () => { this.readout.textContent = spoken; };
-    return make("li", {
-      class: `word ${side}`, "data-step": step, "data-word": true, tabindex: "-1", "aria-label": spoken,
-      onfocus: show, onmouseenter: show, onkeydown: (event) => this.move(event),
-    }, text);
   }
 
   move(event) {
@@ -175,19 +164,13 @@ class TokenStrip extends HTMLElement {
     next.focus();
   }
 
-  foot({ method, closer: exacter, completeness_error: error, cut_short: cut }, label) {
+  foot(answer) {
     const foot = make("div", { class: "strip-foot" });
-    const key = make("span", { class: "strip-key" },
-      make("span", { class: "word against", "data-step": "6" }, _("against")), " ", make("span", { class: "word towards", "data-step": "6" }, _("for %(label)s", { label })));
-    foot.append(key, this.readout);
-    const how = METHODS[method] ?? method ?? "";
-    const exact = error == null || method === "exact" ? "" : _("the weights miss %(percent)s % of the change in its answer", { percent: decimal(100 * error, error < 0.001 ? 2 : 1) });
-    const short = cut ? _("time limit reached: best result so far") : "";
     const methods = (this.getAttribute("methods") ?? "").split(" ").filter(Boolean);
-    foot.append(make("span", { class: "strip-method" }, [methods.length ? "" : how, exact, short].filter(Boolean).join(" · ")), ...this.chooser(methods, method));
-    const closer = methods.length ? "" : exacter;
-    if (this.hasAttribute("closer") && closer) {
-      foot.append(make("button", { type: "button", class: "link", onclick: () => { this.closer = true; this.method = closer; this.load(closer); } }, _("more precise")));
+    foot.append(make("span", { class: "strip-method" }, methodInWords(answer, methods.length > 0)));
+    if (methods.length) foot.append(chooser(methods, answer.method, this));
+    if (this.hasAttribute("closer") && answer.closer && !methods.length) {
+      foot.append(make("button", { type: "button", class: "link", onclick: () => { this.closer = true; this.method = answer.closer; this.load(answer.closer); } }, _("more precise")));
     }
     return foot;
   }

@@ -7,6 +7,8 @@ class VoteForm extends HTMLElement {
   connectedCallback() {
     this.panel = this.querySelector("[data-asked]");
     this.addEventListener("click", this.press);
+    const boxes = this.closest(".item")?.querySelectorAll("[data-correction] input") ?? [];
+    for (const box of boxes) box.disabled = true; // the shown text is marked once it is to be corrected
     const wrong = this.panel?.querySelector(".field-error");
     if (this.panel && !wrong) this.panel.hidden = true;
     const posted = this.getAttribute("vote");
@@ -19,17 +21,20 @@ class VoteForm extends HTMLElement {
     if (!button.hasAttribute("data-asks") || this.vote === button.value) return;
     event.preventDefault();
     this.open(button.value);
-    (this.panel.querySelector("[data-field]:not([hidden]) :is(input, textarea, select)") ?? this.sender).focus();
+    const first = document.querySelector(".item .correcting input[tabindex='0']") ?? this.panel.querySelector("[data-field]:not([hidden]) :is(input, textarea, select)");
+    (first ?? this.sender).focus();
   };
 
   open(vote) {
     this.vote = vote;
     this.panel.hidden = false;
-    for (const field of this.panel.querySelectorAll("[data-field]")) {
+    const shown = this.closest(".item")?.querySelectorAll("[data-correction] [data-field]") ?? [];
+    for (const field of [...shown, ...this.panel.querySelectorAll("[data-field]")]) {
       if (field.parentElement.closest("[data-field]")) continue; // it stands and falls with the group around it
       const when = field.dataset.when?.split("|") ?? [];
       const applies = !when.length || when.some((word) => word === vote || word.includes("="));
-      field.hidden = !applies;
+      if (field.closest("[data-correction]")) field.closest("[data-correction]").classList.toggle("correcting", applies);
+      else field.hidden = !applies;
       for (const input of field.querySelectorAll("input, textarea, select")) input.disabled = !applies;
     }
     this.sender = this.panel.querySelector("[data-sender]");

@@ -10,6 +10,7 @@ import "./region-picker.js";
 import "./repeated-rows.js";
 import "./slide-field.js";
 import "./span-picker.js";
+import "./text-layers.js";
 import "./upload-progress.js";
 import "./used-suggestion.js";
 import "./vote-form.js";

@@ -1,0 +1,1 @@
+"""The documentation as pages of the site, and the reference of the JSON API."""
