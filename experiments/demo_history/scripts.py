@@ -126,11 +126,8 @@ SCRIPTS = {
             RoundScript(("nli-ngram",), 62, 150, 20, {"nli-head-r1": trained("head", 1)}),
             RoundScript(("nli-minilm",), 62, 150, 22, {
                 "nli-adapter-r2": trained("lora", 1, 2, base="nli-minilm", epochs=6),
-                "nli-ngram-r2": trained("ngram", 1, 2),
             }),
-            RoundScript(("nli-adapter-r2",), 62, 150, 24, {
-                "nli-head-r3": trained("head", 1, 2, 3), "nli-pair": mean_of("nli-minilm", "nli-adapter-r2"),
-            }),
+            RoundScript(("nli-adapter-r2",), 62, 150, 24, {"nli-pair": mean_of("nli-minilm", "nli-adapter-r2")}),
             RoundScript(("nli-minilm",), 400, 40, OPEN_DAYS),
         ),
         baselines={"nli-always-neutral": always("neutral")},

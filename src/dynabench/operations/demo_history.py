@@ -129,6 +129,7 @@ class HistoryLoader:
         self._sign(shift)
         for round_id in self.ids["rounds"].values():
             self._count(round_id)
+        self._count_contexts()
         self._mark()
         return sorted(self.ids["releases"].values())
 
@@ -143,6 +144,11 @@ class HistoryLoader:
             shutil.rmtree(part, ignore_errors=True)
             for name in by_model[model]:
                 self.archive.copy(name, part / PurePosixPath(name).relative_to(f"models/{model}"))
+            for name, origin in self.archive.manifest["links"].items():
+                if PurePosixPath(name).parts[1] == model:
+                    place = part / PurePosixPath(name).relative_to(f"models/{model}")
+                    place.parent.mkdir(parents=True, exist_ok=True)
+                    shutil.copyfile(catalog.BUILTIN / origin, place)
             part.rename(target)
         for name in self.archive.names("datasets"):
             target = self.settings.folder / name
@@ -262,6 +268,11 @@ class HistoryLoader:
         self.session.expire_all()
         examples = list(self.session.scalars(select(Example).where(Example.round_id == round_id).order_by(Example.id)))
         rebuild.count_written(self.session, examples)
+
+    def _count_contexts(self) -> None:
+        ids = sorted(self.ids["contexts"].values())
+        if ids:
+            rebuild.count_contexts(self.session, ids[0], ids[-1], lambda more: None)
 
     def _mark(self) -> None:
         marks = [

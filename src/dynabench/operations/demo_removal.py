@@ -87,7 +87,10 @@ def _first_rows(session: Session) -> Iterator[tuple[Table, Keys]]:
     used_rounds = set(session.scalars(written.distinct()))
     rounds = [id for id in marked["round"] if id not in used_rounds]
     targets = select(Target.model, Target.version).join(Round, Round.id == Target.round_id)
-    in_loop = set(session.execute(targets.where(Round.id.not_in(rounds), Round.task_id.not_in(unused))).tuples())
+    in_loop = {
+        (model, version)
+        for model, version in session.execute(targets.where(Round.id.not_in(rounds), Round.task_id.not_in(unused)))
+    }
     models = session.execute(
         select(Submission.id, Submission.model, Submission.version).where(Submission.id.in_(marked["submission"]))
     )
