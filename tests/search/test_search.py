@@ -19,8 +19,11 @@ furnish, change = world.furnish, world.change
 
 
 def groups(caller, query):
-    answer = caller.get("/api/v1/search", params={"q": query})
-    assert answer.status_code == 200, answer.text
+    for _try in range(20):  # the first search of a process does not wait for the library and the documentation
+        answer = caller.get("/api/v1/search", params={"q": query})
+        assert answer.status_code == 200, answer.text
+        if answer.json()["complete"]:
+            break
     return {group["kind"]: [hit["title"] for hit in group["hits"]] for group in answer.json()["groups"]}
 
 

@@ -54,9 +54,11 @@ FEATURES = (
     "cycle",
     "site.home",
     "site.community",
+    "site.admin",
     "site.console",
     "site.cards",
     "site.documentation",
+    "site.identity",
     "site.search",
 )
 PARTS = ("api", "submission_api", "submission_pages", "pages", "recovery_pages", "settings_pages")
@@ -99,6 +101,7 @@ DOCUMENTS = {
 """Routes that take JSON of more than `BODY_LIMIT`: many contexts, pictures within inputs, columns of rows."""
 TAGS = [
     {"name": "accounts", "description": "Your account and API tokens."},
+    {"name": "admin", "description": "Health, accounts and jobs, for administrators."},
     {"name": "notices", "description": "How you are told of things: pages, mail, webhooks."},
     {"name": "webhooks", "description": "What webhooks get, signed as Standard Webhooks says."},
     {"name": "rounds", "description": "Tasks, rounds, contexts and figures."},
