@@ -41,7 +41,7 @@ def loaded(database, settings, monkeypatch):
 
 
 def manifest(task: str) -> dict:
-    with zipfile.ZipFile(demo_history.archive_of(task)) as file:
+    with zipfile.ZipFile(demo_history.archive_path(task)) as file:
         return json.loads(file.read("manifest.json"))
 
 
@@ -118,8 +118,8 @@ def test_its_people_are_named_as_demo_data(loaded, client):
 
 def test_removal_leaves_nothing(loaded, settings):
     demo_removal.remove_demo(loaded, settings)
-    kept = {name: len(rows) for name, rows in rows_of(loaded, [table.name for table in TABLES]).items() if rows}
-    assert set(kept) <= {"secret_fingerprints"}
+    remaining = {name: len(rows) for name, rows in rows_of(loaded, [table.name for table in TABLES]).items() if rows}
+    assert set(remaining) <= {"secret_fingerprints"}
     for folder in ("evaluations", "releases", "models"):
         assert not list((settings.folder / folder).iterdir())
 

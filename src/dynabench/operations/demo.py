@@ -59,7 +59,10 @@ def prepare(settings: Settings) -> None:
             contexts = [*shipped.contexts(), *demo.store_picture_contexts(db, settings, shipped.config)]
             own = [card for card in cards if card.task == shipped.answered_by]
             targets = strongest([card for card in ours if card.task == shipped.answered_by])
-            db.write(_add_task, shipped, contexts, own, targets, settings)
+            archive = demo_history.read_archive(shipped.config.id)
+            if archive is not None:
+                demo_history.install_files(settings, archive)
+            db.write(_add_task, shipped, contexts, own, targets, settings, archive)
             demo_history.write_releases(db, settings)
         for shipped in shipped_selections():
             if not db.read(_has_task, shipped.config.id):
@@ -125,14 +128,14 @@ def _add_task(
     own: list[Card],
     targets: list[Card],
     settings: Settings | None = None,
+    archive: demo_history.DemoArchive | None = None,
 ) -> None:
     """Add a task with everything that belongs to it at once: nobody meets half of one, nor does a crash leave it.
 
-    With `settings`, whose folder takes its files, its history comes along.
+    Its history comes from an `archive`, and the answers of evaluations go to the folder of the `settings`.
     """
-    config, archive = shipped.config, demo_history.archive_of(shipped.config.id) if settings else None
-    sources = [*(demo_history.collected_configs(archive) if archive else ()), shipped.source]
-    for source in sources:
+    config = shipped.config
+    for source in (*(archive.configs if archive else ()), shipped.source):
         service.save_task(session, None, source)
     rows = [ContextRow(number, item["values"], item["tag"]) for number, item in enumerate(values, start=1)]
     for batch in contexts.split_batches(rows):
