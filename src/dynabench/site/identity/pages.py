@@ -17,12 +17,14 @@ from dynabench.benchmark.registry.api import find_model
 from dynabench.collection import overview
 from dynabench.kit import errors
 from dynabench.kit.language import _, ngettext
+from dynabench.people.accounts.auth import Viewer
 from dynabench.rounds.schemas import Number
 from dynabench.site.home.pages import read_lines
 from dynabench.site.home.task_index import TaskLine
 from dynabench.site.identity import pictures
 from dynabench.site.identity.pictures import Figure
 from dynabench.stats.rates import Rate
+from dynabench.web import render
 from dynabench.web.charts import MODELS
 from dynabench.web.filters import number, percent
 from dynabench.web.static import static_address
@@ -119,6 +121,37 @@ async def model_picture(request: Request, name: str) -> Response:
 def _vmer(rate: Rate) -> Figure:
     label = _("fooled the models, confirmed by people")
     return Figure(percent(rate.value), label, rate.value, rate.low, rate.high)
+
+
+COLOURS = (
+    "paper",
+    "sunken",
+    "ink",
+    "ink-2",
+    "ink-3",
+    "people",
+    "models",
+    "good",
+    "bad",
+    "m1",
+    "m2",
+    "m3",
+    "m4",
+    "m5",
+    "m6",
+)
+SIZES = (("tiny", 12), ("small", 13), ("body", 15), ("lead", 17), ("3", 20), ("1", 32), ("hero", 46))
+"""The names of type sizes, and their pixels on a wide window."""
+
+
+@router.get("/design", name="design")
+async def design(request: Request, viewer: Viewer) -> Response:
+    """The components of the pages, drawn by their own macros with example values."""
+    rates = [Rate(0.62, 0.51, 0.72, 78), Rate(0.47, 0.38, 0.57, 102), Rate(0.31, 0.24, 0.39, 140)]
+    shares = {"positive": 0.6, "neutral": 0.22, "negative": 0.18}
+    prediction = {"model": "sentiment-minilm", "answer": {"label": "positive"}, "probabilities": shares}
+    template = "identity/design.html"
+    return render(request, template, rates=rates, prediction=prediction, colours=COLOURS, sizes=SIZES)
 
 
 @router.get("/icon-{side}.png", name="icon")
