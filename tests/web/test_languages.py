@@ -87,7 +87,7 @@ def contents(value):
     elif isinstance(value, list | tuple | set):
         yield from (text for each in value for text in contents(each))
     elif isinstance(value, BaseModel):
-        yield from contents(dict(value))
+        yield from contents(vars(value))
     elif hasattr(value, "__dict__"):
         yield from contents(vars(value))
 
