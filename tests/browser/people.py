@@ -174,7 +174,7 @@ def unfold(page: Page) -> None:
 
 
 def models_answers(page: Page) -> Locator:
-    """What the models said about the last example that was checked, opened."""
+    """Open the models' answers to the last example that was checked."""
     page.locator(".last-more > summary").click()
     return page.locator(".last-more")
 

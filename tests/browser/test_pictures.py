@@ -65,12 +65,12 @@ def test_a_question_is_asked_and_the_place_marked_by_keyboard(guest, visitor):
     page = guest("pia").page
     page.goto("/tasks/vqa/create")
     page.locator(".media-link").click()
-    shown = page.locator(".zoom-frame img")
-    width = shown.evaluate("(img) => img.getBoundingClientRect().width")
+    picture = page.locator(".zoom-frame img")
+    width = picture.evaluate("(img) => img.getBoundingClientRect().width")
     page.keyboard.press("+")
-    assert shown.evaluate("(img) => img.getBoundingClientRect().width") > width
+    assert picture.evaluate("(img) => img.getBoundingClientRect().width") > width
     page.keyboard.press("0")
-    assert shown.evaluate("(img) => img.getBoundingClientRect().width") == width
+    assert picture.evaluate("(img) => img.getBoundingClientRect().width") == width
     page.keyboard.press("Escape")
     expect(page.locator(".zoom-frame")).to_have_count(0)
     expect(page.locator(".media-link")).to_be_focused()
