@@ -33,6 +33,7 @@ def test_a_digit_is_chosen_claimed_and_checked(guest, visitor):
     expect(ada.locator("#create-form").get_by_label(claim, exact=True)).to_be_checked()
     ada.get_by_role("button", name="Ask the models").click()
     expect(ada.get_by_role("heading", name="You fooled digits-resnet")).to_be_visible()
+    ada.locator(".tries-box > summary").click()
     expect(ada.locator(".try-text img")).to_be_visible()
     example = example_on(ada)
     find_in_queue(bela, "image-classification", example)
