@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dynabench.benchmark.evaluations.measures import Measure
-from dynabench.benchmark.leaderboards.board_views import Matrix, MatrixLine, ParetoPoint, PeopleAndModels, Plot
+from dynabench.benchmark.leaderboards.board_views import Matrix, ParetoPoint, PeopleAndModels, Plot
 from dynabench.benchmark.leaderboards.row_views import Transfer
 from dynabench.benchmark.ranking import BoardRanking, RankedEntrant
 from dynabench.benchmark.standings import Entrant, ScoreCell
@@ -120,58 +120,8 @@ MAX_CHART_MODELS = 30
 IN_LOOP = "\N{BULLSEYE}"
 
 
-def matrix_chart(matrix: Matrix) -> Chart | None:
-    """The heat map of a matrix; None where it has no cell."""
-    cells = []
-    for line in matrix.lines[:MAX_CHART_MODELS]:
-        for data, score in zip(matrix.data, line.cells, strict=True):
-            if score is not None:
-                name, title = line.entrant.label, _column(data.title, data.round)
-                loop = f" {IN_LOOP}" if data.round in line.loop and data.round is not None else ""
-                where = translate(_(" · in the loop")) if loop else ""
-                tip = f"{name}, {title}: {cell_text(score, matrix.metric)}, n {number(score.n)}{where}"
-                texts = {
-                    "label": score_text(score.value, matrix.metric) + loop,
-                    "note": interval_text(score.low, score.high, matrix.metric),
-                }
-                cells.append({"row": name, "column": title, "value": score.value, "tip": tip, **texts})
-    if not cells:
-        return None
-    columns: Columns = [
-        _("Model"),
-        *((_column(column.title, column.round), "num") for column in matrix.data),
-        (_("Overall"), "num"),
-        (_("Per round"), "num"),
-    ]
-    note = _(
-        "%(metric)s with 95%% intervals. %(in_loop)s marks rounds that were collected against the model.",
-        metric=axis_title(matrix.metric),
-        in_loop=IN_LOOP,
-    )
-    rows = [_matrix_row(line, matrix) for line in matrix.lines]
-    order = [_column(column.title, column.round) for column in matrix.data]
-    return Chart(_matrix_finding(matrix), charts.heat_map(cells, matrix.metric.better, order), columns, rows, note)
-
-
-def _column(title: str, round: int | None) -> str:
-    return title if round is None else translate(_("Round %(n)s", n=round))
-
-
-def _matrix_row(line: MatrixLine, matrix: Matrix) -> list[str]:
-    trend = line.trend
-    slope = score_text(trend.value, matrix.metric, True) if trend else ""
-    between = (
-        f" ({interval_text(trend.low, trend.high, matrix.metric, True)})" if trend and trend.low is not None else ""
-    )
-    cells = []
-    for data, score in zip(matrix.data, line.cells, strict=True):
-        rate = line.loop.get(data.round) if data.round is not None else None
-        loop = translate(_(" · in the loop, vMER %(value)s", value=percent(rate.value, 1))) if rate is not None else ""
-        cells.append(cell_text(score, matrix.metric) + loop)
-    return [line.entrant.label, *cells, cell_text(line.overall, matrix.metric), slope + between]
-
-
-def _matrix_finding(matrix: Matrix) -> str:
+def matrix_finding(matrix: Matrix) -> str:
+    """Return a sentence that sums up a matrix."""
     whole = [line for line in matrix.lines if line.overall is not None]
     if not whole or len(matrix.data) < 2:
         return _("%(metric)s of %(n)s models", metric=matrix.metric.title, n=len(matrix.lines))
@@ -237,7 +187,7 @@ def saturation_chart(standings: Sequence[PeopleAndModels]) -> Chart | None:
     for standing in standings:
         for step in standing.steps:
             day, reached = f"{step.at:%Y-%m-%d}", f"{step.saturation:+.2f}".replace("-", "\N{MINUS SIGN}")
-            name = _column("", standing.round)
+            name = translate(_("Round %(n)s", n=standing.round))
             tip = f"{name}, {step.entrant.label}: {reached} ({percent(step.score, 1)})"
             points.append({"series": name, "at": step.at.isoformat(), "value": step.saturation, "tip": tip})
             rows.append([f"{standing.round}", day, step.entrant.label, percent(step.score, 1), reached])
