@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dynabench.benchmark.evaluations.measures import Measure
-from dynabench.benchmark.leaderboards.board_views import Matrix, ParetoPoint, PeopleAndModels, Plot
+from dynabench.benchmark.leaderboards.board_views import Matrix, PeopleAndModels, Plot
 from dynabench.benchmark.leaderboards.row_views import Transfer
 from dynabench.benchmark.ranking import BoardRanking, RankedEntrant
 from dynabench.benchmark.standings import Entrant, ScoreCell
@@ -145,37 +145,12 @@ def _trend_direction(trend: ScoreCell, direction: int) -> int:
     return direction if trend.low > 0 else -direction
 
 
-def pareto_chart(plot: Plot) -> Chart | None:
-    """The plot of two measures; None without points."""
-    if not plot.points:
-        return None
+def pareto_finding(plot: Plot) -> str:
+    """Return a sentence that names the models of the Pareto front."""
     front = [point.entrant.label for point in plot.points if not point.dominated]
     named = ", ".join(front[:4]) + ("…" if len(front) > 4 else "")
     words = {"n": len(front), "all": len(plot.points), "names": named}
-    title = _("%(n)s of %(all)s models are Pareto-optimal: %(names)s", **words)
-    columns: Columns = [_("Model"), (axis_title(plot.x), "num"), (axis_title(plot.y), "num"), _("Worse on both axes")]
-    rows = [
-        [
-            point.entrant.label,
-            cell_text(point.x, plot.x),
-            cell_text(point.y, plot.y),
-            _("yes") if point.dominated else _("no"),
-        ]
-        for point in plot.points
-    ]
-    spec = charts.scatter([_point(point, plot) for point in plot.points], axis_title(plot.x), axis_title(plot.y))
-    return Chart(
-        title, spec, columns, rows, _("Grey models are worse than another model on both axes. Bars are 95% intervals.")
-    )
-
-
-def _point(point: ParetoPoint, plot: Plot) -> dict[str, object]:
-    tip = f"{point.entrant.label}: {cell_text(point.x, plot.x)}, {cell_text(point.y, plot.y)}"
-    datum: dict[str, object] = {"name": point.entrant.label, "dominated": point.dominated, "tip": tip}
-    for name, score, metric in (("x", point.x, plot.x), ("y", point.y, plot.y)):
-        for end, value in (("", score.value), ("_low", score.low), ("_high", score.high)):
-            datum[name + end] = None if value is None else value * metric.scale
-    return datum
+    return _("%(n)s of %(all)s models are Pareto-optimal: %(names)s", **words)
 
 
 def saturation_chart(standings: Sequence[PeopleAndModels]) -> Chart | None:

@@ -102,11 +102,12 @@ def _matrix_cell(line: MatrixLine, data: ScoredDataset, score: ScoreCell | None,
 
 @dataclass(frozen=True)
 class PhenomenonRow:
-    """One slice as a row: a cell for each model, and how far apart the best and the worst are."""
+    """One slice as a row: a cell for each model, the best value, and how far apart that and the worst are."""
 
     tag: str
     rows: int
     cells: tuple[HeatCell, ...]
+    best: float
     spread: float | None
 
     @property
@@ -128,6 +129,10 @@ def phenomenon_rows(by_slice: BySlice) -> tuple[list[SliceLine], list[Phenomenon
         scores = [line.cells[at] for line in lines]
         values = [score.value for score in scores if score is not None]
         spread = max(values) - min(values) if len(values) > 1 else None
-        rows.append(PhenomenonRow(tag, by_slice.rows[at], tuple(HeatCell(s, shade.step(s)) for s in scores), spread))
+        rows.append(
+            PhenomenonRow(
+                tag, by_slice.rows[at], tuple(HeatCell(s, shade.step(s)) for s in scores), by_slice.best[at], spread
+            )
+        )
     rows.sort(key=lambda row: (row.few, -(row.spread or 0.0), row.tag))
     return lines, rows

@@ -10,6 +10,7 @@ from starlette.responses import Response
 from dynabench.benchmark.evaluations.measures import ACCURACIES
 from dynabench.benchmark.leaderboards import blocks, board_views, comparison, drawings, heat_tables, recipe, row_views
 from dynabench.benchmark.leaderboards.board_views import make_matrix
+from dynabench.benchmark.leaderboards.trade_off_chart import trade_off_chart
 from dynabench.benchmark.reading import read_board
 from dynabench.benchmark.standings import ScoreCell, TaskBoard
 from dynabench.collection import content_warning, overview
@@ -123,7 +124,8 @@ async def pareto_page(
     def read(session: Session) -> dict[str, Any]:
         board = read_board(session, viewer, task)
         plot = requested_plot(board, x, y, dataset)
-        return head_values(session, board) | {"plot": plot, "chart": drawings.pareto_chart(plot)}
+        chart = trade_off_chart(plot, recipe.people_accuracy(session, board))
+        return head_values(session, board) | {"plot": plot, "chart": chart, "finding": drawings.pareto_finding(plot)}
 
     return await render_view(request, task, "leaderboards/pareto.html", read, "leaderboards/_pareto.html")
 
