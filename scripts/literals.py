@@ -18,8 +18,8 @@ PACKAGE = "src/dynabench"
 KINDS = {"role": "Role", "state": "State", "review": "Review", "source": "Source"}
 """The names that are looked at, with the ends of the names of their enums."""
 LOOKUPS = frozenset({"in_", "not_in", "notin_"})
-ADMIN_FILES = ("accounts/", "people/", "cli/user.py", "web/templates/layout.html")
-"""The column itself and its dependency, the decisions, the operator's list of accounts, and the menu of every page."""
+ADMIN_FILES = ("site/admin/", "accounts/", "people/", "cli/user.py", "web/templates/layout.html")
+"""The column and its dependency, the decisions, the lists of accounts for operators and admins, and the menu."""
 CLIENT_FILES = ("adversaries/program_run.py",)
 """Files that read the JSON of another platform, below the levels at which the enums are defined."""
 TEMPLATE_LITERAL = re.compile(

@@ -1,7 +1,7 @@
-"""See that tests have the programs that pip does not install: a Chromium for the pages, bubblewrap for handlers.
+"""See that tests have the programs that pip does not install: a Chromium for the pages, bubblewrap, and Apertium.
 
-A Chromium is one that is installed, Debian's package, or Playwright's download. Without bubblewrap the tests that need
-it are skipped with the reason.
+A Chromium is one that is installed, Debian's package, or Playwright's download. Without bubblewrap, in which handlers
+run, or Apertium, which translates, the tests that need it are skipped with the reason.
 """
 
 import os
@@ -37,10 +37,17 @@ def download() -> bool:
 
 
 if __name__ == "__main__":
-    missing = [name for name, there in (("bubblewrap", shutil.which("bwrap")), ("Chromium", find())) if not there]
+    programs = (
+        ("bubblewrap", shutil.which("bwrap")),
+        ("Apertium", shutil.which("apertium")),
+        ("Chromium", find()),
+    )
+    missing = [name for name, there in programs if not there]
     if missing:
         print(f"Installing what the tests need and this machine lacks: {', '.join(missing)}.", flush=True)
     if sys.platform == "linux" and not shutil.which("bwrap") and not debian("bubblewrap"):
         print("No bubblewrap could be installed; tests of handlers are skipped.")
+    if sys.platform == "linux" and not shutil.which("apertium") and not debian("apertium-eng-spa"):
+        print("No Apertium could be installed; tests of its translations are skipped.")
     if not find() and not debian("chromium", "fonts-dejavu") and not download():
         sys.exit("No Chromium could be installed. Install one and set CHROMIUM to its path.")

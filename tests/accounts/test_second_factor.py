@@ -66,14 +66,14 @@ def ada(browser, person, clock):
 
 def test_log_in_asks_for_a_code_that_works_once(browser, ada, clock):
     _here, app, _codes = ada
-    there = browser()
-    answer = there.submit("/login", username="ada", password=PASSWORD, next="/models")
+    other_browser = browser()
+    answer = other_browser.submit("/login", username="ada", password=PASSWORD, next="/models")
     assert answer.headers["location"] == "/login/code"
-    assert "dynabench_session" not in there.client.cookies
-    assert there.get("/settings").status_code == 303
+    assert "dynabench_session" not in other_browser.client.cookies
+    assert other_browser.get("/settings").status_code == 303
     code = app.code()
-    assert there.submit("/login/code", code="123").status_code == 422
-    answer = there.submit("/login/code", code=f" {code[:3]} {code[3:]} ")
+    assert other_browser.submit("/login/code", code="123").status_code == 422
+    answer = other_browser.submit("/login/code", code=f" {code[:3]} {code[3:]} ")
     assert (answer.status_code, answer.headers["location"]) == (303, "/models")
     other = browser()
     other.log_in("ada")
@@ -87,9 +87,9 @@ def test_a_recovery_code_works_once(browser, ada):
     _here, _app, codes = ada
     answers = []
     for code in (codes[0], codes[0], codes[1].replace("-", "").upper()):
-        there = browser()
-        there.log_in("ada")
-        answers.append(there.submit("/login/code", code=code).status_code)
+        other_browser = browser()
+        other_browser.log_in("ada")
+        answers.append(other_browser.submit("/login/code", code=code).status_code)
     assert answers == [303, 422, 303]
 
 
@@ -102,12 +102,12 @@ def test_five_wrong_codes_end_the_log_in(browser, ada, database):
 
 def test_guessing_is_limited_over_many_log_ins(browser, ada, client, monkeypatch):
     monkeypatch.setattr(client.app.state.settings, "rate_limit", True)
-    told = []
+    statuses = []
     for _ in range(3):
         eve = browser()
         eve.log_in("ada")
-        told += [eve.submit("/login/code", code="000000").status_code for _ in range(4)]
-    assert told == [422] * 10 + [429] * 2
+        statuses += [eve.submit("/login/code", code="000000").status_code for _ in range(4)]
+    assert statuses == [422] * 10 + [429] * 2
 
 
 def test_a_code_alone_opens_nothing(browser, ada):
@@ -149,13 +149,13 @@ def test_codes_are_turned_off_with_the_password_and_by_an_operator(browser, ada,
 
 def test_turning_codes_on_logs_out_other_browsers(browser, person, clock):
     person("bob")
-    here, there = browser(), browser()
+    here, other_browser = browser(), browser()
     here.log_in("bob")
-    there.log_in("bob")
+    other_browser.log_in("bob")
     here.submit("/settings/second-factor", page="/settings", act="on", factor_password=PASSWORD)
     app = App(re.search(r"user-text\">([A-Z2-7]+)<", here.get("/settings/second-factor").text)[1])
     assert here.submit("/settings/second-factor/confirm", page="/settings", code=app.code()).status_code == 200
-    assert (here.get("/settings").status_code, there.get("/settings").status_code) == (200, 303)
+    assert (here.get("/settings").status_code, other_browser.get("/settings").status_code) == (200, 303)
 
 
 def test_admins_may_have_to_have_codes(browser, ada, database, client, monkeypatch):

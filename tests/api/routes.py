@@ -6,6 +6,7 @@ number of a person.
 """
 
 from tests.api.account_routes import ACCOUNTS
+from tests.api.admin_routes import ADMIN
 from tests.api.cycle_routes import CYCLE
 from tests.api.evaluation_routes import EVALUATION
 from tests.api.release_routes import RELEASES
@@ -110,6 +111,8 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("GET", "/tasks"): Route("anyone"),
     ("GET", "/leaderboards"): Route("anyone"),
     ("GET", "/leaderboards.csv"): Route("anyone"),
+    ("GET", "/search"): Route("anyone", params={"q": "nli"}),
+    ("GET", "/api/v1/search"): Route("anyone", params={"q": "nli"}),
     ("GET", "/live"): Route("anyone"),
     ("GET", "/try"): Route("anyone", params={"task": "sentiment"}),
     ("GET", "/docs"): Route("anyone"),
@@ -143,6 +146,17 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("POST", "/api/v1/tasks/{task}/validations/next"): Route("seated"),
     ("GET", "/api/v1/tasks/{task}/rounds/{number}/statistics"): Route("anyone"),
     ("GET", "/check"): Route("anyone"),
+    # how the site presents itself elsewhere
+    ("GET", "/social/site.png"): Route("anyone"),
+    ("GET", "/social/tasks/{task}.png"): Route("anyone"),
+    ("GET", "/social/tasks/{task}/leaderboard.png"): Route("anyone"),
+    ("GET", "/social/tasks/{task}/rounds/{n}.png"): Route("anyone"),
+    ("GET", "/social/models/{name}.png"): Route("anyone"),
+    ("GET", "/icon-{side}.png"): Route("anyone"),
+    ("GET", "/favicon.ico"): Route("anyone"),
+    ("GET", "/manifest.webmanifest"): Route("anyone"),
+    ("GET", "/robots.txt"): Route("anyone"),
+    ("GET", "/sitemap.xml"): Route("anyone"),
     ("GET", "/tasks/{task}/validate"): Route("seated"),
     ("POST", "/api/v1/examples/{id}/validations"): Route("others", json={"vote": "correct"}),
     ("GET", "/api/v1/examples/{id}/validations/attributions"): Route("member"),
@@ -232,7 +246,7 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("POST", "/api/v1/proposals/{id}/withdraw"): Route("author", scope="manage"),
     ("GET", "/proposals"): Route("member"),
     ("POST", "/proposals/{id}/withdraw"): Route("author", form={}),
-    ("GET", "/admin"): Route("admin"),
+    **ADMIN,
     ("GET", "/admin/proposals/{id}"): Route("admin"),
     ("POST", "/admin/proposals/{id}"): Route("admin", form={"act": "refuse", "reason": "No."}),
     ("GET", "/tasks/{task}/manage/config"): Route("owner"),

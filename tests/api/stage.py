@@ -47,6 +47,7 @@ class Stage(Props):
 
     def address(self, path: str, role: str, number: int | None = None) -> str:
         """The route with real things in place of its parameters; `number` is the example's, by default the scene's."""
+        path = path.replace(":path}", "}")
         known: dict[str, Any] = {"task": "nli", "n": 1, "number": 1, "dataset": "first", "act": "dismiss"}
         known |= {"job": self.scene.job, "folder": "data"}
         known |= {"kind": "metric", "name": "nli-a" if "/models/" in path else "accuracy"}
@@ -74,6 +75,10 @@ class Stage(Props):
         if "/identities/" in path:
             known["id"] = self.identity_of(role)
             return path.format(**known)
+        if "/admin/jobs" in path:
+            return path.format(**(known | {"act": "cancel"}))
+        if path.startswith("/docs/"):
+            known |= {"tag": "accounts", "name": "how-to/deploy"}
         if "{handle}" in path:
             known["handle"] = self.browser_of(role)
         if "/submissions/{id}" in path:
@@ -101,7 +106,12 @@ class Stage(Props):
 
     def thing(self, kind: str, role: str, number: int | None) -> int:
         """The number of one of what a route calls its `kind`: of an example unless it is known for something else."""
-        things = {"tokens": self.token_of, "notices": self.notice_of, "contexts": lambda _: self.scene.given["id"]}
+        things = {
+            "tokens": self.token_of,
+            "notices": self.notice_of,
+            "inbox": self.notice_of,
+            "contexts": lambda _: self.scene.given["id"],
+        }
         things |= {"evaluations": lambda _: self.evaluation(), "reported": lambda _: self.report()}
         things |= {"invitations": lambda _: self.invitation()[0], "bans": self.banned_id, "people": self.banned_id}
         things |= {"conversations": lambda _: self.conversation()}

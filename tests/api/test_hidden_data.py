@@ -137,6 +137,8 @@ def addresses(stage: Stage, path: str, role: str) -> list[str]:
 
 def asked(stage: Stage, path: str, route: Route) -> list[dict[str, str]]:
     """The parameters that a route is read with: its own, those that name the dataset and two models, and files."""
+    if path.endswith("/search"):  # which says again what was asked for, as it was written
+        return [{"q": word.upper()} for word in SECRETS]
     if not any(word in path for word in NEW):
         return [route.params or {}]
     made = stage.scene.secrets

@@ -167,6 +167,18 @@ def strip(page: Page) -> Locator:
     return found
 
 
+def unfold(page: Page) -> None:
+    """Open all that the author may add to an example."""
+    for chip in page.locator("#explain details.chip-more:not([open]) > summary").all():
+        chip.click()
+
+
+def models_answers(page: Page) -> Locator:
+    """What the models said about the last example that was checked, opened."""
+    page.locator(".last-more > summary").click()
+    return page.locator(".last-more")
+
+
 def example_on(page: Page) -> str:
     """The number of the example that the page has just told the outcome of."""
     action = page.locator("#explain form").first.get_attribute("action") or ""

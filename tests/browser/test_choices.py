@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from dynabench.client import Client
-from tests.browser.people import WIDE, example_on, find_in_queue
+from tests.browser.people import WIDE, example_on, find_in_queue, unfold
 from tests.browser.test_keyboard import reach
 from tests.browser.test_looks import looks_well
 from tests.every_field import GIVEN, config
@@ -73,9 +73,10 @@ def test_every_type_by_keyboard_and_checked_by_another(guest, task):
     ada.keyboard.press("Control+Enter")
     expect(ada.locator("#answer-title")).to_be_focused()
     example = example_on(ada)
+    unfold(ada)
     fill(ada, ada.locator("#explain"), "ask")
     ada.keyboard.press("Control+Enter")
-    expect(ada.get_by_text("Saved. Thank you.")).to_be_focused()
+    expect(ada.get_by_text("Saved. Thank you.")).to_be_visible()
 
     find_in_queue(bela, task, example)
     claim = bela.locator(".item")

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from dynabench.client import ApiError, Client
-from tests.browser.people import PHONE, WIDE, draw_over, example_on, find_in_queue
+from tests.browser.people import PHONE, WIDE, draw_over, example_on, find_in_queue, unfold
 from tests.browser.test_keyboard import reach
 from tests.browser.test_looks import looks_well
 
@@ -101,10 +101,11 @@ def mend(page: Page) -> None:
 
 
 def explain(page: Page) -> None:
+    unfold(page)
     reach(page, page.locator("#ask-reasons-0-reason"))
     page.keyboard.type("It says nobody and miss.")
     press(page, "Control+Enter")
-    expect(page.get_by_text("Saved. Thank you.")).to_be_focused()
+    expect(page.get_by_text("Saved. Thank you.")).to_be_visible()
 
 
 def correct(page: Page) -> None:
@@ -182,7 +183,7 @@ def test_everything_can_be_sent_without_scripts(guest, owner):
     row.get_by_label("Label").select_option("Person")
     row.get_by_label("First word").fill("3")
     row.get_by_label("Last word").fill("4")
-    page.get_by_role("radio", name="Equally good").check()
+    page.get_by_role("radio", name="Tie").check()
     page.get_by_role("button", name="Ask the models").click()
     expect(page.locator("#answer-title")).to_be_visible()
     [made] = [one for one in owner.examples(TASK, mine=False) if one["author"] == "dora"]

@@ -48,7 +48,7 @@ def test_an_author_judges_and_a_validator_confirms_by_keys(guest, admin):
     ada.keyboard.press("y")
     expect(ada.get_by_role("heading", name="You fooled sentiment-ngram.")).to_be_focused()
     expect(ada.get_by_role("button", name="Yes, wrong")).to_have_attribute("aria-pressed", "true")
-    expect(ada.get_by_label("What tricked it?")).to_be_visible()
+    expect(ada.locator(".chip", has_text="What tricked it?")).to_be_visible()
     ada.keyboard.press("n")
     expect(ada.get_by_role("heading", name="Not fooled: sentiment-ngram got it right.")).to_be_focused()
     ada.keyboard.press("y")

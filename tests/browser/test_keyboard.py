@@ -48,20 +48,23 @@ def read_the_strip(page: Page) -> None:
     page.keyboard.press("ArrowRight")
     expect(words.nth(1)).to_be_focused()
     expect(target.locator(".strip-readout")).to_have_text(re.compile(r": [+−]\d\.\d\d, (for|against) "))
+    enter(page, target.locator(".strip-more > summary"))
     enter(page, target.get_by_role("button", name="more precise"))
     expect(target.locator(".strip-method")).to_contain_text("the weights miss")
     expect(words.first).to_be_focused()
 
 
 def explain(page: Page) -> None:
-    reach(page, page.get_by_label("Why is your label right?"))
-    page.keyboard.type("It follows from nothing but itself.")
-    page.keyboard.press("Tab")
-    page.keyboard.type("The word not.")
+    chips = page.locator("#explain details.chip-more > summary")
+    for chip, text in ((0, "It follows from nothing but itself."), (1, "The word not.")):
+        enter(page, chips.nth(chip))
+        page.keyboard.press("Tab")
+        page.keyboard.type(text)
+    enter(page, chips.nth(2))
     page.keyboard.press("Tab")
     page.keyboard.press("Shift+ArrowRight")
     page.keyboard.press("Control+Enter")
-    expect(page.get_by_text("Saved. Thank you.")).to_be_focused()
+    expect(page.get_by_text("Saved. Thank you.")).to_be_visible()
     expect(page.locator("#explain .span-check:checked")).to_have_count(2)
 
 

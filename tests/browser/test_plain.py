@@ -21,6 +21,7 @@ def test_the_loop_without_scripts(guest, visitor):
     page.get_by_role("button", name="Ask the models").click()
     expect(page.get_by_role("heading", name="You fooled")).to_be_visible()
     expect(writing(page, "nli")).to_have_value(draft.text)
+    page.get_by_text("Why is your label right?").first.click()
     page.get_by_label("Why is your label right?").fill("It is so.")
     page.get_by_role("button", name="Save explanation").click()
     expect(page.locator("#tries")).to_contain_text(draft.text)

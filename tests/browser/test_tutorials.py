@@ -26,7 +26,7 @@ def steps(page: str) -> list[str]:
     return [" ".join(text.split()) for _, text in found]
 
 
-def named(page: Page, name: str, menu: bool) -> Locator:
+def named(page: Page, name: str, menu: bool, pressed: bool) -> Locator:
     """The one thing on the page that a reader would take for what the tutorial names."""
     place = page.get_by_role("banner") if menu else page.get_by_role("main")
     whole = re.compile(rf"^(?:[A-Z0-9]\s*)?{re.escape(name)}(?!\w)")  # some buttons show their key first
@@ -35,6 +35,8 @@ def named(page: Page, name: str, menu: bool) -> Locator:
     for role in roles:
         found = found.or_(place.get_by_role(role, name=whole))
     labelled = place.get_by_label(whole).and_(place.locator("input, select, textarea"))
+    if pressed:
+        found = found.or_(place.locator("summary").filter(has_text=whole))
     return found.or_(labelled).and_(page.locator(":visible")).first
 
 
@@ -64,7 +66,7 @@ class Reader:
                 given = []
                 while tokens and tokens[0][0] == "given":
                     given.append(tokens.pop(0)[1])
-                self.use(named(self.page, text, menu), given)
+                self.use(named(self.page, text, menu, not given), given)
 
     def use(self, found: Locator, given: list[str]) -> None:
         """Press it, or give it what it takes."""
@@ -78,6 +80,7 @@ class Reader:
             found.select_option(given[0])
         else:
             found.fill(given[0])
+            found.blur()
 
 
 @pytest.mark.parametrize("name", ["text-task", "image-task"])

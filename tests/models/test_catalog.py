@@ -23,7 +23,7 @@ def test_the_shipped_models_are_there_with_cards_and_reach_their_floors():
     for entry in entries:
         card = (entry.folder / "README.md").read_text()
         assert all(f"## {part}" in card for part in ("Scores", "Data", "Training", "Limits", "Licence"))
-    assert spec.read(catalog.BUILTIN / "qa-minilm").scores["SQuAD 1.1 dev"].f1 >= 0.767
+    assert spec.read(catalog.BUILTIN / "qa-minilm").scores["SQuAD 1.1 dev"].f1 >= 0.81
     hate = spec.read(catalog.BUILTIN / "hate-minilm").scores
     assert min(hate[name].macro_f1 for name in recipes.load("hate-minilm").floor) >= 0.70
     assert spec.read(catalog.BUILTIN / "nli-minilm").scores["SNLI test"].accuracy >= 0.795

@@ -144,7 +144,7 @@ def test_a_warning_is_shown_on_every_page_until_it_is_understood(owner, ada, bro
     answer = hers.submit(f"/settings/notices/{notice['id']}/seen", page="/settings")
     assert answer.headers["location"] == "/tasks/nli/create?x=1"
     assert "says: Be" not in hers.get("/").text
-    assert "says: Be" in hers.get("/settings/notifications").text, "the settings keep what one was told"
+    assert "says: Be" in hers.get("/inbox").text, "the inbox keeps what one was told"
     assert ada.get("/api/v1/me/notices").json()["items"][0]["seen_at"] is not None
 
 

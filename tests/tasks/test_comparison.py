@@ -78,7 +78,7 @@ def test_the_same_choice_is_the_same_answer_in_any_order_and_from_models():
     assert not field.same("second", {"choice": "first"})
     assert field.is_answer("second")
     assert not field.is_answer("fourth")
-    assert field.in_words({"choice": "tie"}) == "Equally good"
+    assert field.in_words({"choice": "tie"}) == "Tie"
     assert field.in_words("first") == "First"
 
 

@@ -58,6 +58,13 @@ async def answer(request: Request) -> Response:
     return secured(render(request, "collection/create.html", fragment="collection/_answer.html", **ANSWERED))
 
 
+async def explained(request: Request) -> Response:
+    """What the author says of an example, saved."""
+    request.state.viewer = None
+    explanation = {"values": {}, "errors": {}, "saved": True}
+    return secured(render(request, "collection/_explain.html", **ANSWERED | {"explanation": explanation}))
+
+
 async def vote(request: Request) -> Response:
     """The next item after a vote."""
     request.state.viewer = None
@@ -91,6 +98,7 @@ def app() -> Starlette:
             Route("/", tasks),
             Route("/try", answer, methods=["POST"]),
             Route("/tasks/{task}/create", answer, methods=["POST"]),
+            Route("/examples/{id}/explanation", explained, methods=["POST"]),
             Route("/tasks/{task}/validate/{id}", vote, methods=["POST"]),
             Route("/api/v1/attributions", strip, methods=["POST"]),
             Route("/api/v1/examples/{id}/attributions", strip),

@@ -123,11 +123,14 @@ def test_a_strip_tries_again_by_itself_where_the_server_is_busy_and_not_where_it
 
 def test_words_are_marked_by_keys_and_sent_as_one_span(page: Page) -> None:
     page.goto("/gallery/create-answered")
+    page.get_by_text("Which words tricked it?").first.click()
     page.get_by_role("checkbox", name="finished").focus()
     page.keyboard.press("Shift+ArrowRight")
     assert sent(page) == [{"start": 5, "end": 20}]
     page.keyboard.press("Space")
     assert sent(page) == [{"start": 5, "end": 13}]
+    expect(page.get_by_text("Saved. Thank you.")).to_be_visible()  # without a press, and the focus stays
+    expect(page.get_by_role("checkbox", name="eating")).to_be_focused()
 
 
 def sent(page: Page) -> object:
@@ -150,8 +153,9 @@ def test_a_lost_connection_keeps_the_text_and_offers_to_try_again(page: Page) ->
     page.goto("/gallery/create")
     page.get_by_role("textbox", name="Hypothesis").fill("Nobody eats.")
     page.keyboard.press("Control+Enter")
-    failure = page.get_by_role("alert")
+    failure = page.locator("[data-failure]")
     expect(failure).to_contain_text("The server cannot be reached.")
+    expect(failure).to_contain_text("Trying again")
     expect(page.get_by_role("textbox", name="Hypothesis")).to_have_value("Nobody eats.")
     failure.get_by_role("button", name="Try again").click()
     expect(page.get_by_role("heading", name="You fooled nli-minilm.")).to_be_visible()

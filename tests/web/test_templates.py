@@ -22,7 +22,7 @@ def draw(name, path="/tasks/nli", **more):
         "viewer": viewer,
         "csrf_token": "token",
         "partial": False,
-        "notices": [],
+        "unseen": None,
         "seen_address": path,
     }
     made = {"url": lambda route, **params: f"/{route}", "csrf_field": lambda: Markup("<i></i>")}

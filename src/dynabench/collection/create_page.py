@@ -156,8 +156,13 @@ def asking(
 ) -> dict[str, Any]:
     """`asked_for`: the fields of the explanation that apply, or may once another one of them is filled in."""
     facts = ConditionFacts(fooled, None, {**context, **input, **answer})
-    later = [field.name for field in config.ask]
-    return {"asked_for": [field for field in config.ask if conditions.any_condition_may_hold(field.when, facts, later)]}
+    asked_for = list(config.ask)
+    while True:  # a field that depends on one that is not asked is not asked either
+        later = [field.name for field in asked_for]
+        possible = [field for field in asked_for if conditions.any_condition_may_hold(field.when, facts, later)]
+        if len(possible) == len(asked_for):
+            return {"asked_for": possible}
+        asked_for = possible
 
 
 def _spent(session: Session, person: Person | None, task: str) -> bool:

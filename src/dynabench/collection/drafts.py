@@ -140,6 +140,7 @@ class Draft:
     program: ProgramIn | None = None
     made_from: int | None = None
     edit_distance: int | None = None
+    active_seconds: float | None = None
     key: str = ""
     request: str = ""
     earlier: int | None = None
@@ -176,7 +177,9 @@ def _request_digest(task_id: str, body: ExampleIn) -> str:
 
     What an example took a program is no part of it: the same search takes another time.
     """
-    content = body.model_dump(exclude={"program"} | ({"suggestion"} if body.suggestion is None else set()))
+    content = body.model_dump(
+        exclude={"program", "active_seconds"} | ({"suggestion"} if body.suggestion is None else set())
+    )
     if body.program is not None:
         content["program"] = [body.program.name, body.program.version]
     text = json.dumps([task_id, content], sort_keys=True, separators=(",", ":"))
@@ -243,6 +246,7 @@ def _written(session: Session, person: Person, task_id: str, body: ExampleIn, ro
         program=body.program,
         made_from=body.made_from or row.handout_made_from,
         edit_distance=_edit_distance(config, row.handout_start, row.handout_initial, written),
+        active_seconds=body.active_seconds,
         features=features,
         **members,
     )

@@ -59,6 +59,7 @@ class Posted:
     handout_id: int = 0
     begun: dict[str, str] = field(default_factory=dict)
     suggestion_id: int = 0
+    active_seconds: float | None = None
 
     def draft(self, sandbox: bool) -> ExampleIn:
         """The draft that the form stands for."""
@@ -69,6 +70,7 @@ class Posted:
             handout=None if sandbox else self.handout_id or None,
             sandbox=sandbox,
             suggestion=None if sandbox else self.suggestion_id or None,
+            active_seconds=self.active_seconds,
         )
 
 
@@ -91,8 +93,13 @@ def posted(config: TaskConfig, form: FormData | list[tuple[str, Any]], context_i
         answer=config.form("answer", pairs),
         handout_id=int(handout),
         suggestion_id=int(suggestion),
+        active_seconds=_seconds(plain.get("active", "")),
         begun={field_.name: begun for field_ in config.input if (begun := plain.get(f"begun.{field_.name}", ""))},
     )
+
+
+def _seconds(text: str) -> float | None:
+    return float(text) if text.isascii() and text.isdecimal() and len(text) <= 7 else None
 
 
 def _is_id(text: str) -> bool:

@@ -73,7 +73,7 @@ def told_in_place(handler: Handler) -> Handler:
     return wrapper
 
 
-@router.get("/tasks/{task}/create", name="create")
+@router.get("/tasks/{task}/create", name="create", dependencies=[Depends(seats.load_actions)])
 @told_in_place
 async def create(request: Request, task: str, viewer: Viewer, sandbox: bool = False) -> Response:
     """Write an example: on the context that one has, or a first one. Visitors are in the sandbox."""

@@ -79,7 +79,8 @@ class ExampleIn(StrictModel):
 
     `handout` says which time that the context was given is meant; the last one where it is left out. `suggestion` is
     the assistant's that the text was made from, if any. `program` marks an example as written by a program; whoever
-    sends it is its author all the same.
+    sends it is its author all the same. `active_seconds` is the time for which the author worked on it, as a page
+    measures it: with the page in sight, and a key or pointer used within the last minute.
     """
 
     context_id: Id
@@ -90,6 +91,7 @@ class ExampleIn(StrictModel):
     made_from: Id | None = None
     suggestion: Id | None = None
     program: ProgramIn | None = None
+    active_seconds: float | None = Field(None, ge=0, le=10_000_000)
 
 
 class NextContextIn(StrictModel):
@@ -170,7 +172,9 @@ class OutcomeOut(BaseModel):
     `edit_distance` counts the characters changed from the text that the fields began with; null for a blank
     start. Where no model was asked, `predictions` is empty. `fooled` is null while it is not known: no model
     was asked, or people have yet to say whether it was wrong. `near` is given where the task wants it: the
-    share of the text that is that of an earlier example, from 0 to 1.
+    share of the text that is that of an earlier example, from 0 to 1. `seconds` is the time since the
+    context was given, `active_seconds` the part of it for which the author worked on the page, null if
+    nobody measured it.
     """
 
     id: int | None
@@ -182,6 +186,7 @@ class OutcomeOut(BaseModel):
     latency_ms: float
     attempt: int | None
     seconds: float | None
+    active_seconds: float | None = None
     near: float | None = None
 
 

@@ -1,7 +1,7 @@
 """Finding a task's examples: what owners and moderators ask, as terms of the index, and the page that answers."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from functools import reduce
@@ -151,6 +151,28 @@ def seen(session: Session, ids: Sequence[int]) -> list[Seen]:
 def public(session: Session, ids: Sequence[int]) -> list[Seen]:
     """As `seen`, without those that a release withholds: for everybody but their authors."""
     return [seen_example for seen_example in seen(session, ids) if not disclosure.is_withheld(seen_example.standing)]
+
+
+def released_examples(session: Session, text: str, numbers: Collection[tuple[str, int]], limit: int) -> list[Seen]:
+    """Return the newest examples of released rounds that everybody may read and that have all words of a text.
+
+    Those are the verified ones that fooled, without what a release withholds; `numbers` are pairs of a task and a
+    round's number. What is matched and then left out is bounded, so there may be fewer than could be found.
+    """
+    words = terms.query_terms(text)[: terms.MOST_WORDS]
+    if not words or not numbers:
+        return []
+    question = [[word] for word in words]
+    question += [[facet("fooled", True)], [facet("verdict", Verdict.CORRECT)], [facet("hidden", False)]]
+    question += [[facet("retracted", False)], sorted({facet("task", task) for task, _number in numbers})]
+    question.append(sorted({facet("round", number) for _task, number in numbers}))
+    ids = list(islice(matching(session, question, None), 4 * limit))
+    examples = [
+        example
+        for example in seen(session, ids)
+        if (example.round.task_id, example.round.number) in numbers and disclosure.shows_example(example.standing)
+    ]
+    return examples[:limit]
 
 
 def change(session: Session, example_id: int, **facets: object) -> None:

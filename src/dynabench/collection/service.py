@@ -77,6 +77,7 @@ def record(session: Session, draft: Draft, verdict: Verdict) -> OutcomeOut:
 
 def _row(draft: Draft, verdict: Verdict, handout: DraftHandout, attempt: int) -> dict[str, Any]:
     at = now()
+    elapsed = (at - handout.at) / timedelta(seconds=1)
     return {
         "uid": uuid4().hex,
         "round_id": draft.round_id,
@@ -93,7 +94,8 @@ def _row(draft: Draft, verdict: Verdict, handout: DraftHandout, attempt: int) ->
         "arm": handout.arm,
         "edit_distance": draft.edit_distance,
         "attempt": attempt,
-        "seconds": (at - handout.at) / timedelta(seconds=1),
+        "seconds": elapsed,
+        "active_seconds": None if draft.active_seconds is None else min(draft.active_seconds, elapsed),
         "latency_ms": verdict.latency_ms,
         "key": draft.key,
         "request": draft.request,
@@ -136,6 +138,7 @@ def _outcome_out(example: Example, fooled: bool | None, predictions: list[Predic
         latency_ms=round(example.latency_ms, 1),
         attempt=example.attempt,
         seconds=round(example.seconds, 1),
+        active_seconds=None if example.active_seconds is None else round(example.active_seconds, 1),
     )
 
 

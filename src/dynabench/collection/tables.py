@@ -134,7 +134,8 @@ class Example(Base):
     arm: Mapped[str] = mapped_column(String(40), default="")
     edit_distance: Mapped[int | None]
     attempt: Mapped[int]  # the how-manyeth try on this handout, from 1
-    seconds: Mapped[float]  # since the handout
+    seconds: Mapped[float]  # since the handout, also while the author was elsewhere
+    active_seconds: Mapped[float | None]  # of these, with the page in sight and a key or pointer used; null if unknown
     latency_ms: Mapped[float]
     key: Mapped[str] = mapped_column(String(100))
     request: Mapped[str] = mapped_column(String(64))  # digest of the request that the key stands for

@@ -6,18 +6,21 @@ workflow; DBOS keeps state and progress in a database of its own, apart from the
 
 import importlib
 import logging
+import os
+import socket
 import threading
 import time
 import uuid
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import wraps
 from typing import Any
 
-from sqlalchemy import ForeignKey, Index, String, or_, select, text, update
+from sqlalchemy import ForeignKey, Index, String, delete, or_, select, text, update
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
+from dynabench import __version__
 from dynabench.kit import heartbeat
 from dynabench.kit.compute_lock import TURNS
 from dynabench.kit.db import Base, Database, now
@@ -73,7 +76,8 @@ KEEPERS = (
 """Functions of a database and settings that a worker calls at its start and every `KEEP` seconds."""
 FOLDER = "dynabench.collection.folding:fold_until"
 """A function of a database and an event that a worker calls in a thread of its own, until the event is set."""
-KEEP = 60.0
+KEEP, BEAT = 60.0, 20.0
+"""Seconds between two rounds of the keepers, and between two signs of life in the database."""
 LONGEST_ROUND = 900.0
 """Seconds that the worker's loop may spend on one keeper, or on sending jobs, before it counts as hung. Long, since
 jobs under way, hours of work perhaps, end with the worker."""
@@ -92,8 +96,8 @@ class JobState(StrEnum):
 class Job(Base):
     """A job that somebody asked for; `sent_at` is when the worker handed it to the engine, not before `due_at`.
 
-    `done` is what its steps have added up so far, written in the same transaction as what they did: a step that was
-    committed and is run again after a crash finds itself there.
+    `cancelled_at` is when an administrator ended it. `done` is what its steps have added up so far, written in the same
+    transaction as what they did: a step that was committed and is run again after a crash finds itself there.
     """
 
     __tablename__ = "jobs"
@@ -106,8 +110,10 @@ class Job(Base):
     created_at: Mapped[datetime] = mapped_column(default=now)
     due_at: Mapped[datetime | None]
     sent_at: Mapped[datetime | None]
+    cancelled_at: Mapped[datetime | None]
 
     __table_args__ = (
+        Index("ix_jobs_created_at", "created_at"),
         Index(
             "ix_jobs_unsent",
             "created_at",
@@ -115,6 +121,17 @@ class Job(Base):
             postgresql_where=text("sent_at IS NULL"),
         ),
     )
+
+
+class WorkerBeat(Base):
+    """A worker process by machine and process id, and when it was last alive."""
+
+    __tablename__ = "worker_beats"
+
+    name: Mapped[str] = mapped_column(String(120), primary_key=True)
+    version: Mapped[str] = mapped_column(String(40))
+    started_at: Mapped[datetime]
+    seen_at: Mapped[datetime]
 
 
 def enqueue(
@@ -147,6 +164,11 @@ def _client(url: str) -> Any:
         return _clients[url]
 
 
+def engine_client(settings: Settings) -> Any:
+    """Return the connection to the engine's state that this process has."""
+    return _client(engine_url(settings))
+
+
 def release(settings: Settings) -> None:
     """Close this process's connections to the engine's state."""
     with _clients_lock:
@@ -164,12 +186,16 @@ def progress(settings: Settings, job: Job) -> dict[str, Any]:
         "SUCCESS": JobState.DONE,
         "CANCELLED": JobState.CANCELLED,
     }
-    result = _client(engine_url(settings)).list_workflows(workflow_ids=[job.id]) if job.sent_at else []
+    result = (
+        _client(engine_url(settings)).list_workflows(workflow_ids=[job.id])
+        if job.sent_at and not job.cancelled_at
+        else []
+    )
     if not result:
         return {
             "id": job.id,
             "kind": job.kind,
-            "state": JobState.QUEUED,
+            "state": JobState.CANCELLED if job.cancelled_at else JobState.QUEUED,
             "progress": None,
             "result": None,
             "error": None,
@@ -269,6 +295,13 @@ def _keep(keepers: list[Callable[[Database, Settings], None]], database: Databas
             log.exception("%s", item.__module__)
 
 
+def note_worker(session: Session, started_at: datetime) -> None:
+    """Note that this worker lives, and forget those that have been gone for long."""
+    session.execute(delete(WorkerBeat).where(WorkerBeat.seen_at < now() - timedelta(days=1)))
+    name = f"{socket.gethostname()[:80]} ({os.getpid()})"
+    session.merge(WorkerBeat(name=name, version=__version__, started_at=started_at, seen_at=now()))
+
+
 def work(settings: Settings, stop: threading.Event, poll: float = 0.5) -> None:
     """Run the worker until `stop` is set: resume what a crash left, then send and run what comes.
 
@@ -304,11 +337,14 @@ def work(settings: Settings, stop: threading.Event, poll: float = 0.5) -> None:
 
     keepers = [_loaded(where) for where in KEEPERS]
     threading.Thread(target=_loaded(FOLDER), args=(_database, stop), daemon=True).start()
-    last_cleaned = -KEEP
+    last_cleaned, last_noted, started_at = -KEEP, -BEAT, now()
     try:
         while not stop.wait(poll):
             heartbeat.progress(LONGEST_ROUND)
             send(_database, start)
+            if time.monotonic() - last_noted > BEAT:
+                _database.write(note_worker, started_at)
+                last_noted = time.monotonic()
             if time.monotonic() - last_cleaned > KEEP:
                 _keep(keepers, _database, settings)
                 last_cleaned = time.monotonic()

@@ -211,6 +211,11 @@ class Host:
         self._cards = {(state.name, state.version): state.card for state in merged if state.card}
         return merged
 
+    @property
+    def connections(self) -> Sequence[HostConnection]:
+        """All hosts, whether they answer or not."""
+        return self._connections
+
     async def reachable(self) -> list[HostConnection]:
         """The hosts that say now what they serve; raises `Unavailable` when none does."""
         await self.states()

@@ -127,6 +127,7 @@ SHIPPED = (
     _kind("head", "HeadModel", REMOVALS, module="encoded", shared="encoder"),
     _kind("linear", "LinearModel", ("exact",), "Options"),
     _kind("lexicon", "LexiconModel", REMOVALS, module="unlearned", extra="platform"),
+    _kind("apertium", "ApertiumModel", REMOVALS, "ApertiumOptions", extra="platform"),
     _kind("tagger", "TaggerModel", REMOVALS, "Options", extra="platform"),
     _kind("textrank", "TextRankModel", REMOVALS, "TextRankOptions", module="unlearned", extra="platform"),
     _kind("transformers", "TransformersModel", REMOVALS, "Options", files=_TOKENIZER | {".gguf"}, converses=True),

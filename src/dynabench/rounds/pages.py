@@ -20,7 +20,7 @@ from dynabench.people.accounts.auth import Admin, Member, Viewer, limited
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds import config_review, invitations, older_configs, proposals, service
 from dynabench.rounds.proposal_api import proposal_values
-from dynabench.rounds.tables import ProposalState, Task
+from dynabench.rounds.tables import Task
 from dynabench.tasks import shipped_tasks
 from dynabench.tasks.reading import Path, with_values
 from dynabench.tasks.shipped import ShippedTask, shipped_conversations, shipped_drawings, shipped_selections
@@ -164,7 +164,8 @@ Before = Annotated[int | None, Query(ge=1, le=2**53)]
 Word = Annotated[str, Query(max_length=20)]
 
 
-def _rows(session: Session, person_id: int | None, state: Any, after: int | None) -> dict[str, Any]:
+def proposal_page(session: Session, person_id: int | None, state: Any, after: int | None) -> dict[str, Any]:
+    """Return the values of a page of proposals: of one person or (None) of all, in one state or any."""
     page_rows = proposals.list_proposals(session, person_id, state, after, PAGE_ROWS + 1)
     following = page_rows[PAGE_ROWS - 1].id if len(page_rows) > PAGE_ROWS else None
     return {
@@ -179,7 +180,7 @@ async def own_proposals(
     request: Request, settings: AppSettings, db: Db, person: Member, after: Before = None, done: Word = ""
 ) -> Response:
     """The tasks that one proposed, and what was said of them."""
-    values = await db.aread(_rows, person.id, None, after)
+    values = await db.aread(proposal_page, person.id, None, after)
     mode = settings.new_tasks
     return render(request, "rounds/proposals.html", done=done, mode=mode, **values)
 
@@ -189,17 +190,6 @@ async def withdraw(request: Request, db: Db, id: RowId, person: Member) -> Respo
     """Take one back."""
     await db.awrite(proposals.withdraw_proposal, person, id)
     return redirect(request, "proposals", query={"done": "withdrawn"})
-
-
-@router.get("/admin", name="admin")
-async def queue(
-    request: Request, settings: AppSettings, db: Db, admin: Admin, after: Before = None, state: Word = "waiting"
-) -> Response:
-    """Show the proposed tasks that wait for the admins; with another `state`, those that were decided."""
-    listed = state if state in (ProposalState.WAITING, ProposalState.ACCEPTED, ProposalState.REFUSED) else "waiting"
-    values = await db.aread(_rows, None, listed, after)
-    mode = settings.new_tasks
-    return render(request, "rounds/admin.html", state=listed, mode=mode, **values)
 
 
 def _proposal_values(session: Session, admin: Person, id: int) -> dict[str, Any]:
@@ -236,4 +226,4 @@ async def decide(
     except (errors.Invalid, errors.Conflict) as problem:
         values = await db.aread(_proposal_values, admin, id) | rejection(problem, "act")
         return render(request, "rounds/proposal.html", reason=reason, **values)
-    return redirect(request, "admin", query={"state": proposal.state})
+    return redirect(request, "admin_tasks", query={"state": proposal.state})

@@ -54,9 +54,12 @@ FEATURES = (
     "cycle",
     "site.home",
     "site.community",
+    "site.admin",
     "site.console",
     "site.cards",
     "site.documentation",
+    "site.identity",
+    "site.search",
 )
 PARTS = ("api", "submission_api", "submission_pages", "pages", "recovery_pages", "settings_pages")
 ANNOUNCED = (collection_pages.router, validation_pages.router)
@@ -98,6 +101,7 @@ DOCUMENTS = {
 """Routes that take JSON of more than `BODY_LIMIT`: many contexts, pictures within inputs, columns of rows."""
 TAGS = [
     {"name": "accounts", "description": "Your account and API tokens."},
+    {"name": "admin", "description": "Health, accounts and jobs, for administrators."},
     {"name": "notices", "description": "How you are told of things: pages, mail, webhooks."},
     {"name": "webhooks", "description": "What webhooks get, signed as Standard Webhooks says."},
     {"name": "rounds", "description": "Tasks, rounds, contexts and figures."},
@@ -112,6 +116,7 @@ TAGS = [
     {"name": "measures", "description": "What the data of rounds are like."},
     {"name": "releases", "description": "Rounds as files that never change, and what they were divided by."},
     {"name": "cycle", "description": "Turns: a round is released, models learn from it, the best is the next target."},
+    {"name": "search", "description": "Finding tasks, models, datasets, metrics, examples and documentation."},
     {"name": "evaluate", "description": "The evaluation library: cards, and results of small inputs."},
 ]
 

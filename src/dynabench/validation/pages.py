@@ -97,7 +97,7 @@ def _longest_queue(session: Session) -> str:
     return longest if waiting.get(longest) else ""
 
 
-@router.get("/tasks/{task}/validate", name="validate")
+@router.get("/tasks/{task}/validate", name="validate", dependencies=[Depends(people.load_actions)])
 async def validate(request: Request, task: str, person: Member, voted: Voted = None) -> Response:
     """The next example to check; `voted` names the example whose outcome is shown beside it."""
     if warning := await content_warning.warn(request, task):

@@ -17,7 +17,15 @@ from pathlib import Path
 ROOT = Path(__file__).parent / "static"
 PARTS: Mapping[str, tuple[str, ...]] = {
     "js/write.js": (
-        *("answer-picker", "picked-answer", "chat-field", "image-zoom", "labelled-spans", "media-upload"),
+        *(
+            "active-time",
+            "answer-picker",
+            "picked-answer",
+            "chat-field",
+            "image-zoom",
+            "labelled-spans",
+            "media-upload",
+        ),
         *("picture-field", "rank-list", "region-picker", "repeated-rows", "slide-field", "span-picker", "text-layers"),
         *("upload-progress", "used-suggestion", "vote-form"),
     ),

@@ -81,6 +81,7 @@ def environment() -> Environment:
         ticks=filters.ticks,
         initials=filters.initials,
         bucket=filters.bucket,
+        highlight=filters.highlight,
         said=translate,
         of_check=in_words,
     )

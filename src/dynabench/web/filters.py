@@ -154,6 +154,15 @@ def bucket(value: float, steps: int = 20) -> int:
     return round(max(0.0, min(1.0, value)) * steps)
 
 
+def highlight(text: str, words: Iterable[str]) -> list[tuple[str, bool]]:
+    """Return a text in pieces, each with whether it is one of the words, whatever their case."""
+    alternatives = "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
+    if not alternatives:
+        return [(text, False)]
+    pieces = re.split(f"({alternatives})", text, flags=re.IGNORECASE)
+    return [(piece, at % 2 == 1) for at, piece in enumerate(pieces) if piece]
+
+
 @dataclass(frozen=True)
 class MarkedPiece:
     """A piece of the text and those who marked it; `begins` names those whose mark begins here."""

@@ -19,9 +19,9 @@ def render(
 ) -> HTMLResponse:
     """The page `name` as a response; when htmx asks for a part, `fragment` in its place.
 
-    A template sees `values` and, besides the environment's globals, `request`, `viewer` (Person or None), `notices`
-    (what they have not seen yet), `url(route, **params)`, `seen_address` (see `seen_page`), `csrf_token` and
-    `csrf_field()`. A variable that nobody passed is an error.
+    A template sees `values` and, besides the environment's globals, `request`, `viewer` (Person or None), `unseen`
+    (what their inbox has that they have not seen, or None), `url(route, **params)`, `seen_address` (see `seen_page`),
+    `csrf_token` and `csrf_field()`. A variable that nobody passed is an error.
     """
     partial = fragment is not None and wants_fragment(request)
     template = environment().get_template(fragment if fragment is not None and partial else name)
@@ -29,7 +29,7 @@ def render(
     html = template.render(
         request=request,
         viewer=getattr(request.state, "viewer", None),
-        notices=getattr(request.state, "notices", ()),
+        unseen=getattr(request.state, "unseen", None),
         url=lambda route, **params: str(request.app.url_path_for(route, **params)),
         seen_address=seen_page(request),
         csrf_token=token,

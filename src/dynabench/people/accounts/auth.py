@@ -29,7 +29,7 @@ async def identify(request: Request) -> Person | None:
     db: Database = request.app.state.db
     token, cookie = security.bearer(request), security.session_cookie(request)
     person: Person | None = None
-    request.state.scopes, request.state.notices = None, ()
+    request.state.scopes, request.state.unseen = None, service.UnseenNotices()
     if token is not None and request.scope["path"].startswith("/api/"):
         digest = security.digest(token)
         row = await db.afirst(queries.BY_TOKEN, {"digest": digest})
@@ -43,7 +43,7 @@ async def identify(request: Request) -> Person | None:
             await db.awrite(service.mark_token_used, token_id)
     elif cookie and token is None:
         digest = security.digest(cookie)
-        person, seen_at, request.state.notices = await db.aread(service.person_and_notices, digest)
+        person, seen_at, request.state.unseen = await db.aread(service.person_and_notices, digest)
         if person is not None and (seen_at is None or now() - seen_at > SEEN_EVERY):
             await db.awrite(service.mark_session_used, digest)
     request.state.viewer = person

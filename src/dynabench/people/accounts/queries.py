@@ -69,14 +69,26 @@ def existing_accounts() -> Select[Person]:
     return select(Person).where(Person.deleted_at.is_(None)).order_by(Person.id)
 
 
-def unseen_notices(person_id: int) -> Select[Notice]:
-    """Select the notices that a person has not dismissed yet, oldest first.
+def unseen_notices(person_id: int, limit: int) -> Select[int, str]:
+    """Select number and kind of the notices that a person has not dismissed yet, newest first.
 
     Cost: one index range, nearly always empty.
     """
-    return select(Notice).where(Notice.person_id == person_id, Notice.seen_at.is_(None)).order_by(Notice.id).limit(5)
+    unseen = select(Notice.id, Notice.kind).where(Notice.person_id == person_id, Notice.seen_at.is_(None))
+    return unseen.order_by(Notice.id.desc()).limit(limit)
 
 
-def notices_of(person_id: int, limit: int) -> Select[Notice]:
-    """A person's notices, newest first: one index range."""
-    return select(Notice).where(Notice.person_id == person_id).order_by(Notice.id.desc()).limit(limit)
+def notices_of(person_id: int, limit: int, before: int = 0, kind: str = "", unseen: bool = False) -> Select[Notice]:
+    """A person's notices, newest first, those below the id `before` alone where it is not 0: one index range."""
+    statement = select(Notice).where(Notice.person_id == person_id).order_by(Notice.id.desc()).limit(limit)
+    if before:
+        statement = statement.where(Notice.id < before)
+    if kind:
+        statement = statement.where(Notice.kind == kind)
+    return statement.where(Notice.seen_at.is_(None)) if unseen else statement
+
+
+def notice_counts(person_id: int) -> Select[str, int, int]:
+    """Kinds of a person's notices with how many there are, and how many of them are unseen: their index range."""
+    unseen = func.count().filter(Notice.seen_at.is_(None))
+    return select(Notice.kind, func.count(), unseen).where(Notice.person_id == person_id).group_by(Notice.kind)

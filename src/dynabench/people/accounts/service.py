@@ -1,11 +1,12 @@
 """Accounts: joining, logging in, tokens, names, leaving. Every function runs in the caller's transaction."""
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import delete, insert, update
+from sqlalchemy import delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -73,6 +74,12 @@ def account_named(session: Session, name: str) -> Person:
     if person is None:
         raise NotFound(_("There is no account “%(name)s”.", name=name))
     return person
+
+
+def usernames(session: Session, person_ids: Sequence[int]) -> dict[int, str]:
+    """Return the usernames of people by their ids."""
+    people = session.scalars(select(Person).where(Person.id.in_(set(person_ids))))
+    return {person.id: person.username for person in people}
 
 
 def list_accounts(session: Session) -> list[Person]:
@@ -262,20 +269,70 @@ NOTICE_KINDS = (
 )
 
 
-def person_and_notices(session: Session, cookie_digest: str) -> tuple[Person | None, datetime | None, Sequence[Notice]]:
+MOST_UNSEEN = 100
+"""Unseen notices that a page's header counts."""
+PRESSING = ("ban", "warning")
+"""Kinds that stand on top of pages until they are dismissed: what moderators said to the person."""
+
+
+@dataclass(frozen=True)
+class UnseenNotices:
+    """What a page's header tells of a person's inbox: how many notices are unseen, and the latest `PRESSING` one."""
+
+    count: int = 0
+    pressing: Notice | None = None
+
+
+def person_and_notices(session: Session, cookie_digest: str) -> tuple[Person | None, datetime | None, UnseenNotices]:
     """Return the person logged in with the cookie of this digest, when it was last used, and their unseen notices.
 
-    Cost: two index probes.
+    Cost: two index probes, and a third where a moderator's words are unseen.
     """
     match = person_of_session(session, cookie_digest)
     if match is None:
-        return None, None, ()
-    return *match, session.scalars(queries.unseen_notices(match[0].id)).all()
+        return None, None, UnseenNotices()
+    unseen = session.execute(queries.unseen_notices(match[0].id, MOST_UNSEEN)).all()
+    pressing = next((session.get(Notice, id) for id, kind in unseen if kind in PRESSING), None)
+    return *match, UnseenNotices(len(unseen), pressing)
 
 
 def recent_notices(session: Session, person_id: int, limit: int = 50) -> Sequence[Notice]:
     """A person's notices, newest first, seen or not."""
     return session.scalars(queries.notices_of(person_id, limit)).all()
+
+
+@dataclass(frozen=True)
+class InboxPage:
+    """Some of a person's notices, newest first; `next` is the cursor of the page after it. `kinds` has how many there
+    are of each kind and how many of those are unseen."""
+
+    notices: Sequence[Notice]
+    next: int | None
+    kinds: Mapping[str, tuple[int, int]]
+
+    @property
+    def unseen(self) -> int:
+        """The number of all unseen notices."""
+        return sum(unseen for _count, unseen in self.kinds.values())
+
+
+def read_inbox(session: Session, person_id: int, before: int, kind: str, unseen: bool, limit: int) -> InboxPage:
+    """Return a page of a person's notices, of one kind or the unseen ones alone where that is asked for."""
+    rows = session.scalars(queries.notices_of(person_id, limit + 1, before, kind, unseen)).all()
+    counts = {name: (count, new) for name, count, new in session.execute(queries.notice_counts(person_id))}
+    return InboxPage(rows[:limit], rows[limit - 1].id if len(rows) > limit else None, counts)
+
+
+def dismiss_all_notices(session: Session, person_id: int, newest: int) -> None:
+    """Remember that a person has seen all notices up to the id `newest`, the latest that the page showed."""
+    unseen = update(Notice).where(Notice.person_id == person_id, Notice.seen_at.is_(None), Notice.id <= newest)
+    session.execute(unseen.values(seen_at=now()))
+
+
+def open_notice(session: Session, person_id: int, notice_id: int) -> str:
+    """Remember that a person has seen a notice; return the path of the page that has more."""
+    dismiss_notice(session, person_id, notice_id)
+    return session.get_one(Notice, notice_id).link
 
 
 def dismiss_notice(session: Session, person_id: int, notice_id: int) -> None:

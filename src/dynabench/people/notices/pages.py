@@ -1,9 +1,9 @@
 """Pages on which you choose how you are notified, and the pages that links in mails lead to."""
 
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends, Form, Query, Request
 from starlette.responses import RedirectResponse, Response
 
 from dynabench.kit.api import After, AppSettings, Db
@@ -12,8 +12,9 @@ from dynabench.kit.forms import Text, Texts, field_errors, redirect, rejection
 from dynabench.kit.language import _
 from dynabench.kit.security import RowId
 from dynabench.kit.settings import Settings
+from dynabench.people.accounts import service as accounts
 from dynabench.people.accounts.auth import Member, limited
-from dynabench.people.accounts.service import NOTICE_KINDS, recent_notices
+from dynabench.people.accounts.service import NOTICE_KINDS
 from dynabench.people.accounts.tables import Person
 from dynabench.people.notices import api, mailing, service, webhooks
 from dynabench.people.notices.api import NO_MAIL, SENDING, Held
@@ -21,6 +22,20 @@ from dynabench.people.notices.tables import CHANNELS, Wish
 from dynabench.people.notices.webhooks import Holder
 from dynabench.web import render
 
+Word = Annotated[str, Query(max_length=20)]
+Before = Annotated[int, Query(ge=0, le=2**53)]
+KIND_NAMES = {
+    "submission": _("Submission checked"),
+    "evaluation": _("Evaluation finished"),
+    "dataset": _("Dataset imported"),
+    "warning": _("Warning"),
+    "ban": _("Ban"),
+    "lifted": _("Ban lifted"),
+    "webhook": _("Webhook turned off"),
+    "proposal": _("Proposed tasks"),
+    "announcement": _("Announcements of owners"),
+    "archive": _("Task archive"),
+}
 Show = Callable[..., Awaitable[Response]]
 
 
@@ -112,9 +127,9 @@ async def _page(request: Request, person: Person, status: int = 200, **values: A
     context: dict[str, Any] = {
         "errors": {}, "done": "", "typed": wish.address or person.email,
         "hook_errors": {}, "hook_done": "", "hook_typed": {"url": "", "events": ()},
-        "wish": wish, "kinds": NOTICE_KINDS, "channels": _channels(state.settings), "wants": service.wants_channel,
+        "wish": wish, "kinds": NOTICE_KINDS, "names": KIND_NAMES, "channels": _channels(state.settings),
+        "wants": service.wants_channel,
         "mails": state.settings.mails, "always": service.ALWAYS_SHOWN, "most": webhooks.MOST_OF_A_PERSON,
-        "recent": await state.db.aread(recent_notices, person.id, 10),
         "account": person.email if person.email_confirmed_at else "",
         "hooks": await state.db.aread(webhooks.list_webhooks, Holder(person)),
     }  # fmt: skip
@@ -130,6 +145,34 @@ async def _hook_page(request: Request, holder: Holder, status: int = 200, **valu
 
 
 router.include_router(HookPages("/settings/webhooks", "my_webhooks", api.own, _list_page, _hook_page).router)
+
+
+INBOX_PAGE = 30
+
+
+@router.get("/inbox", name="inbox")
+async def inbox(
+    request: Request, db: Db, person: Member, kind: Word = "", show: Word = "", before: Before = 0
+) -> Response:
+    """The person's notices, newest first; `show=unread` leaves out those that were dismissed."""
+    chosen = kind if kind in NOTICE_KINDS else ""
+    unread = show == "unread"
+    page = await db.aread(accounts.read_inbox, person.id, before, chosen, unread, INBOX_PAGE)
+    values: dict[str, Any] = {"page": page, "kind": chosen, "unread": unread, "before": before, "names": KIND_NAMES}
+    return render(request, "notices/inbox.html", fragment="notices/_inbox.html", **values)
+
+
+@router.get("/inbox/{id}", name="open_notice")
+async def open_notice(db: Db, id: RowId, person: Member) -> Response:
+    """Lead to the page that has more; the notice is seen then."""
+    return RedirectResponse(await db.awrite(accounts.open_notice, person.id, id) or "/inbox", status_code=303)
+
+
+@router.post("/inbox/seen", name="dismiss_notices")
+async def dismiss_notices(request: Request, db: Db, person: Member, newest: Annotated[int, Form(ge=0)] = 0) -> Response:
+    """Dismiss all notices up to the newest that the page showed."""
+    await db.awrite(accounts.dismiss_all_notices, person.id, newest)
+    return redirect(request, "inbox")
 
 
 @router.get("/settings/notifications", name="notifications")

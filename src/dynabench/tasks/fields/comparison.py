@@ -22,7 +22,7 @@ class ComparisonField(Field):
 
     type: Literal["comparison"] = "comparison"
     of: list[Name] = Setting(min_length=2, max_length=9, description="Fields of context or input that are compared.")
-    tie: bool = Setting(True, description="“Equally good” may be chosen.")
+    tie: bool = Setting(True, description="“Tie” may be chosen.")
     all_bad: bool = Setting(True, description="“All are bad” may be chosen.")
 
     missing: ClassVar[str] = _("Choose one of the outputs.")
@@ -109,7 +109,7 @@ class ComparisonField(Field):
     def in_words(self, value: Any) -> str:
         """The output's name."""
         choice = self.choice(value)
-        words = {None: "", TIE_CHOICE: "Equally good", ALL_BAD_CHOICE: "All are bad"}
+        words = {None: "", TIE_CHOICE: "Tie", ALL_BAD_CHOICE: "Both bad" if len(self.of) == 2 else "All bad"}
         return words[choice] if choice in words else str(choice).replace("_", " ").capitalize()
 
     def json_schema(self) -> JsonSchema:

@@ -15,12 +15,16 @@ const running = new Map(); // XMLHttpRequest -> {timer, close}
 function failed(source, target, message, status) {
   const again = make("button", { type: "button", class: "small quiet", onclick: () => { box.remove(); resend(source); } }, _("Try again"));
   const login = make("a", { href: `/login?next=${encodeURIComponent(location.pathname + location.search)}`, class: "button small" }, _("Log in"));
-  const box = make("div", { class: "callout bad", role: "alert", tabindex: "-1", "data-failure": true },
-    make("div", {}, make("p", {}, message), make("p", {}, status === 401 ? login : again)));
+  // A server or a network that is away comes back: what can be sent again is, and nothing is said in red.
+  const waits = [0, 502, 503, 504].includes(status) && Boolean(source.closest("[data-patient]"));
+  const note = make("span", { "data-countdown": true });
+  const box = make("div", { class: `callout ${waits ? "waits" : "bad"}`, role: waits ? "status" : "alert", tabindex: "-1", "data-failure": true, "data-again": waits && "3" },
+    make("div", {}, make("p", {}, message, " ", note), ...(waits ? [make("progress", { "aria-label": _("Waiting") })] : []), make("p", {}, status === 401 ? login : again)));
   const place = place_of(source, target);
   place.querySelector(":scope > [data-failure]")?.remove();
   place.prepend(box);
-  box.focus();
+  if (!source.getAttribute("hx-trigger")?.includes("change")) box.focus(); // what saves itself takes the focus from nobody
+  if (waits) awaitAgain(box, source, resend);
 }
 
 function place_of(source, target) {

@@ -59,7 +59,7 @@ export function startPage() {
   });
   document.addEventListener("submit", (event) => {
     if (event.target.getAttribute("action") !== "/logout") return;
-    for (const key of store.keys()) if (key.startsWith("draft:")) store.remove(key);
+    for (const key of store.keys()) if (key.startsWith("draft:") || key === "recent-pages") store.remove(key);
   });
   document.addEventListener("submit", (event) => {
     if (event.target.method !== "get") return; // a search: its address, which can be shared, names what was asked for

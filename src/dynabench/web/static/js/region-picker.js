@@ -91,6 +91,12 @@ class RegionPicker extends HTMLElement {
     this.querySelector("[data-add]").disabled = this.rows.every((row) => this.get(row));
   }
 
+  /** Tell the form that something was changed, once for a burst of keys. */
+  change() {
+    clearTimeout(this.changing);
+    this.changing = setTimeout(() => this.dispatchEvent(new Event("change", { bubbles: true })), 300);
+  }
+
   free() { return this.rows.find((row) => !this.get(row)); }
 
   add(place) {
@@ -99,12 +105,14 @@ class RegionPicker extends HTMLElement {
     const [wide, tall] = this.size;
     this.set(row, place ?? { x: wide * 0.375, y: tall * 0.375, width: this.box ? wide / 4 : 1, height: this.box ? tall / 4 : 1 });
     this.draw(this.rows.indexOf(row));
+    this.change();
     return row;
   }
 
   remove(row) {
     this.set(row, null);
     this.draw();
+    this.change();
     this.querySelector("[data-add]").focus();
     announce(_("Removed."));
   }
@@ -126,6 +134,7 @@ class RegionPicker extends HTMLElement {
     place[second] += way[1] * by;
     this.set(row, place);
     this.draw(index);
+    this.change();
   }
 
   /** Where a pointer is, in pixels of the picture. */
@@ -153,7 +162,7 @@ class RegionPicker extends HTMLElement {
     };
     const stop = new AbortController();
     window.addEventListener("pointermove", move, { signal: stop.signal });
-    for (const name of ["pointerup", "pointercancel"]) window.addEventListener(name, () => stop.abort(), { signal: stop.signal });
+    for (const name of ["pointerup", "pointercancel"]) window.addEventListener(name, () => { stop.abort(); this.change(); }, { signal: stop.signal });
   }
 }
 

@@ -122,6 +122,7 @@ export class SpanPicker extends HTMLElement {
     if (event.shiftKey) {
       this.mark(here, true);
       this.mark(there, true);
+      this.boxes[there].dispatchEvent(new Event("change", { bubbles: true }));
     }
     this.go(there);
   };

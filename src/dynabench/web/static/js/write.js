@@ -1,4 +1,5 @@
 /** Elements with which people write, mark, rate and send. */
+import "./active-time.js";
 import "./answer-picker.js";
 import "./chat-field.js";
 import "./image-zoom.js";

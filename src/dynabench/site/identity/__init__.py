@@ -1,0 +1,1 @@
+"""How the site presents itself elsewhere: icons, pictures of shared links, and what search engines read."""

@@ -1,0 +1,47 @@
+"""The command palette by keys alone: nothing is asked of the server before something is typed."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.test_looks import serious
+
+pytestmark = pytest.mark.browser
+
+
+def test_every_page_is_a_few_keys_away(guest):
+    page = guest().page
+    asked = []
+    page.on("request", lambda request: asked.append(request.url) if "/api/v1/search" in request.url else None)
+    page.goto("/tasks/nli")
+    page.goto("/docs")
+    page.keyboard.press("Control+k")
+    box = page.get_by_role("combobox", name="Search")
+    expect(box).to_be_focused()
+    expect(page.get_by_role("option").first).to_have_attribute("aria-selected", "true")
+    expect(page.get_by_role("group", name="Recent pages").get_by_role("option")).to_have_count(1)
+    assert serious(page) == []
+    assert asked == []
+    page.keyboard.type("senti")
+    task = page.get_by_role("group", name="Tasks").get_by_role("option")
+    expect(task).to_have_text("Sentiment")
+    expect(page.get_by_role("option", name="Write in Sentiment")).to_be_visible()
+    expect(box).to_have_attribute("aria-activedescendant", task.get_attribute("id"))
+    page.keyboard.press("ArrowDown")
+    expect(task).to_have_attribute("aria-selected", "false")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/tasks/sentiment")
+    page.keyboard.press("/")
+    expect(box).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(page.locator("#palette")).to_be_hidden()
+
+
+def test_without_scripts_the_header_searches(guest):
+    page = guest(java_script_enabled=False).page
+    page.goto("/docs")
+    box = page.get_by_role("banner").get_by_role("searchbox", name="Search")
+    box.fill("sentiment")
+    box.press("Enter")
+    expect(page.get_by_role("heading", name="Tasks")).to_be_visible()
+    assert serious(page) == []

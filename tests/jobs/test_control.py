@@ -1,0 +1,43 @@
+"""Jobs that an administrator cancels and runs again, with a real worker."""
+
+import pytest
+
+from dynabench.kit import job_control, jobs
+from dynabench.kit.jobs import Job, JobState
+from tests.jobs.conftest import until
+
+
+def state_of(database, settings, id):
+    return job_control.job_status(database, settings, id).state
+
+
+def test_a_failed_job_runs_again_under_its_id(worker, database, settings, client):
+    """One whose file is not there fails; with the file it is done."""
+    payload = {"task": "gone", "file": "nothing"}
+    id = database.write(lambda session: jobs.enqueue(session, "import_contexts", payload).id)
+    worker.start()
+    until(lambda: state_of(database, settings, id) == JobState.FAILED)
+    status = job_control.job_status(database, settings, id)
+    assert status.error
+    assert status.may_retry
+    begun = status.ended_at
+    job_control.retry_job(database, settings, id)
+    until(lambda: job_control.job_status(database, settings, id).ended_at not in (None, begun))
+    assert state_of(database, settings, id) == JobState.FAILED
+    assert [beat.name for beat in database.read(job_control.list_workers)]
+    figures = job_control.queue_figures(database, settings)
+    assert (figures.waiting, figures.running, figures.failed) == (0, 0, 1)
+
+
+def test_a_cancelled_job_is_never_sent_and_runs_when_it_is_retried(worker, database, settings, client):
+    payload = {"metric": "accuracy"}
+    id = database.write(lambda session: jobs.enqueue(session, "queue_evaluations", payload).id)
+    job_control.cancel_job(database, settings, id)
+    worker.start()
+    until(lambda: database.read(job_control.list_workers))
+    assert state_of(database, settings, id) == JobState.CANCELLED
+    assert jobs.progress(settings, database.read(lambda s: s.get_one(Job, id)))["state"] == JobState.CANCELLED
+    job_control.retry_job(database, settings, id)
+    until(lambda: state_of(database, settings, id) == JobState.DONE)
+    with pytest.raises(Exception, match="Only failed or cancelled"):
+        job_control.retry_job(database, settings, id)
