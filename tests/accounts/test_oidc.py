@@ -98,6 +98,7 @@ WRONG = {
     "wrong nonce": {"nonce": "another"},
     "no nonce": {"nonce": None},
     "other audience": {"aud": "another site"},
+    "other audience, in the name of this site": {"aud": "another site", "azp": CLIENT},
     "several audiences, for another party": {"aud": [CLIENT, "another site"], "azp": "another site"},
     "other issuer": {"iss": "https://evil.example.org"},
     "expired": {"exp": 1_000_000_000},
