@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from dynabench.client import Client
-from dynabench.collection.pages import FRESH
+from dynabench.site.home.pages import FRESH
 from tests.browser.people import (
     PASSWORD,
     PHONE,

@@ -308,7 +308,7 @@ PAGES = {
         ROUND | {"statistics": NO_FIGURES, "charts": [], "programs": NO_PROGRAMS, "overlap": Overlap(0, 0, 0.0)},
         None,
     ),
-    "create": ("collection/create.html", CREATE, ADA),
+    "create": ("collection/create.html", CREATE | {"worked": SPECIMENS[:2]}, ADA),
     "create-answered": ("collection/create.html", ANSWERED, ADA),
     "create-not-fooled": ("collection/create.html", ANSWERED | {"outcome": _outcome(False)}, ADA),
     "create-sandbox": ("collection/create.html", SANDBOX, None),
