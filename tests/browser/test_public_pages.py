@@ -61,7 +61,7 @@ MOST_REQUESTS, MOST_BYTES = 9, 130 * 1024
 
 
 def findings(page: Page) -> list[str]:
-    """What axe finds at any level."""
+    """Return all that axe finds, at any level."""
     page.evaluate(AXE.read_text(encoding="utf-8"))
     report = page.evaluate("() => axe.run({resultTypes: ['violations']})")["violations"]
     return [f"{rule['id']}: {node['html'][:120]}" for rule in report for node in rule["nodes"]]
@@ -84,15 +84,15 @@ def test_every_public_page_can_be_read_and_used(guest, view):
 
 
 def test_a_page_asks_for_few_files_and_weighs_little(guest):
-    somebody = guest()
-    wire = somebody.context.new_cdp_session(somebody.page)
+    visitor = guest()
+    wire = visitor.context.new_cdp_session(visitor.page)
     wire.send("Network.enable")
     wire.send("Network.setCacheDisabled", {"cacheDisabled": True})
     sizes: list[float] = []
     wire.on("Network.loadingFinished", lambda event: sizes.append(event["encodedDataLength"]))
     for path in ("/", "/tasks", "/leaderboards", "/models", "/tasks/nli"):
         sizes.clear()
-        somebody.page.goto(path, wait_until="networkidle")
+        visitor.page.goto(path, wait_until="networkidle")
         assert len(sizes) <= MOST_REQUESTS, path
         assert 20_000 < sum(sizes) <= MOST_BYTES, path
 
