@@ -1,6 +1,7 @@
-"""The demo for tests that start a whole platform: all of it but the suites.
+"""The demo for tests that start a whole platform: all of it but the suites and the histories.
 
-The worker would evaluate all models on them beside the tests, which takes more than a minute of processor time.
+Tests begin with first rounds. The worker would evaluate all models on suites beside the tests, which takes more than a
+minute of processor time.
 """
 
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 
 from dynabench.adversaries import checklist
 from dynabench.kit.settings import Settings
-from dynabench.operations import demo, migrations
+from dynabench.operations import demo, demo_history, migrations
 from dynabench.operations.key_check import check_keys
 
 
@@ -20,4 +21,5 @@ def prepare_home(home: Path) -> None:
     check_keys(settings)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(checklist, "shipped_suites", list)
+        patch.setattr(demo_history, "read_archive", lambda task: None)
         demo.prepare(settings)

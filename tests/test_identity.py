@@ -1,4 +1,4 @@
-"""What the site gives to telephones, search engines and other sites that show a link to it."""
+"""Icons, the manifest, pictures of shared links, and files for search engines."""
 
 import io
 import re
@@ -7,11 +7,11 @@ from xml.etree import ElementTree
 from PIL import Image
 
 from dynabench.site.identity import pictures
-from dynabench.site.identity.pictures import Figure
+from dynabench.site.identity.pictures import LinkFigure
 
 
 def test_a_picture_is_a_png_of_the_size_that_sites_ask_for_whatever_its_texts_are():
-    figure = Figure("58.3", 'a & b <c> "d"', 0.583, 0.5, 0.62, people=0.9)
+    figure = LinkFigure("58.3", 'a & b <c> "d"', 0.583, 0.5, 0.62, people=0.9)
     svg = pictures.draw_link_picture("Names & <places> " * 9, "Is it? " * 90, figure)
     texts = [element.text for element in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]
     assert texts[-2:] == ['a & b <c> "d"', "people"]

@@ -7,25 +7,32 @@ import time
 from pathlib import Path
 
 from dynabench.operations import demo_history
+from dynabench.stats import minhash
 from experiments.demo_history import claims
 from experiments.demo_history.build import build
 from experiments.demo_history.scripts import SCRIPTS
 
+NEAR = 0.7
+"""Similarity from which on two texts are near-duplicates (`stats.minhash`)."""
 BUILTIN = Path(demo_history.__file__).parents[1] / "tasks" / "builtin"
 
 
 def write_contexts() -> None:
-    """Add the written contexts that the shipped tasks lack to their files."""
+    """Add the written contexts that the shipped tasks lack to their files, without near-duplicates."""
     rows = {
         "nli": [({"premise": premise.text}, premise.tag) for premise in claims.premises()],
         "sentiment": [({"prompt": prompt}, tag) for prompt, tag in claims.sentiment_prompts()],
+        "qa": [({"passage": passage.text}, passage.tag) for passage in claims.passages()],
     }
     for task, pairs in rows.items():
         path = BUILTIN / f"{task}.contexts.jsonl"
-        present = {json.dumps(json.loads(line)["values"]) for line in path.read_text("utf-8").splitlines()}
+        present = [json.loads(line)["values"] for line in path.read_text("utf-8").splitlines()]
+        fresh = [(values, tag) for values, tag in pairs if values not in present]
+        texts = [" ".join(values.values()) for values in (*present, *(values for values, _ in fresh))]
+        repeated = {second for _, second in minhash.near_pairs(texts, NEAR)}
         with path.open("a", encoding="utf-8") as file:
-            for values, tag in pairs:
-                if json.dumps(values) not in present:
+            for place, (values, tag) in enumerate(fresh, start=len(present)):
+                if place not in repeated:
                     file.write(json.dumps({"values": values, "tag": tag}, ensure_ascii=False) + "\n")
 
 

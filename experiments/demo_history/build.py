@@ -112,7 +112,7 @@ class TaskBuilder:
         for name, make in self.script.baselines.items():
             self._enter(owner, models.install(self.settings, make(self.config, self.folder, name)))
         player = RoundPlayer(
-            self.db, self.host, self.clock, self.task, self.script.bank(), self.script.context_field, self.people,
+            self.db, self.host, self.clock, self.config, self.script.bank(), self.script.context_field, self.people,
             random.Random(f"demo {self.task}"), self.report,
         )  # fmt: skip
         start = START

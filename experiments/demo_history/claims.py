@@ -1,6 +1,7 @@
 """The texts that the demo's people write, with the answers that are right, read from the files in `texts/`."""
 
 import random
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ TEXTS = Path(__file__).parent / "texts"
 WOMEN = ("Ada", "Noor", "Lena", "Mei", "Chioma", "Ines", "Freya", "Tara", "Yuki", "Sofia", "Hala", "Rosa")
 MEN = ("Omar", "Jonas", "Kofi", "Pavel", "Luca", "Hiro", "Diego", "Sami", "Erik", "Tomas", "Ravi", "Yusuf")
 NLI_LABELS = {"e": "entailment", "n": "neutral", "c": "contradiction"}
+PASSAGES_OF_FAMILY = 16
 PAIRS_OF_SCENES = 17
 """Premises of two scenes in each theme."""
 
@@ -46,7 +48,7 @@ class ClaimBank:
         fitting = self.claims.get(context, []) if context else self.claims.get("", [])
         unused = [
             claim for claim in fitting
-            if repr(claim.input) not in self.written_texts and (answer is None or claim.answer == answer)
+            if repr(claim) not in self.written_texts and (answer is None or claim.answer == answer)
         ]  # fmt: skip
         rng.shuffle(unused)
         return sorted(unused, key=lambda claim: self.uses[claim.key])
@@ -54,7 +56,7 @@ class ClaimBank:
     def take(self, claim: Claim) -> None:
         """Note that a claim was written."""
         self.uses[claim.key] += 1
-        self.written_texts.add(repr(claim.input))
+        self.written_texts.add(repr(claim))
 
 
 @dataclass(frozen=True)
@@ -120,6 +122,60 @@ def statements(bank: str) -> list[Claim]:
                     statement = {"statement": text[0].upper() + text[1:]}
                     rows.append(Claim(statement, {"label": label}, phenomenon, pattern, group["why"]))
     return rows
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A passage with the questions that it answers."""
+
+    text: str
+    tag: str
+    claims: tuple[Claim, ...]
+
+
+@cache
+def passages() -> tuple[Passage, ...]:
+    """Return the passages of all families: each with other values, and variants of sentences drawn once."""
+    document = _read("qa")
+    rng, rows = random.Random("passages"), list[Passage]()
+    for tag, parts in document["families"].items():
+        sentences = [part for part in parts if isinstance(part, list)]
+        questions = [part for part in parts if isinstance(part, dict)]
+        for _ in range(PASSAGES_OF_FAMILY):
+            values = _drawn_values(document["words"], rng)
+            text = " ".join(_filled(rng.choice(variants), values) for variants in sentences)
+            text = re.sub(r"(^|[.!?] )([a-z])", lambda match: match[1] + match[2].upper(), text)
+            claims = [claim for question in questions if (claim := _question(question, text, values))]
+            rows.append(Passage(text, tag, tuple(claims)))
+    return tuple(rows)
+
+
+def _drawn_values(words: dict[str, list[str]], rng: random.Random) -> dict[str, str]:
+    values = {}
+    for name, options in words.items():
+        for suffix, value in zip(("", "2", "3"), rng.sample(options, 3), strict=True):
+            values[name + suffix] = value
+    if values["year"] > values["year2"]:
+        values["year"], values["year2"] = values["year2"], values["year"]
+    return values
+
+
+def _question(question: dict[str, str], text: str, values: dict[str, str]) -> Claim | None:
+    """The question with its answer marked in the passage; None where the answer stands there never or twice."""
+    matches = list(re.finditer(rf"\b{re.escape(_filled(question['a'], values))}\w*", text, re.IGNORECASE))
+    if len(matches) != 1:
+        return None
+    match = matches[0]
+    span = {"start": match.start(), "end": match.end(), "text": match.group()}
+    return Claim({"question": _filled(question["q"], values)}, {"answer": [span]}, question["about"], question["q"])
+
+
+def qa_bank() -> ClaimBank:
+    """Return the bank of question answering, by passage."""
+    bank = ClaimBank()
+    for passage in passages():
+        bank.claims[passage.text].extend(passage.claims)
+    return bank
 
 
 def nli_bank() -> ClaimBank:

@@ -1,7 +1,7 @@
 """The demo's models: baselines, ensembles, and models trained on released rounds by the shipped tools."""
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +43,7 @@ def majority(config: TaskConfig, folder: Path, label: str, name: str) -> Path:
     return _finished(place, details)
 
 
-def word_list(config: TaskConfig, folder: Path, name: str, words: dict[str, Sequence[str]], default: str) -> Path:
+def word_list(config: TaskConfig, folder: Path, name: str, words: Mapping[str, Sequence[str]], default: str) -> Path:
     """Write a baseline that counts words which speak for an answer."""
     place = folder / name
     place.mkdir(parents=True, exist_ok=True)
@@ -57,13 +57,13 @@ def word_list(config: TaskConfig, folder: Path, name: str, words: dict[str, Sequ
     return _finished(place, details)
 
 
-def ensemble(config: TaskConfig, folder: Path, name: str, members: Sequence[Card]) -> Path:
-    """Write a model that averages the probabilities of others."""
+def ensemble(config: TaskConfig, folder: Path, name: str, members: Sequence[Card], rule: str = "mean") -> Path:
+    """Write a model that averages the probabilities of others, or takes their most common answer."""
     place = folder / name
     place.mkdir(parents=True, exist_ok=True)
     listed = " and ".join(card.name for card in members)
-    options = {"members": [f"{card.name}@{card.version}" for card in members]}
-    details = _details(config, name, "ensemble", f"The mean of {listed}.", options)
+    options = {"members": [f"{card.name}@{card.version}" for card in members], "rule": rule}
+    details = _details(config, name, "ensemble", f"The {rule} of {listed}.", options)
     return _finished(place, details)
 
 

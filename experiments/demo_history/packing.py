@@ -1,13 +1,16 @@
 """Packing a task's history: the rows of its rounds and the files that they name, in the form that the demo loads."""
 
+import hashlib
 import json
 import zipfile
 from collections import defaultdict
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from sqlalchemy import LargeBinary, Table, select
 from sqlalchemy.orm import Session
 
@@ -129,6 +132,7 @@ def write_archive(
         "rows": {name: len(rows) for name, rows in packer.rows.items()},
     }  # fmt: skip
     blobs = bytearray()
+    links = manifest["links"] = dict[str, list[str]]()
     path.parent.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_LZMA) as file:
         for name, rows in packer.rows.items():
@@ -138,12 +142,12 @@ def write_archive(
             )
             _add(file, f"rows/{name}.jsonl", "".join(f"{line}\n" for line in lines).encode())
         _add(file, "blobs.bin", bytes(blobs))
-        _add(file, "manifest.json", json.dumps(manifest, indent=1).encode())
         _add(file, "README.md", archive_readme(manifest).encode())
         for row in packer.rows["submissions"]:
             if (row["model"], row["version"]) not in shipped:
                 entry = catalog.entry(row["model"], row["version"])
-                _add_folder(file, entry.folder, f"models/{row['model']}-{row['version']}")
+                _add_folder(file, entry.folder, f"models/{row['model']}-{row['version']}", links)
+        _add(file, "manifest.json", json.dumps(manifest, indent=1).encode())
         for row in packer.rows["evaluations"]:
             _add_folder(file, settings.folder / "evaluations" / str(row["id"]), f"evaluations/{row['id']}")
         digests = {
@@ -169,7 +173,7 @@ def _document(row: Row, table: Table, blobs: bytearray) -> Row:
         column = table.c[name]
         if isinstance(column.type, LargeBinary):
             values[name] = [len(blobs), len(value)]
-            blobs.extend(value)
+            blobs.extend(_rounded(value) if name == "replicates" else value)
         elif isinstance(value, datetime):
             values[name] = value.isoformat()
         elif name in ROUNDED and isinstance(value, float):
@@ -187,7 +191,27 @@ def _add(file: zipfile.ZipFile, name: str, content: bytes) -> None:
     file.writestr(info, content)
 
 
-def _add_folder(file: zipfile.ZipFile, folder: Path, name: str) -> None:
+def _add_folder(file: zipfile.ZipFile, folder: Path, name: str, links: dict[str, list[str]] | None = None) -> None:
+    """Add the files of a folder; of one that a shipped model has as well place and SHA-256 are noted in `links`."""
     for path in sorted(folder.rglob("*")):
-        if path.is_file():
-            _add(file, f"{name}/{path.relative_to(folder).as_posix()}", path.read_bytes())
+        if not path.is_file():
+            continue
+        member = f"{name}/{path.relative_to(folder).as_posix()}"
+        origin = _shipped_files().get(path.read_bytes()) if links is not None else None
+        if links is not None and origin is not None:
+            links[member] = [origin, hashlib.sha256(path.read_bytes()).hexdigest()]
+        else:
+            _add(file, member, path.read_bytes())
+
+
+@cache
+def _shipped_files() -> dict[bytes, str]:
+    """The weights of the shipped models and where they are."""
+    paths = sorted(catalog.BUILTIN.rglob("*.safetensors"))
+    return {path.read_bytes(): path.relative_to(catalog.BUILTIN).as_posix() for path in paths}
+
+
+def _rounded(replicates: bytes) -> bytes:
+    """Replicates with 12 bits of mantissa, which is finer than any interval is drawn."""
+    values = np.frombuffer(replicates, "<u4") & np.uint32(0xFFFFF800)
+    return values.tobytes()

@@ -2,7 +2,9 @@
 
 import asyncio
 import random
+import re
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -17,6 +19,8 @@ from dynabench.kit.db import Database
 from dynabench.models.client import Host
 from dynabench.people.accounts.tables import Person
 from dynabench.stats.verdict import Verdict
+from dynabench.tasks import TaskConfig
+from dynabench.tasks.fields import Choice
 from dynabench.validation import places
 from dynabench.validation import service as validation
 from dynabench.validation.service import Ballot
@@ -52,7 +56,7 @@ class RoundPlayer:
     db: Database
     host: Host
     clock: SimulatedClock
-    task: str
+    config: TaskConfig
     bank: ClaimBank
     context_field: str
     people: dict[str, Person]
@@ -60,6 +64,11 @@ class RoundPlayer:
     report: Callable[[str], None]
     answers: dict[int, tuple[dict[str, Any], Claim]] = field(default_factory=dict)
     written: int = 0
+
+    @property
+    def task(self) -> str:
+        """The id of the task."""
+        return self.config.id
 
     async def play(self, plan: RoundPlan, round_id: int) -> None:
         """Simulate the open round to its end."""
@@ -107,7 +116,7 @@ class RoundPlayer:
         wrote = False
         for claim in candidates[: self.rng.choice((1, 2, ATTEMPTS))]:
             self.bank.take(claim)
-            claimed = self._claimed(claim, handout.goal, slips)
+            claimed = self._claimed(claim, handout.goal, context, slips)
             self.clock.advance(self._seconds(author, claim))
             body = ExampleIn(context_id=handout.id, handout=handout.handout, input=claim.input, answer=claimed)
             played = await self._played(person, body)
@@ -128,15 +137,9 @@ class RoundPlayer:
                 await asyncio.sleep(1)
         raise TimeoutError("the targets do not answer")
 
-    def _claimed(self, claim: Claim, goal: dict[str, Any] | None, slips: bool) -> dict[str, Any]:
+    def _claimed(self, claim: Claim, goal: dict[str, Any] | None, context: str, slips: bool) -> dict[str, Any]:
         """The answer that the author claims, which is a wrong one where they slip."""
-        if goal:
-            return goal
-        labels = sorted(
-            {str(other.answer.get("label")) for other in self.bank.claims.get("", []) if "label" in other.answer}
-        )
-        wrong = [label for label in labels if label != claim.answer.get("label")]
-        return {"label": self.rng.choice(wrong)} if slips and wrong else claim.answer
+        return goal or (wrong_answer(self.config, claim.answer, context, self.rng) if slips else claim.answer)
 
     def _seconds(self, author: DemoPerson, claim: Claim) -> float:
         length = sum(len(str(value)) for value in claim.input.values())
@@ -148,7 +151,8 @@ class RoundPlayer:
             if claim.why:
                 values["why_correct"] = claim.why
             self.clock.advance(self.rng.uniform(10, 60))
-            self.db.write(collection.explain, person, example_id, values)
+            with suppress(errors.Invalid):  # a task may ask for more
+                self.db.write(collection.explain, person, example_id, values)
         elif self.rng.random() < WITHDRAWALS:
             self.db.write(collection.retract, person, example_id)
 
@@ -166,22 +170,35 @@ class RoundPlayer:
 
     def _ballot(self, checker: DemoPerson, item: places.Item) -> Ballot:
         right, _ = self.answers[item.example_id]
+        context = str(item.context.get(self.context_field, ""))
         careful = self.rng.random() < checker.accuracy
+        wrong = wrong_answer(item.config, right, context, self.rng)
         if self.rng.random() < FLAGS:
-            return Ballot(vote="flagged", values=self._values(item, "flagged", right))
+            return Ballot(vote="flagged")
         if item.mode == "answer":
-            return Ballot(answer=right if careful else self._wrong(item, right))
-        assert item.answer is not None
-        agrees = item.answer == right
+            return Ballot(answer=right if careful else wrong)
+        if item.answer is None:
+            raise ValueError("a claim is judged that is not shown")
+        agrees = _texts(item.answer) == _texts(right)
         vote = "correct" if agrees == careful else "incorrect"
-        return Ballot(vote=vote, values=self._values(item, vote, right if not agrees else self._wrong(item, right)))
+        return Ballot(vote=vote, values=_correction(item, wrong if agrees else right) if vote == "incorrect" else {})
 
-    def _wrong(self, item: places.Item, right: dict[str, Any]) -> dict[str, Any]:
-        options = [option.value for option in item.config.answer[0].options]  # type: ignore[attr-defined]
-        return {"label": self.rng.choice([option for option in options if option != right["label"]])}
 
-    def _values(self, item: places.Item, vote: str, corrected: dict[str, Any]) -> dict[str, Any]:
-        names = {question.name for question in item.config.validation.ask}
-        if vote == "incorrect" and "corrected_label" in names and corrected.get("label"):
-            return {"corrected_label": corrected["label"]}
-        return {}
+def wrong_answer(config: TaskConfig, right: dict[str, Any], context: str, rng: random.Random) -> dict[str, Any]:
+    """Return another answer than the right one: another label, or another word of the context."""
+    field = config.answer[0]
+    if isinstance(field, Choice):
+        return {field.name: rng.choice([option.value for option in field.options if option.value != right[field.name]])}
+    matches = [match for match in re.finditer(r"[A-Z0-9]\w{3,}", context) if match.group() not in str(right)]
+    match = rng.choice(matches)
+    return {field.name: [{"start": match.start(), "end": match.end(), "text": match.group()}]}
+
+
+def _texts(answer: dict[str, Any]) -> list[Any]:
+    """The answer without the places of its spans."""
+    return [[span["text"] for span in value] if isinstance(value, list) else value for value in answer.values()]
+
+
+def _correction(item: places.Item, answer: dict[str, Any]) -> dict[str, Any]:
+    names = {question.name for question in item.config.validation.ask}
+    return {f"corrected_{name}": value for name, value in answer.items() if f"corrected_{name}" in names}

@@ -147,6 +147,7 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("GET", "/api/v1/tasks/{task}/rounds/{number}/statistics"): Route("anyone"),
     ("GET", "/check"): Route("anyone"),
     # how the site presents itself elsewhere
+    ("GET", "/design"): Route("anyone"),
     ("GET", "/social/site.png"): Route("anyone"),
     ("GET", "/social/tasks/{task}.png"): Route("anyone"),
     ("GET", "/social/tasks/{task}/leaderboard.png"): Route("anyone"),

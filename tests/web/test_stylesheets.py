@@ -83,7 +83,7 @@ def test_every_class_of_a_sheet_occurs_on_a_page():
     sources = [*PACKAGE.rglob("templates/**/*.html"), *(static.ROOT / "js").glob("*.js"), *PACKAGE.rglob("*.py")]
     text = "\n".join(path.read_text() for path in sources if path.is_file())
     words = set(re.findall(r"[A-Za-z][\w-]*", text))
-    beginnings = set(re.findall(r"([A-Za-z][\w-]*-)(?:\{\{|\{|\$\{|[\"']\s*~)", text))
+    beginnings = set(re.findall(r"([A-Za-z][\w-]*-\w*)(?:\{\{|\{|\$\{|[\"']\s*~)", text))
     styled = {name for texts in selectors().values() for selector in texts for name in CLASS.findall(selector)}
     endings = tuple(re.findall(r"\}\}(-[a-z]+)", text))
     unused = {

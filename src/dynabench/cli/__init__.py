@@ -25,6 +25,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "db": ("dynabench.cli.db:app", "Upgrade, check and rebuild the database."),
     "backup": ("dynabench.cli.backup:app", "Back up the whole platform to one file."),
     "restore": ("dynabench.cli.backup:restore_app", "Restore a backup into an empty home folder and database."),
+    "demo": ("dynabench.cli.demo:app", "Remove the demo data."),
     "user": ("dynabench.cli.user:app", "List accounts and give people rights."),
     "task": ("dynabench.cli.task:app", "Create, list, export and clone tasks; manage roles."),
     "round": ("dynabench.cli.round:app", "Open, plan, close, release and list rounds."),

@@ -267,7 +267,7 @@ def _sums(round_id: int, names: Sequence[str]) -> Select[Any]:
 
     decided = Standing.verdict != str(Verdict.PENDING)
     correct = Standing.verdict == str(Verdict.CORRECT)
-    longest = func.max(Example.seconds)
+    longest = func.max(func.coalesce(Example.active_seconds, Example.seconds))  # of work, where it was measured
     handouts = (
         select(
             Example.author_id,

@@ -1,8 +1,8 @@
 """The data that `dynabench serve --demo` adds to a database.
 
-These are the shipped tasks with their contexts, their seeds and an open round of each, against the
-strongest shipped model; the shipped suites, on which all models are evaluated; and the task in which
-people choose training data, with its pool, its test data and its baselines.
+These are the shipped tasks whose models are worth fooling, with their contexts, their seeds, the history of the main
+ones (`demo_history`) and an open round of each against the strongest shipped model; the shipped suites, on which all
+models are evaluated; and the task in which people choose training data, with its pool, its test data and its baselines.
 """
 
 from typing import Any
@@ -27,7 +27,7 @@ from dynabench.rounds import contexts, demo, queries, service
 from dynabench.rounds.contexts import ContextRow
 from dynabench.rounds.tables import DemoMark, Task
 from dynabench.tasks.fields import Image
-from dynabench.tasks.shipped import ShippedTask, shipped_selections, shipped_tasks
+from dynabench.tasks.shipped import ShippedTask, demo_tasks, shipped_selections
 
 PARTS: tuple[tuple[str, str, Kind, Visibility], ...] = (
     ("dev", "Development messages", "rows", "scoring"),
@@ -45,12 +45,12 @@ def prepare(settings: Settings) -> None:
     cards = [entry.card for entry in catalog.find(catalog.folders(settings)) if entry.card]
     ours = [entry.card for entry in catalog.find([catalog.BUILTIN]) if entry.card]
     answered = {card.task for card in ours}
-    if lacking := [item.config.id for item in shipped_tasks() if item.answered_by not in answered]:
+    if lacking := [item.config.id for item in demo_tasks() if item.answered_by not in answered]:
         mending = install_command(PLATFORM, "models")
         raise Unavailable(f"The demo has no shipped model for the tasks {', '.join(lacking)}: {mending}")
     db = Database(settings.url)
     try:
-        for shipped in shipped_tasks():
+        for shipped in demo_tasks():
             if db.read(_has_rounds, shipped.config.id):
                 demo_history.write_releases(db, settings)
                 continue
@@ -59,7 +59,10 @@ def prepare(settings: Settings) -> None:
             contexts = [*shipped.contexts(), *demo.store_picture_contexts(db, settings, shipped.config)]
             own = [card for card in cards if card.task == shipped.answered_by]
             targets = strongest([card for card in ours if card.task == shipped.answered_by])
-            db.write(_add_task, shipped, contexts, own, targets, settings)
+            archive = demo_history.read_archive(shipped.config.id)
+            if archive is not None:
+                demo_history.install_files(settings, archive)
+            db.write(_add_task, shipped, contexts, own, targets, settings, archive)
             demo_history.write_releases(db, settings)
         for shipped in shipped_selections():
             if not db.read(_has_task, shipped.config.id):
@@ -95,6 +98,7 @@ def _add_selection(
 ) -> None:
     """Add a task with all of its datasets at once, as `_add_task` does."""
     service.save_task(session, None, shipped.source)
+    session.add(DemoMark(kind="task", key=shipped.config.id))
     for name, settled, written in parts:
         dataset = library.add_dataset(session, None, shipped.config.id, name, settled)
         library.publish_version(session, library.draft_version(session, None, dataset).id, written)
@@ -124,14 +128,14 @@ def _add_task(
     own: list[Card],
     targets: list[Card],
     settings: Settings | None = None,
+    archive: demo_history.DemoArchive | None = None,
 ) -> None:
     """Add a task with everything that belongs to it at once: nobody meets half of one, nor does a crash leave it.
 
-    With `settings`, whose folder takes its files, its history comes along.
+    Its history comes from an `archive`, and the answers of evaluations go to the folder of the `settings`.
     """
-    config, archive = shipped.config, demo_history.archive_of(shipped.config.id) if settings else None
-    sources = [*(demo_history.collected_configs(archive) if archive else ()), shipped.source]
-    for source in sources:
+    config = shipped.config
+    for source in (*(archive.configs if archive else ()), shipped.source):
         service.save_task(session, None, source)
     rows = [ContextRow(number, item["values"], item["tag"]) for number, item in enumerate(values, start=1)]
     for batch in contexts.split_batches(rows):

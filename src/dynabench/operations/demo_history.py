@@ -5,17 +5,18 @@ belongs to them, in files named after their tables, and the files that the rows 
 signatures and the files of releases are made anew here, so that they follow from this deployment's rows and keys.
 """
 
+import hashlib
 import json
 import shutil
 import zipfile
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
 from importlib.resources import files
 from pathlib import Path, PurePosixPath
-from typing import Any, cast
+from typing import Any
 
 from sqlalchemy import LargeBinary, Table, insert, select, update
 from sqlalchemy.orm import Session
@@ -24,9 +25,10 @@ from dynabench.benchmark.evaluations import records
 from dynabench.benchmark.releases import release_steps
 from dynabench.benchmark.releases.tables import Release, ReleaseState
 from dynabench.collection.tables import Example, Seed
-from dynabench.kit.db import Base, Database, Utc, now
+from dynabench.kit.db import Database, Utc, now
 from dynabench.kit.settings import Settings
 from dynabench.models import catalog
+from dynabench.operations import migrations
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds.tables import Context, DemoMark, RoundState, TaskVersion
 from dynabench.validation import rebuild
@@ -53,29 +55,30 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class DemoArchive:
-    """An archive, open for reading."""
+    """The unpacked content of an archive, by the names of its files."""
 
-    file: zipfile.ZipFile
+    contents: Mapping[str, bytes]
 
     @cached_property
     def manifest(self) -> Row:
         """Format, task, the last moment of its rows, and the shipped models that it was made with."""
-        document: Row = json.loads(self.file.read("manifest.json"))
+        document: Row = json.loads(self.contents["manifest.json"])
         return document
 
     @cached_property
-    def blobs(self) -> bytes:
-        """All values of columns of bytes."""
-        return self.file.read("blobs.bin")
+    def tables(self) -> dict[str, list[Row]]:
+        """The rows of each table, with moments and bytes as the columns hold them."""
+        return {name: list(self._rows(migrations.metadata().tables[name])) for name in (*MATCHED, *TABLES)}
 
-    def rows(self, table: Table) -> Iterator[Row]:
-        """Yield the rows of a table, with moments and bytes as the columns hold them."""
-        name = f"rows/{table.name}.jsonl"
-        if name not in self.file.namelist():
-            return
+    @property
+    def configs(self) -> list[str]:
+        """The configs that the rounds were collected with, oldest first."""
+        return [row["source"] for row in sorted(self.tables["task_versions"], key=lambda row: int(row["number"]))]
+
+    def _rows(self, table: Table) -> Iterator[Row]:
         moments = [column.name for column in table.columns if isinstance(column.type, Utc)]
         packed = [column.name for column in table.columns if isinstance(column.type, LargeBinary)]
-        for line in self.file.read(name).splitlines():
+        for line in self.contents.get(f"rows/{table.name}.jsonl", b"").splitlines():
             row = json.loads(line)
             for column in moments:
                 if row.get(column):
@@ -83,25 +86,69 @@ class DemoArchive:
             for column in packed:
                 if row.get(column):
                     start, length = row[column]
-                    row[column] = self.blobs[start : start + length]
+                    row[column] = self.contents["blobs.bin"][start : start + length]
             yield row
 
     def names(self, folder: str) -> list[str]:
         """Return the names of the files below a folder."""
-        return [name for name in self.file.namelist() if name.startswith(f"{folder}/")]
+        return [name for name in self.contents if name.startswith(f"{folder}/")]
 
-    def copy(self, name: str, target: Path) -> None:
+    def write(self, name: str, target: Path) -> None:
         """Write a file to its place, whole or not at all."""
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         part = target.with_name(f".{target.name}.part")
-        part.write_bytes(self.file.read(name))
+        part.write_bytes(self.contents[name])
         part.replace(target)
 
 
-def archive_of(task: str) -> Path | None:
+def archive_path(task: str) -> Path | None:
     """Return the archive of a task's history, None where it has none."""
     path = ARCHIVES / f"{task}.zip"
     return path if path.is_file() else None
+
+
+def read_archive(task: str) -> DemoArchive | None:
+    """Unpack the history of a task, None where it has none; its rows are parsed before a transaction begins."""
+    path = archive_path(task)
+    if path is None:
+        return None
+    with zipfile.ZipFile(path) as file:
+        archive = DemoArchive({name: file.read(name) for name in file.namelist()})
+    return archive if archive.tables else None
+
+
+def install_files(settings: Settings, archive: DemoArchive) -> None:
+    """Write the models and the rows of datasets to their places, where they are not yet; their names follow from their
+    content."""
+    by_model: dict[str, list[str]] = defaultdict(list)
+    for name in (*archive.names("models"), *archive.manifest["links"]):
+        by_model[PurePosixPath(name).parts[1]].append(name)
+    present = {folder.name for folder in catalog.subfolders(settings.folder / "models")}
+    for model in by_model.keys() - present - _broken_models(archive):
+        target = settings.folder / "models" / model
+        part = target.with_name(f".{model}")
+        shutil.rmtree(part, ignore_errors=True)
+        for name in by_model[model]:
+            place = part / PurePosixPath(name).relative_to(f"models/{model}")
+            if name in archive.contents:
+                archive.write(name, place)
+            else:
+                place.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(catalog.BUILTIN / archive.manifest["links"][name][0], place)
+        part.rename(target)
+    for name in archive.names("datasets"):
+        if not (settings.folder / name).exists():
+            archive.write(name, settings.folder / name)
+
+
+def _broken_models(archive: DemoArchive) -> set[str]:
+    """The models that share a file with a shipped one whose file is another by now: their scores stay, they do not."""
+    broken = set()
+    for name, (origin, digest) in archive.manifest["links"].items():
+        path = catalog.BUILTIN / origin
+        if not path.is_file() or hashlib.sha256(path.read_bytes()).hexdigest() != digest:
+            broken.add(PurePosixPath(name).parts[1])
+    return broken
 
 
 @dataclass
@@ -114,39 +161,21 @@ class HistoryLoader:
     task: str
     ids: dict[str, dict[Any, Any]] = field(default_factory=lambda: defaultdict(dict))
 
-    def load(self) -> list[int]:
-        """Add all rows and files; return the ids of the releases whose files are still to be written."""
+    def load(self) -> None:
+        """Add all rows, and the answers of evaluations; the files of releases are written later."""
         shift = _whole_days(now() - LATEST - datetime.fromisoformat(self.archive.manifest["latest"]))
-        self._install_models()
         self._match()
         for name in TABLES:
-            table = Base.metadata.tables[name]
-            rows = [_moved(row, table, shift) for row in self.archive.rows(table)]
+            table = migrations.metadata().tables[name]
+            rows = [_moved(row, table, shift) for row in self.archive.tables[name]]
             self._add(table, rows)
         self._set_later_columns()
         self._copy_evaluations()
         self._sign(shift)
         for round_id in self.ids["rounds"].values():
             self._count(round_id)
+        self._count_contexts()
         self._mark()
-        return sorted(self.ids["releases"].values())
-
-    def _install_models(self) -> None:
-        present = {folder.name for folder in catalog.subfolders(self.settings.folder / "models")}
-        by_model: dict[str, list[str]] = defaultdict(list)
-        for name in self.archive.names("models"):
-            by_model[PurePosixPath(name).parts[1]].append(name)
-        for model in by_model.keys() - present:
-            target = self.settings.folder / "models" / model
-            part = target.with_name(f".{model}")
-            shutil.rmtree(part, ignore_errors=True)
-            for name in by_model[model]:
-                self.archive.copy(name, part / PurePosixPath(name).relative_to(f"models/{model}"))
-            part.rename(target)
-        for name in self.archive.names("datasets"):
-            target = self.settings.folder / name
-            if not target.exists():
-                self.archive.copy(name, target)
 
     def _match(self) -> None:
         """Find the contexts and seeds of the archive among those of the task, by their digests."""
@@ -154,7 +183,7 @@ class HistoryLoader:
             present: dict[str, int] = dict(
                 self.session.execute(select(entity.digest, entity.id).where(entity.task_id == self.task)).all()
             )
-            for row in self.archive.rows(cast(Table, entity.__table__)):
+            for row in self.archive.tables[name]:
                 if row["digest"] in present:
                     self.ids[name][row["id"]] = present[row["digest"]]
 
@@ -226,13 +255,13 @@ class HistoryLoader:
     def _is_served(self, row: Row) -> bool:
         """Return True if the targets of an open round are those that the package has now."""
         shipped = {(entry.name, entry.version) for entry in catalog.find([catalog.BUILTIN])}
-        targets = self.archive.rows(Base.metadata.tables["targets"])
+        targets = self.archive.tables["targets"]
         return all((t["model"], t["version"]) in shipped for t in targets if t["round_id"] == row["id"])
 
     def _set_later_columns(self) -> None:
         for (name, column), target in LATER.items():
-            table = Base.metadata.tables[name]
-            for row in self.archive.rows(table):
+            table = migrations.metadata().tables[name]
+            for row in self.archive.tables[name]:
                 if row.get(column) in self.ids[target] and row["id"] in self.ids[name]:
                     statement = update(table).where(table.c.id == self.ids[name][row["id"]])
                     self.session.execute(statement.values({column: self.ids[target][row[column]]}))
@@ -241,11 +270,11 @@ class HistoryLoader:
         for name in self.archive.names("evaluations"):
             _, old, file_name = PurePosixPath(name).parts
             if (new := self.ids["evaluations"].get(int(old))) is not None:
-                self.archive.copy(name, self.settings.folder / "evaluations" / str(new) / file_name)
+                self.archive.write(name, self.settings.folder / "evaluations" / str(new) / file_name)
 
     def _sign(self, shift: timedelta) -> None:
         """Sign the records with this deployment's key."""
-        table = Base.metadata.tables["records"]
+        table = migrations.metadata().tables["records"]
         for new in self.ids["evaluations"].values():
             record = self.session.execute(select(table.c.document).where(table.c.evaluation_id == new)).one_or_none()
             if record is None:
@@ -262,6 +291,11 @@ class HistoryLoader:
         examples = list(self.session.scalars(select(Example).where(Example.round_id == round_id).order_by(Example.id)))
         rebuild.count_written(self.session, examples)
 
+    def _count_contexts(self) -> None:
+        ids = sorted(self.ids["contexts"].values())
+        if ids:
+            rebuild.count_contexts(self.session, ids[0], ids[-1], lambda more: None)
+
     def _mark(self) -> None:
         marks = [
             {"kind": kind, "key": str(new)}
@@ -275,17 +309,9 @@ class HistoryLoader:
             self.session.execute(insert(DemoMark), fresh)
 
 
-def collected_configs(path: Path) -> list[str]:
-    """Return the configs that the rounds of an archive were collected with, oldest first."""
-    with zipfile.ZipFile(path) as file:
-        rows = DemoArchive(file).rows(Base.metadata.tables["task_versions"])
-        return [row["source"] for row in sorted(rows, key=lambda version: int(version["number"]))]
-
-
-def load_history(session: Session, settings: Settings, task: str, path: Path) -> list[int]:
-    """Add the history of a task that has its configs and contexts, and no rounds yet; see `HistoryLoader.load`."""
-    with zipfile.ZipFile(path) as file:
-        return HistoryLoader(session, settings, DemoArchive(file), task).load()
+def load_history(session: Session, settings: Settings, task: str, archive: DemoArchive) -> None:
+    """Add the history of a task that has its configs and contexts, and no rounds yet; see `HistoryLoader`."""
+    HistoryLoader(session, settings, archive, task).load()
 
 
 def write_releases(db: Database, settings: Settings) -> None:

@@ -66,7 +66,7 @@ class DemoNotReady(errors.Unavailable):
 
 def demo_progress(session: Session) -> DemoProgress:
     """Count the demo's tasks: two index probes each, a dozen tasks."""
-    rounds = [shipped_task.config.id for shipped_task in shipped.shipped_tasks()]
+    rounds = [shipped_task.config.id for shipped_task in shipped.demo_tasks()]
     plain = [shipped_task.config.id for shipped_task in shipped.shipped_selections()]
     missing = {task for task in rounds if session.scalar(queries.last_number(task)) is None}
     missing |= {task for task in plain if session.get(Task, task) is None}

@@ -23,7 +23,13 @@ from dynabench.rounds.proposal_api import proposal_values
 from dynabench.rounds.tables import Task
 from dynabench.tasks import shipped_tasks
 from dynabench.tasks.reading import Path, with_values
-from dynabench.tasks.shipped import ShippedTask, shipped_conversations, shipped_drawings, shipped_selections
+from dynabench.tasks.shipped import (
+    MODELS_NEEDED,
+    ShippedTask,
+    shipped_conversations,
+    shipped_drawings,
+    shipped_selections,
+)
 from dynabench.web import render
 
 router = APIRouter(include_in_schema=False)
@@ -61,6 +67,14 @@ def task_templates() -> list[ShippedTask]:
     return [*shipped_tasks(), *shipped_conversations(), *shipped_drawings(), *shipped_selections()]
 
 
+def _template_title(template: ShippedTask) -> str:
+    """The name of a shipped task, with the model that it needs where none worth fooling is shipped."""
+    needed = MODELS_NEEDED.get(template.config.id)
+    if needed is None:
+        return template.config.name
+    return _("%(name)s (bring %(model)s)", name=template.config.name, model=needed)
+
+
 def template_config(session: Session, id: str, name: str) -> str:
     """The config of a shipped task, or the starter for any other id, under a name and an id that no task has yet."""
     source = next((shipped_task.source for shipped_task in task_templates() if shipped_task.config.id == id), None)
@@ -94,7 +108,7 @@ async def _page(request: Request, person: Person, text: str, status: int = 200, 
     checked = known if "problems" in known else known | await state.db.aread(config_review.check_config, text)
     values = {"text": text, "address": str(request.app.url_path_for("new_task")), "base": 0, "note": "", "effects": []}
     values |= {
-        "templates": [(shipped_task.config.id, shipped_task.config.name) for shipped_task in task_templates()],
+        "templates": [(shipped_task.config.id, _template_title(shipped_task)) for shipped_task in task_templates()],
         "template": "",
         "called": "",
     }

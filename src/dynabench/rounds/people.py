@@ -185,12 +185,16 @@ def forget_person(session: Session, person_id: int) -> None:
 async def load_actions(request: Request, viewer: Viewer) -> None:
     """Keep what the viewer may do in the path's task as `request.state.actions`: one probe, for pages of members alone.
 
+    `request.state.demo_data` tells whether the demo added the task: one probe of a primary key.
     A dependency of routers of pages; parts of pages do without it.
     """
     request.state.actions = frozenset()
     task: Any = request.path_params.get("task")
-    if viewer is not None and task and not wants_fragment(request):
-        db: Database = request.app.state.db
+    if not task or wants_fragment(request):
+        return
+    db: Database = request.app.state.db
+    request.state.demo_data = await db.afirst(queries.DEMO_TASK, {"task": task}) is not None
+    if viewer is not None:
         request.state.actions = await db.aread(actions_in, viewer, task)
 
 

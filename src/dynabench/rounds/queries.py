@@ -19,11 +19,13 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import lazyload
 
+from dynabench.kit.db import PreparedStatement
 from dynabench.kit.jobs import Job
 from dynabench.people.accounts.tables import Act, Person
 from dynabench.people.roles import Ban, Role, TaskRole
 from dynabench.rounds.tables import (
     Context,
+    DemoMark,
     Invitation,
     Proposal,
     RefusedRow,
@@ -82,6 +84,10 @@ SEATED: Select[Round, str | None, str | None] = (
 
 OPEN_VERSION: Select[int] = select(Round.version_id).where(Round.task_id == _TASK, Round.state == RoundState.OPEN)
 """The version of the config of the round that collects now: reads the task's rounds, a handful of rows."""
+
+
+DEMO_TASK = PreparedStatement(select(DemoMark.key).where(DemoMark.kind == "task", DemoMark.key == _TASK))
+"""The mark of a task that the demo added: one probe of the primary key."""
 
 
 def other_owner(task_id: str, person_id: int) -> Select[int]:

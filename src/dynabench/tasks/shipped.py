@@ -8,17 +8,27 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from dynabench.kit.language import _
 from dynabench.tasks.config import TaskConfig
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
 
-NAMES = (
-    *("sentiment", "nli", "qa", "hate", "boolq", "hate-emoji", "summarization", "translation"),
-    *("qa-extended", "ner"),
-    *("image-classification", "vqa"),
-)
+OPENED = ("sentiment", "nli", "qa", "hate", "hate-emoji", "summarization", "ner", "image-classification")
+"""Tasks that the demo opens a round of, the main ones first: their shipped models are worth fooling."""
+MODELS_NEEDED = {
+    "boolq": _("a model that reads passages"),
+    "translation": _("a translation model"),
+    "qa-extended": _("a model that reads long passages"),
+    "vqa": _("a model that sees"),
+    "chat-preference": _("two language models"),
+    "red-team-chat": _("a language model"),
+    "red-team-image-prompt": _("an image generator"),
+}
+"""Templates whose shipped models, if any, are too weak to be worth fooling, with the models that they need."""
+TEMPLATES = ("boolq", "translation", "qa-extended", "vqa")
+"""Those that have shipped models all the same, for tests and to begin with."""
 ANSWERED_BY = {"hate-emoji": "hate"}
 """Tasks whose models come with another task."""
 CONVERSATIONS = ("chat-preference", "red-team-chat")
@@ -65,8 +75,13 @@ class ShippedTask:
 
 
 def shipped_tasks() -> list[ShippedTask]:
-    """Return the shipped tasks, in the order in which a new deployment offers them."""
-    return [_read(name) for name in NAMES]
+    """Return the shipped tasks that come with models, those that the demo opens first."""
+    return [_read(name) for name in (*OPENED, *TEMPLATES)]
+
+
+def demo_tasks() -> list[ShippedTask]:
+    """Return the shipped tasks that the demo opens a round of, in its order."""
+    return [_read(name) for name in OPENED]
 
 
 def shipped_conversations() -> list[ShippedTask]:

@@ -233,6 +233,8 @@ class ReleaseDescription:
     data: tuple[ReleaseFile, ...]
     address: str
     """Where the platform is found; empty where it has told nobody."""
+    demo: bool = False
+    """True if the demo added the round."""
 
     @property
     def title(self) -> str:

@@ -62,6 +62,9 @@ def _evaluation_index(description: ReleaseDescription) -> dict[str, Any]:
     }
 
 
+DEMO_NOTE = "**Demo data.** The people, their votes and the dates are simulated; only the models' answers are real."
+
+
 def card_text(description: ReleaseDescription) -> str:
     """Return the whole card, in markdown with a YAML head."""
     front = yaml.safe_dump(card_metadata(description), sort_keys=False, allow_unicode=True, width=1000)
@@ -73,6 +76,7 @@ def _body(description: ReleaseDescription) -> str:
         f"# {description.title}",
         description.config.description or f"Examples that people wrote for the task {description.task}.",
         f"> {description.warning}",
+        *([DEMO_NOTE] if description.demo else []),
         "## What is in it",
         _parts(description),
         _divided(description),

@@ -30,7 +30,7 @@ from dynabench.kit.language import _
 from dynabench.kit.security import keyed
 from dynabench.kit.settings import Settings
 from dynabench.rounds import queries, service
-from dynabench.rounds.tables import Round, RoundState
+from dynabench.rounds.tables import DemoMark, Round, RoundState
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.fields import Choice
 from dynabench.tasks.sections import ReleaseSettings as Rules
@@ -57,6 +57,8 @@ class ReleaseSubject:
     opened_at: str
     closed_at: str
     document: Round
+    demo: bool
+    """True if the demo added the round."""
 
     @property
     def name(self) -> str:
@@ -89,6 +91,7 @@ def load_subject(session: Session, settings: Settings, task: str, number: int) -
         service.config_of(session, round_.version_id), export_scope,
         format_moment(round_.opened_at or round_.created_at),
         format_moment(round_.closed_at or round_.created_at), round_,
+        session.get(DemoMark, ("round", str(round_.id))) is not None,
     )  # fmt: skip
 
 

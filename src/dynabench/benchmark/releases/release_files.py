@@ -76,6 +76,7 @@ def write_files(
         tuple(f"{item.model}@{item.version[:12]}" for item in subject.document.targets),
         tuple(data),
         settings.public_url,
+        subject.demo,
     )
     for name, text in _texts(description, subject, writer.columns):
         (folder / name).write_bytes(text)

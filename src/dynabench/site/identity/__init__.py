@@ -1,1 +1,1 @@
-"""How the site presents itself elsewhere: icons, pictures of shared links, and what search engines read."""
+"""Icons of the site, pictures of its links on other sites, and files for search engines."""

@@ -17,12 +17,14 @@ from dynabench.benchmark.registry.api import find_model
 from dynabench.collection import overview
 from dynabench.kit import errors
 from dynabench.kit.language import _, ngettext
+from dynabench.people.accounts.auth import Viewer
 from dynabench.rounds.schemas import Number
 from dynabench.site.home.pages import read_lines
 from dynabench.site.home.task_index import TaskLine
 from dynabench.site.identity import pictures
-from dynabench.site.identity.pictures import Figure
+from dynabench.site.identity.pictures import LinkFigure
 from dynabench.stats.rates import Rate
+from dynabench.web import render
 from dynabench.web.charts import MODELS
 from dynabench.web.filters import number, percent
 from dynabench.web.static import static_address
@@ -39,14 +41,14 @@ SIDES = (180, 192, 512)
 async def _send_png(request: Request, draw: Callable[[], str]) -> Response:
     """The drawing as PNG: each address is drawn once in `FRESH` seconds."""
     state = request.app.state
-    kept: dict[str, tuple[float, bytes]] = state.__dict__.setdefault("link_pictures", {})
+    cache: dict[str, tuple[float, bytes]] = state.__dict__.setdefault("link_pictures", {})
     now, key = time.monotonic(), request.url.path
-    if key not in kept or now - kept[key][0] > FRESH:
+    if key not in cache or now - cache[key][0] > FRESH:
         png = await run_in_threadpool(lambda: pictures.render_png(draw()))
-        while len(kept) >= MOST:
-            kept.pop(next(iter(kept)))
-        kept[key] = now, png
-    return Response(kept[key][1], media_type="image/png", headers=FOR_AN_HOUR)
+        while len(cache) >= MOST:
+            cache.pop(next(iter(cache)))
+        cache[key] = now, png
+    return Response(cache[key][1], media_type="image/png", headers=FOR_AN_HOUR)
 
 
 async def _line_of(request: Request, task: str) -> TaskLine:
@@ -68,7 +70,7 @@ async def task_picture(request: Request, task: str) -> Response:
     line = await _line_of(request, task)
     newest = next((rate for _round, rate in reversed(line.history) if rate.value is not None), None)
     label = ngettext("%(num)s example", "%(num)s examples", line.examples)
-    figure = _vmer(newest) if newest else Figure(number(line.examples), label.removeprefix(f"{line.examples} "))
+    figure = _vmer(newest) if newest else LinkFigure(number(line.examples), label.removeprefix(f"{line.examples} "))
     return await _send_png(
         request, lambda: pictures.draw_link_picture(line.name, line.description, figure if line.examples else None)
     )
@@ -85,7 +87,7 @@ async def board_picture(request: Request, task: str) -> Response:
     score = best.score
     ends = (score.value, score.low, score.high)
     value, low, high = (None if end is None or not line.board.percent else end / 100 for end in ends)
-    figure = Figure(number(score.value, 1), best.entrant.name, value, low, high, line.human.value, MODELS)
+    figure = LinkFigure(number(score.value, 1), best.entrant.name, value, low, high, line.human.value, MODELS)
     text = _("Leaderboard: the best of %(n)s models by %(metric)s", n=line.board.models, metric=line.board.metric.title)
     return await _send_png(request, lambda: pictures.draw_link_picture(line.name, text, figure))
 
@@ -116,9 +118,40 @@ async def model_picture(request: Request, name: str) -> Response:
     return await _send_png(request, lambda: pictures.draw_link_picture(model.name, text))
 
 
-def _vmer(rate: Rate) -> Figure:
+def _vmer(rate: Rate) -> LinkFigure:
     label = _("fooled the models, confirmed by people")
-    return Figure(percent(rate.value), label, rate.value, rate.low, rate.high)
+    return LinkFigure(percent(rate.value), label, rate.value, rate.low, rate.high)
+
+
+COLOURS = (
+    "paper",
+    "sunken",
+    "ink",
+    "ink-2",
+    "ink-3",
+    "people",
+    "models",
+    "good",
+    "bad",
+    "m1",
+    "m2",
+    "m3",
+    "m4",
+    "m5",
+    "m6",
+)
+SIZES = (("tiny", 12), ("small", 13), ("body", 15), ("lead", 17), ("3", 20), ("1", 32), ("hero", 46))
+"""The names of type sizes, and their pixels on a wide window."""
+
+
+@router.get("/design", name="design")
+async def design(request: Request, viewer: Viewer) -> Response:
+    """The components of the pages, drawn by their own macros with example values."""
+    rates = [Rate(0.62, 0.51, 0.72, 78), Rate(0.47, 0.38, 0.57, 102), Rate(0.31, 0.24, 0.39, 140)]
+    shares = {"positive": 0.6, "neutral": 0.22, "negative": 0.18}
+    prediction = {"model": "sentiment-minilm", "answer": {"label": "positive"}, "probabilities": shares}
+    template = "identity/design.html"
+    return render(request, template, rates=rates, prediction=prediction, colours=COLOURS, sizes=SIZES)
 
 
 @router.get("/icon-{side}.png", name="icon")
@@ -138,7 +171,7 @@ async def favicon(request: Request) -> Response:
 
 @router.get("/manifest.webmanifest", name="manifest")
 async def manifest() -> Response:
-    """What a telephone needs to keep the site among its programs."""
+    """Describe the site to telephones that keep it among their programs."""
     icons: list[dict[str, Any]] = [
         {"src": f"/icon-{side}.png", "sizes": f"{side}x{side}", "type": "image/png"} for side in SIDES[1:]
     ]

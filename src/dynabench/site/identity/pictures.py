@@ -13,7 +13,8 @@ PAPER = "#faf9f6"
 WIDTH, HEIGHT = 1200, 630
 """Pixels of a shared link's picture, the size that sites ask for."""
 FONT = "Inter, Roboto, 'Liberation Sans', 'DejaVu Sans', sans-serif"
-LEFT, RIGHT = 72, WIDTH - 72
+MARGIN = 72
+END = WIDTH - MARGIN
 TITLE_LETTERS, LINE_LETTERS = 28, 58  # letters of a line of the title and of the text below it
 MARK = (
     '<g fill="none" stroke-linecap="round" stroke-width="3">'
@@ -24,7 +25,7 @@ MARK = (
 
 
 @dataclass(frozen=True)
-class Figure:
+class LinkFigure:
     """A number of a picture: its text, what it is, and where it has one its 95% interval, as shares from 0 to 1.
 
     `people` is the accuracy of people on the same axis.
@@ -39,23 +40,23 @@ class Figure:
     colour: str = PEOPLE
 
 
-def draw_link_picture(title: str, text: str, figure: Figure | None = None) -> str:
+def draw_link_picture(title: str, text: str, figure: LinkFigure | None = None) -> str:
     """Return the picture of a shared link as SVG: the mark, a title, one sentence, and a number with its interval."""
     titles = textwrap.wrap(title, TITLE_LETTERS)[:2] or [""]
     size = 76 if len(titles) == 1 else 64
     lines = textwrap.wrap(_beginning(text, 2 * LINE_LETTERS), LINE_LETTERS)
     parts = [
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="{PAPER}"/>',
-        f'<g transform="translate({LEFT - 6} 56) scale(2.2)">{MARK}</g>',
-        _text("Dynabench", LEFT + 58, 95, 34, INK, 650),
+        f'<g transform="translate({MARGIN - 6} 56) scale(2.2)">{MARK}</g>',
+        _text("Dynabench", MARGIN + 58, 95, 34, INK, 650),
     ]
     y = 210
     for line in titles:
-        parts.append(_text(line, LEFT, y, size, INK, 700))
+        parts.append(_text(line, MARGIN, y, size, INK, 700))
         y += size + 8
     y += 2
     for line in lines:
-        parts.append(_text(line, LEFT, y, 32, INK_2))
+        parts.append(_text(line, MARGIN, y, 32, INK_2))
         y += 44
     if figure is not None:
         parts.append(_figure(figure))
@@ -80,21 +81,21 @@ def _text(text: str, x: float, y: float, size: int, colour: str, weight: int = 4
     return f'<text x="{x}" y="{y}" {style}>{escape(text)}</text>'
 
 
-def _figure(figure: Figure) -> str:
+def _figure(figure: LinkFigure) -> str:
     """The number at the foot of the picture, beside it the axis from 0 to 1 with its interval and with people."""
     parts = [
-        _text(figure.text, LEFT, 510, 96, figure.colour, 700),
-        _text(figure.label, LEFT, 566, 28, INK_2),
+        _text(figure.text, MARGIN, 510, 96, figure.colour, 700),
+        _text(figure.label, MARGIN, 566, 28, INK_2),
     ]
     if figure.value is not None and figure.low is not None and figure.high is not None:
         start, y = 620, 476
 
         def at(share: float) -> float:
-            return start + (RIGHT - start) * min(1.0, max(0.0, share))
+            return start + (END - start) * min(1.0, max(0.0, share))
 
         low, value, high, colour = at(figure.low), at(figure.value), at(figure.high), figure.colour
         parts += [
-            f'<path d="M{start} {y}H{RIGHT}" stroke="{LINE}" stroke-width="4"/>',
+            f'<path d="M{start} {y}H{END}" stroke="{LINE}" stroke-width="4"/>',
             f'<path d="M{low} {y}H{high}" stroke="{colour}" stroke-width="10" stroke-linecap="round"/>',
             f'<circle cx="{value}" cy="{y}" r="16" fill="{colour}" stroke="{PAPER}" stroke-width="4"/>',
         ]

@@ -10,7 +10,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    op.add_column("examples", sa.Column("active_seconds", sa.Float()))
+    op.add_column("examples", sa.Column("active_seconds", sa.Double()))
 
 
 def downgrade() -> None:
