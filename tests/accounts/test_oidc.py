@@ -98,6 +98,7 @@ WRONG = {
     "wrong nonce": {"nonce": "another"},
     "no nonce": {"nonce": None},
     "other audience": {"aud": "another site"},
+    "other audience, in the name of this site": {"aud": "another site", "azp": CLIENT},
     "several audiences, for another party": {"aud": [CLIENT, "another site"], "azp": "another site"},
     "other issuer": {"iss": "https://evil.example.org"},
     "expired": {"exp": 1_000_000_000},
@@ -259,6 +260,8 @@ def test_the_last_way_to_log_in_stays_and_a_first_password_can_be_set(browser, u
     [row] = identities(database)
     assert ada.submit(f"/settings/identities/{row.id}/unlink", page="/settings").status_code == 409
     assert "Set password" in ada.get("/settings/security").text
+    refused = ada.submit("/settings/delete", page="/settings", name="ada")
+    assert "has no password yet" in refused.text
     assert ada.submit("/settings/password", page="/settings", password=PASSWORD).status_code == 303
     assert browser().log_in("ada").status_code == 303
     assert ada.submit(f"/settings/identities/{row.id}/unlink", page="/settings").status_code == 303

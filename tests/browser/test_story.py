@@ -149,7 +149,7 @@ def test_sentiment_is_checked_blind_on_a_phone_in_the_dark(guest, visitor):
         assert other.evaluate("() => document.documentElement.scrollWidth") <= PHONE["width"]
     expect(other.locator(".last")).to_contain_text("verified")
     other.goto("/tasks/sentiment/rounds/1")
-    expect(other.get_by_text("Human accuracy", exact=True)).to_be_visible()
+    expect(other.get_by_text("blind answers that agree with the author")).to_be_visible()
     figures = visitor.statistics("sentiment", 1)
     assert figures["human_accuracy"]["value"] == 1
     assert figures["vmer"]["value"] > 0

@@ -68,5 +68,5 @@ def matrix_of(means: list[float], noise: float) -> Matrix:
 
 
 def test_no_model_leads_a_matrix_whose_data_do_not_tell_it_from_the_next():
-    assert translate(drawings._matrix_finding(matrix_of([0.81, 0.80, 0.50], 0.05))) == "2 of 3 models share the lead"
-    assert translate(drawings._matrix_finding(matrix_of([0.81, 0.60, 0.50], 0.005))) == "model-0 leads over 2 columns"
+    assert translate(drawings.matrix_finding(matrix_of([0.81, 0.80, 0.50], 0.05))) == "2 of 3 models share the lead"
+    assert translate(drawings.matrix_finding(matrix_of([0.81, 0.60, 0.50], 0.005))) == "model-0 leads over 2 columns"

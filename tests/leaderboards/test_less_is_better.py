@@ -124,7 +124,8 @@ def test_the_slices_begin_with_the_least_error_and_mark_the_least_of_each(client
     assert labels(found["items"])[-1] == "model-0"
     page = client.get("/tasks/sentiment/slices?dataset=first").text
     least = found["items"][0]["slices"]["even"]["value"] * 100
-    assert re.findall("<strong>([^<]+)</strong>", page[page.index("<tbody>") :]) == [f"{least:.1f}%", "1.0%"]
+    marked = re.findall("<strong>([^<]+)</strong>", page[page.index("<tbody>") :])
+    assert sorted(marked) == sorted([f"{least:.1f}%", "1.0%"])
 
 
 def test_a_dataset_s_best_model_has_the_least_error_and_its_hardest_slice_the_most(client, sliced):

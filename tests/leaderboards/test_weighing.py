@@ -110,7 +110,7 @@ def expected(case: dict[str, Any]) -> list[float]:
 def test_the_page_computes_the_dynascore_of_the_library(page):
     page.goto(BOARD)
     boards = list(cases(np.random.default_rng(6)))
-    module = page.evaluate("() => document.querySelector('script[type=module]').src.replace('main.js', 'dynascore.js')")
+    module = page.evaluate("() => document.querySelector('script[type=module]').src.replace(/[^/]+$/, 'dynascore.js')")
     found = page.evaluate(COMPUTE, [module, boards])
     for case, scores in zip(boards, found, strict=True):
         np.testing.assert_allclose(scores, expected(case), rtol=1e-6, atol=1e-6)
@@ -128,6 +128,7 @@ def test_a_slider_moved_by_keys_re_ranks_at_once_and_the_link_shows_the_same(pag
     page.goto(BOARD)
     page.evaluate("() => { window.stayed = true }")
     before = shown(page)
+    page.get_by_text("Edit weights").click()
     slider = page.get_by_label("Accuracy", exact=True).first
     slider.focus()
     for _ in range(4):
@@ -141,6 +142,7 @@ def test_a_slider_moved_by_keys_re_ranks_at_once_and_the_link_shows_the_same(pag
     page.goto(page.url)
     assert shown(page) == now, "what the page computed is what the server computes"
     assert page.locator("[data-c=rank] strong").all_inner_texts() == intervals
+    page.get_by_text("Edit weights").click()
     page.get_by_role("link", name="Reset").click()
     expect(page.locator("[data-status]")).to_contain_text("Ranked again")
     assert shown(page) == before
@@ -155,6 +157,7 @@ def test_columns_rows_and_sorting_change_without_a_load(page):
     page.get_by_role("link", name="Model", exact=True).click()
     assert page.locator(".lb-table tbody th a").first.inner_text() == "model-3"
     assert "sort=-name" in page.url
+    page.get_by_text("Edit weights").click()
     page.get_by_text("Rows and columns").click()
     page.get_by_role("checkbox", name="Memory").uncheck()
     expect(page.locator("thead [data-c='m.memory']")).to_be_hidden()

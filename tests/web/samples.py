@@ -133,7 +133,13 @@ def statistics():
     source = {"person": figures((280, 96, 70, 84)), "expert": figures((32, 22, 12, 15))}
     people = human_model_gap([2, 1, 2, 2] * 10, [2, 2, 2, 2] * 10, [1, 0, 1, 0] * 10, [2, 2, 2, 2] * 10)
     total = figures((180, 60, 44, 52), (100, 44, 30, 37), (32, 14, 8, 10))
-    return RoundStatistics(total, people.human, people.difference, {"day": by_day, "start": start, "source": source})
+    return RoundStatistics(
+        total,
+        people.human,
+        people.difference,
+        {"day": by_day, "start": start, "source": source},
+        model_accuracy=people.model,
+    )
 
 
 def drawn(found):

@@ -16,9 +16,8 @@ from tests.web.pages import PAGES
 def draw(name, path="/tasks/nli", **more):
     template, values, viewer = PAGES[name]
     app = SimpleNamespace(state=SimpleNamespace(settings=Settings(secret="templates" * 4)))
-    url = SimpleNamespace(path=path)
-    base = "http://testserver/"
-    request = SimpleNamespace(method="GET", url=url, base_url=base, state=SimpleNamespace(role=None), app=app)
+    request = SimpleNamespace(method="GET", url=SimpleNamespace(path=path), state=SimpleNamespace(role=None), app=app)
+    request.base_url = "https://bench.example/"
     around = {
         "request": request,
         "viewer": viewer,

@@ -27,6 +27,7 @@ from dynabench.stats.rates import (
     UNKNOWN,
     ErrorCounts,
     ErrorRates,
+    HumanModelGap,
     Rate,
     clustered_error_rates,
     clustered_rate,
@@ -60,7 +61,8 @@ class Figures:
 class RoundStatistics:
     """A round's figures; `by` maps `source`, `start`, `day`, `arm` to figures by value, sorted.
 
-    `cumulative` has, where `by` has days, the figures of all examples up to and including each of them.
+    `model_accuracy` is that of the targets on the items of the gap. `cumulative` has, where `by` has days, the figures
+    of all examples up to and including each of them.
     """
 
     total: Figures
@@ -68,6 +70,7 @@ class RoundStatistics:
     human_model_gap: Rate
     by: Mapping[str, Mapping[str, Figures]] = field(default_factory=dict)
     cumulative: Mapping[str, Figures] = field(default_factory=dict)
+    model_accuracy: Rate = UNKNOWN
 
 
 def statistics(
@@ -84,9 +87,9 @@ def statistics(
     chosen = [row for row in rows_with_targets if row.source in sources]
     wider = {"source": rows_with_targets, "arm": [row for row in rows if row.source in sources]}
     breakdowns = {name: _grouped(wider.get(name, chosen), name) for name in (BREAKDOWNS if by is None else by)}
-    accuracy, difference = _people_beside_models(session, round.id, sources, controls)
+    accuracy, gap = _people_beside_models(session, round.id, sources, controls)
     cumulative = _cumulative(chosen) if "day" in breakdowns else {}
-    return RoundStatistics(_figures(chosen), accuracy, difference, breakdowns, cumulative)
+    return RoundStatistics(_figures(chosen), accuracy, gap.difference, breakdowns, cumulative, gap.model)
 
 
 def person_figures(session: Session, round: Round, sources: Sequence[str] = PEOPLE) -> dict[int, Figures]:
@@ -118,11 +121,11 @@ def _blind(round_id: int, sources: Sequence[str], but: Collection[str]) -> Selec
 
 def _people_beside_models(
     session: Session, round_id: int, sources: Sequence[str], but: Collection[str]
-) -> tuple[Rate, Rate]:
+) -> tuple[Rate, HumanModelGap]:
     rows = session.execute(_blind(round_id, sources, but)).all()
     answers, right = [row.blind for row in rows], [row.blind_right for row in rows]
     models, models_right = [row.targets for row in rows], [row.targets_right for row in rows]
-    return clustered_rate(right, answers), human_model_gap(right, answers, models_right, models).difference
+    return clustered_rate(right, answers), human_model_gap(right, answers, models_right, models)
 
 
 def _grouped(rows: Iterable[TallyRow], name: str) -> dict[str, Figures]:

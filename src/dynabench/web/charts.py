@@ -316,43 +316,6 @@ def heat_map(
     return compile_chart(chart, right=8)
 
 
-def scatter(points: Sequence[dict[str, Any]], x: str, y: str) -> dict[str, Any]:
-    """Points with `name`, `x`, `y` and limits (`x_low`, ...), `dominated` and `tip`; the others are joined and named.
-
-    Where there are few, the dominated ones are named as well.
-    `x` and `y` are the titles of the axes.
-    """
-    import altair as alt
-
-    front = [point for point in points if not point["dominated"]]
-    rest = [point for point in points if point["dominated"]]
-    across = alt.X("x:Q", title=x, scale=alt.Scale(zero=False, padding=24), axis=alt.Axis(tickCount=5))
-    up = alt.Y("y:Q", title=y, scale=alt.Scale(zero=False, padding=24), axis=alt.Axis(tickCount=5))
-
-    def base_chart(some: Sequence[dict[str, Any]]) -> Any:
-        return alt.Chart(chart_data(list(some))).encode(x=across, y=up, tooltip="tip:N")
-
-    layers = [base_chart(front).mark_line(color=LINE, strokeWidth=2).encode(order="x:Q")]
-    for some, colour in ((rest, INK_2), (front, MODELS)):
-        faint = 1.0 if some is front else 0.55
-        wide = [point for point in some if point["x_low"] is not None]
-        tall = [point for point in some if point["y_low"] is not None]
-        layers += (
-            [base_chart(wide).mark_rule(color=colour, opacity=faint).encode(x="x_low:Q", x2="x_high:Q")] if wide else []
-        )
-        layers += (
-            [base_chart(tall).mark_rule(color=colour, opacity=faint).encode(y="y_low:Q", y2="y_high:Q")] if tall else []
-        )
-        layers += [base_chart(some).mark_circle(color=colour, size=90, opacity=faint)] if some else []
-    middle = (min(point["x"] for point in points) + max(point["x"] for point in points)) / 2
-    named = points if len(points) <= MAX_NAMED_POINTS else front
-    for align, dx in (("left", 8), ("right", -8)):  # into the plot, which no name makes narrower
-        some = [point for point in named if (point["x"] > middle) == (align == "right")]
-        text = base_chart(some).mark_text(align=align, dx=dx, dy=-8, color=INK, fontSize=13)
-        layers += [text.encode(text="name:N")] if some else []
-    return compile_chart(alt.layer(*layers).properties(width="container", height=360), right=16)
-
-
 def saturation_lines(points: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Lines over time of points with `series`, `at` (ISO), `value` and `tip`: people at 0, first models at -1."""
     import altair as alt

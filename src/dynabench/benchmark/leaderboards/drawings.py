@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dynabench.benchmark.evaluations.measures import Measure
-from dynabench.benchmark.leaderboards.board_views import Matrix, MatrixLine, ParetoPoint, PeopleAndModels, Plot
+from dynabench.benchmark.leaderboards.board_views import Matrix, PeopleAndModels, Plot
 from dynabench.benchmark.leaderboards.row_views import Transfer
 from dynabench.benchmark.ranking import BoardRanking, RankedEntrant
 from dynabench.benchmark.standings import Entrant, ScoreCell
@@ -120,58 +120,8 @@ MAX_CHART_MODELS = 30
 IN_LOOP = "\N{BULLSEYE}"
 
 
-def matrix_chart(matrix: Matrix) -> Chart | None:
-    """The heat map of a matrix; None where it has no cell."""
-    cells = []
-    for line in matrix.lines[:MAX_CHART_MODELS]:
-        for data, score in zip(matrix.data, line.cells, strict=True):
-            if score is not None:
-                name, title = line.entrant.label, _column(data.title, data.round)
-                loop = f" {IN_LOOP}" if data.round in line.loop and data.round is not None else ""
-                where = translate(_(" · in the loop")) if loop else ""
-                tip = f"{name}, {title}: {cell_text(score, matrix.metric)}, n {number(score.n)}{where}"
-                texts = {
-                    "label": score_text(score.value, matrix.metric) + loop,
-                    "note": interval_text(score.low, score.high, matrix.metric),
-                }
-                cells.append({"row": name, "column": title, "value": score.value, "tip": tip, **texts})
-    if not cells:
-        return None
-    columns: Columns = [
-        _("Model"),
-        *((_column(column.title, column.round), "num") for column in matrix.data),
-        (_("Overall"), "num"),
-        (_("Per round"), "num"),
-    ]
-    note = _(
-        "%(metric)s with 95%% intervals. %(in_loop)s marks rounds that were collected against the model.",
-        metric=axis_title(matrix.metric),
-        in_loop=IN_LOOP,
-    )
-    rows = [_matrix_row(line, matrix) for line in matrix.lines]
-    order = [_column(column.title, column.round) for column in matrix.data]
-    return Chart(_matrix_finding(matrix), charts.heat_map(cells, matrix.metric.better, order), columns, rows, note)
-
-
-def _column(title: str, round: int | None) -> str:
-    return title if round is None else translate(_("Round %(n)s", n=round))
-
-
-def _matrix_row(line: MatrixLine, matrix: Matrix) -> list[str]:
-    trend = line.trend
-    slope = score_text(trend.value, matrix.metric, True) if trend else ""
-    between = (
-        f" ({interval_text(trend.low, trend.high, matrix.metric, True)})" if trend and trend.low is not None else ""
-    )
-    cells = []
-    for data, score in zip(matrix.data, line.cells, strict=True):
-        rate = line.loop.get(data.round) if data.round is not None else None
-        loop = translate(_(" · in the loop, vMER %(value)s", value=percent(rate.value, 1))) if rate is not None else ""
-        cells.append(cell_text(score, matrix.metric) + loop)
-    return [line.entrant.label, *cells, cell_text(line.overall, matrix.metric), slope + between]
-
-
-def _matrix_finding(matrix: Matrix) -> str:
+def matrix_finding(matrix: Matrix) -> str:
+    """Return a sentence that sums up a matrix."""
     whole = [line for line in matrix.lines if line.overall is not None]
     if not whole or len(matrix.data) < 2:
         return _("%(metric)s of %(n)s models", metric=matrix.metric.title, n=len(matrix.lines))
@@ -195,37 +145,12 @@ def _trend_direction(trend: ScoreCell, direction: int) -> int:
     return direction if trend.low > 0 else -direction
 
 
-def pareto_chart(plot: Plot) -> Chart | None:
-    """The plot of two measures; None without points."""
-    if not plot.points:
-        return None
+def pareto_finding(plot: Plot) -> str:
+    """Return a sentence that names the models of the Pareto front."""
     front = [point.entrant.label for point in plot.points if not point.dominated]
     named = ", ".join(front[:4]) + ("…" if len(front) > 4 else "")
     words = {"n": len(front), "all": len(plot.points), "names": named}
-    title = _("%(n)s of %(all)s models are Pareto-optimal: %(names)s", **words)
-    columns: Columns = [_("Model"), (axis_title(plot.x), "num"), (axis_title(plot.y), "num"), _("Worse on both axes")]
-    rows = [
-        [
-            point.entrant.label,
-            cell_text(point.x, plot.x),
-            cell_text(point.y, plot.y),
-            _("yes") if point.dominated else _("no"),
-        ]
-        for point in plot.points
-    ]
-    spec = charts.scatter([_point(point, plot) for point in plot.points], axis_title(plot.x), axis_title(plot.y))
-    return Chart(
-        title, spec, columns, rows, _("Grey models are worse than another model on both axes. Bars are 95% intervals.")
-    )
-
-
-def _point(point: ParetoPoint, plot: Plot) -> dict[str, object]:
-    tip = f"{point.entrant.label}: {cell_text(point.x, plot.x)}, {cell_text(point.y, plot.y)}"
-    datum: dict[str, object] = {"name": point.entrant.label, "dominated": point.dominated, "tip": tip}
-    for name, score, metric in (("x", point.x, plot.x), ("y", point.y, plot.y)):
-        for end, value in (("", score.value), ("_low", score.low), ("_high", score.high)):
-            datum[name + end] = None if value is None else value * metric.scale
-    return datum
+    return _("%(n)s of %(all)s models are Pareto-optimal: %(names)s", **words)
 
 
 def saturation_chart(standings: Sequence[PeopleAndModels]) -> Chart | None:
@@ -237,7 +162,7 @@ def saturation_chart(standings: Sequence[PeopleAndModels]) -> Chart | None:
     for standing in standings:
         for step in standing.steps:
             day, reached = f"{step.at:%Y-%m-%d}", f"{step.saturation:+.2f}".replace("-", "\N{MINUS SIGN}")
-            name = _column("", standing.round)
+            name = translate(_("Round %(n)s", n=standing.round))
             tip = f"{name}, {step.entrant.label}: {reached} ({percent(step.score, 1)})"
             points.append({"series": name, "at": step.at.isoformat(), "value": step.saturation, "tip": tip})
             rows.append([f"{standing.round}", day, step.entrant.label, percent(step.score, 1), reached])

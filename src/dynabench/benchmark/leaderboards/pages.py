@@ -12,6 +12,7 @@ from dynabench.benchmark.leaderboards import (
     board_views,
     drawings,
     ledger,
+    recipe,
     reports,
     requested_board,
     schemas,
@@ -47,14 +48,21 @@ def head_values(session: Session, task: str) -> dict[str, Any]:
     return {"task": task, **overview.page_head(session, task)}
 
 
-def board_values(board: RequestedBoard, name: str) -> dict[str, Any]:
+def board_values(session: Session, board: RequestedBoard, name: str) -> dict[str, Any]:
     """Return the values that the templates of a board need."""
+    weights, human = board.ranking.weights, recipe.people_accuracy(session, board.ranking.board)
     columns = board.filter.columns
     places = {entry.name: place for place, entry in enumerate(board.ranking.board.metrics)}
     entrants = [row.entrant for row in board.ranking.rows]
     return {
         "board": board.ranking.board,
-        "weights": board.ranking.weights,
+        "weights": weights,
+        "presets": recipe.presets(board.ranking.board, weights, board.usual),
+        "shares": recipe.metric_shares(board.ranking.board, weights),
+        "headline": recipe.headline(board.ranking),
+        "distance": recipe.distance_to_people(board.ranking, human),
+        "human": human,
+        "round_columns": recipe.round_columns(board.ranking.board),
         "usual": board.usual,
         "shown": board.filter,
         "rows": board.rows,
@@ -77,7 +85,9 @@ def board_values(board: RequestedBoard, name: str) -> dict[str, Any]:
 
 
 def score_limits(board: RequestedBoard) -> tuple[float, float]:
-    """The least and the most of what the rows' scores and their limits are: where whiskers end."""
+    """Return the ends of the axis of scores: 0 and 100, or of the published form the least and the most of the rows."""
+    if board.ranking.weights.form == "guarded":
+        return 0.0, 100.0
     scores = [row.score for row in board.ranking.rows]
     numbers = [x for score in scores for x in (score.value, score.low, score.high) if x is not None]
     least, most = (min(numbers), max(numbers)) if numbers else (0.0, 0.0)
@@ -116,7 +126,7 @@ async def leaderboard_page(request: Request, db: Db, task: str, viewer: Viewer) 
     def read(session: Session) -> dict[str, Any]:
         board = requested_board.read_requested_board(session, viewer, task, request.query_params)
         values = head_values(session, task)
-        return values | board_values(board, values["config"].name) | {
+        return values | board_values(session, board, values["config"].name) | {
             "fork": None,
             "reported": len(reports.reported_lines(session, board.ranking.board)),
             "tries": ledger.tries_by_submitter(session, viewer, task),
@@ -133,7 +143,7 @@ async def embedded_board(request: Request, db: Db, task: str) -> Response:
     def read(session: Session) -> dict[str, Any]:
         board = requested_board.read_requested_board(session, None, task, request.query_params)
         name = rounds.task_config(session, task).name
-        return {"task": task} | board_values(board, name)
+        return {"task": task} | board_values(session, board, name)
 
     response = render(request, "leaderboards/embed.html", **await db.aread(read))
     request.state.new_visitor = None  # no cookie for a page in somebody else's frame
@@ -245,7 +255,7 @@ async def fork_page(request: Request, db: Db, slug: Slug, viewer: Viewer) -> Res
         board = requested_board.read_requested_board(session, viewer, fork.task, request.query_params, slug)
         values = head_values(session, fork.task)
         mine = bool(may.may(viewer, Action.CHANGE_BOARD, author=snapshots.find_fork(session, slug).person_id))
-        return values | board_values(board, values["config"].name) | {
+        return values | board_values(session, board, values["config"].name) | {
             "fork": fork,
             "may_change": mine,
             "reported": len(reports.reported_lines(session, board.ranking.board)),

@@ -7,8 +7,10 @@ from fastapi import APIRouter, Depends, Path, Query, Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
-from dynabench.benchmark.leaderboards import blocks, board_views, comparison, drawings, row_views
+from dynabench.benchmark.evaluations.measures import ACCURACIES
+from dynabench.benchmark.leaderboards import blocks, board_views, comparison, drawings, heat_tables, recipe, row_views
 from dynabench.benchmark.leaderboards.board_views import make_matrix
+from dynabench.benchmark.leaderboards.trade_off_chart import trade_off_chart
 from dynabench.benchmark.reading import read_board
 from dynabench.benchmark.standings import ScoreCell, TaskBoard
 from dynabench.collection import content_warning, overview
@@ -88,7 +90,12 @@ async def matrix_page(
     def read(session: Session) -> dict[str, Any]:
         board = read_board(session, viewer, task)
         matrix = make_matrix(session, board, board.metric(metric), discount)
-        return head_values(session, board) | {"matrix": matrix, "chart": drawings.matrix_chart(matrix)}
+        people = recipe.people_by_round(session, board) if matrix.metric.name in ACCURACIES else {}
+        return head_values(session, board) | {
+            "matrix": matrix,
+            "blocks": heat_tables.matrix_blocks(matrix, people),
+            "finding": drawings.matrix_finding(matrix),
+        }
 
     return await render_view(request, task, "leaderboards/matrix.html", read, "leaderboards/_matrix.html")
 
@@ -102,7 +109,8 @@ async def slices_page(request: Request, task: str, viewer: Viewer, dataset: Word
         choices = [dataset for dataset in board.datasets if dataset.slices]
         data = board.dataset(dataset) if dataset else choices[-1] if choices else None
         by_slice = board_views.compare_slices(session, board, data, metric) if data else None
-        return head_values(session, board) | {"choices": choices, "found": by_slice}
+        lines, rows = heat_tables.phenomenon_rows(by_slice) if by_slice else ([], [])
+        return head_values(session, board) | {"choices": choices, "found": by_slice, "lines": lines, "rows": rows}
 
     return await render_view(request, task, "leaderboards/slices.html", read, "leaderboards/_slices.html")
 
@@ -116,7 +124,8 @@ async def pareto_page(
     def read(session: Session) -> dict[str, Any]:
         board = read_board(session, viewer, task)
         plot = requested_plot(board, x, y, dataset)
-        return head_values(session, board) | {"plot": plot, "chart": drawings.pareto_chart(plot)}
+        chart = trade_off_chart(plot, recipe.people_accuracy(session, board))
+        return head_values(session, board) | {"plot": plot, "chart": chart, "finding": drawings.pareto_finding(plot)}
 
     return await render_view(request, task, "leaderboards/pareto.html", read, "leaderboards/_pareto.html")
 

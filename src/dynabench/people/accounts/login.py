@@ -141,6 +141,13 @@ async def check_credentials(request: Request, name: str, password: str) -> Check
     return CheckedCredentials(person, await hash_password_in_thread(password, cost) if old else None)
 
 
+def refusal_text(person: Person) -> str:
+    """Say why a password was not taken: it is wrong, or the person has none yet."""
+    if person.password_hash:
+        return _("Wrong password.")
+    return _("Your account has no password yet. Set one in Settings, Security.")
+
+
 async def confirm_password(request: Request, person: Person, password: str) -> bool:
     """Return whether this is the logged-in person's own password; guessing is limited as at log-in."""
     security.throttle(request, "login", 10, MINUTE, key=f"person {person.id}")

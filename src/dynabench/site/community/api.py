@@ -93,5 +93,5 @@ async def end_account(request: Request, settings: AppSettings, db: Db, body: Del
     """Delete your account, at once and for good."""
     require_confirmation(person, body.confirm)
     if not await login.confirm_password(request, person, body.password):
-        raise errors.Invalid({"password": _("Wrong password.")})
+        raise errors.Invalid({"password": login.refusal_text(person)})
     await db.awrite(service.delete_own_account, settings, person.id, withdraw_examples=body.withdraw_examples)

@@ -130,7 +130,7 @@ async def leave(
     try:
         require_confirmation(person, name)
         if not await login.confirm_password(request, person, password):
-            raise errors.Invalid({"password": _("Wrong password.")})
+            raise errors.Invalid({"password": login.refusal_text(person)})
     except errors.Invalid as problem:
         return await _leave(request, person, 422, errors=problem.fields, too=too)
     await db.awrite(service.delete_own_account, settings, person.id, withdraw_examples=too)

@@ -58,6 +58,11 @@ export class BoardForm {
       for (const each of sliders) {
         const share = total ? `${Math.round((100 * each.value) / total)}%` : "–";
         each.parentElement.querySelector("output").textContent = `${each.value} · ${share}`;
+        const chip = document.querySelector(`[data-chip="${CSS.escape(each.name)}"]`);
+        if (chip) {
+          chip.hidden = !Number(each.value);
+          chip.querySelector("[data-share]").textContent = share;
+        }
         each.setAttribute("aria-valuetext", _("%(step)s of 5, %(share)s", { step: each.value, share }));
       }
     }

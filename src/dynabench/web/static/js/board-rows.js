@@ -2,7 +2,6 @@
 import { _, locale } from "./dom.js";
 
 const places = (n) => ({ minimumFractionDigits: n, maximumFractionDigits: n, roundingMode: "halfEven" }); // as the server
-const number = new Intl.NumberFormat(locale, places(2));
 const digits = [0, 1, 2].map((n) => new Intl.NumberFormat(locale, places(n)));
 
 export class BoardRows {
@@ -25,15 +24,19 @@ export class BoardRows {
   }
 
   /** The rows in the order asked for, those that fit; only these are written anew. */
-  draw(order, sort, most, ranks) {
+  draw(order, sort, most, ranks, guarded) {
     if (!this.body) return;
     const rows = this.sorted(order, sort).filter(({ at }) => this.rows.has(this.numbers[at])).slice(0, most);
     const known = Object.values(ranks?.scores ?? {}).flat().filter((each) => each !== null);
-    const ends = [Math.min(...known), Math.max(...known)];
+    const ends = guarded ? [0, 100] : [Math.min(...known), Math.max(...known)];
+    const format = digits[guarded ? 1 : 2];
+    let group = 1;
     for (const { at, score, place, means } of rows) {
       const parts = this.rows.get(this.numbers[at]);
       const given = ranks?.ranks[this.numbers[at]];
-      this.write(parts, place, score, given, ranks?.scores[this.numbers[at]], ends);
+      this.write(parts, place, score, given, ranks?.scores[this.numbers[at]], ends, format);
+      parts.row.classList.toggle("lb-first", sort === "" && given !== undefined && given[2] !== group);
+      group = given?.[2] ?? group;
       if (!ranks) means.forEach((value, metric) => this.cell(parts.cells[metric], value, metric));
     }
     const shown = rows.map(({ at }) => this.rows.get(this.numbers[at]));
@@ -53,7 +56,7 @@ export class BoardRows {
     return [...order].sort((a, b) => key(b) - key(a));
   }
 
-  write(parts, place, score, given, bounds, ends) {
+  write(parts, place, score, given, bounds, ends, format) {
     const known = Number.isFinite(score);
     const text = !known ? "–" : !given ? `${place}` : given[0] === given[1] ? `${given[0]}` : `${given[0]}–${given[1]}`;
     const strong = parts.rank.firstElementChild;
@@ -67,22 +70,22 @@ export class BoardRows {
         parts.why.hidden = false;
       }
     }
-    parts.score.textContent = known ? number.format(score) : "–";
+    parts.score.textContent = known ? format.format(score) : "–";
+    if (known && parts.whisker) parts.score.append(parts.whisker);
     if (known && bounds) {
-      this.range(parts.score, bounds[1], bounds[2], number);
+      this.range(parts.score, bounds[1], bounds[2], format);
       this.whisker(parts, bounds, ends);
     }
   }
 
   /** The whisker of a score moves to where it now stands between the least and the most of all. */
-  whisker({ score, whisker }, [value, low, high], [least, most]) {
+  whisker({ whisker }, [value, low, high], [least, most]) {
     if (!whisker) return;
     const at = (x) => (most > least ? `${(100 * ((x ?? value) - least)) / (most - least)}%` : "50%");
     const [, range, dot] = whisker.children;
     range.setAttribute("x1", at(low));
     range.setAttribute("x2", at(high));
     dot.setAttribute("cx", at(value));
-    score.append(whisker);
   }
 
   range(cell, low, high, format) {
@@ -98,11 +101,8 @@ export class BoardRows {
     const format = digits[this.data.metrics[metric].digits];
     const text = Number.isFinite(value) ? format.format(value) : "–";
     if (cell.firstChild?.nodeValue?.trim() === text) return;
-    const bar = cell.querySelector(".lb-bar");
     cell.textContent = text;
-    if (!bar || !Number.isFinite(value)) return;
-    bar.lastElementChild.setAttribute("width", `${Math.min(100, Math.max(0, value))}%`);
-    cell.append(bar);
+    cell.removeAttribute("title"); // the interval under other weights
   }
 
   columns(shown) {

@@ -5,14 +5,13 @@
  */
 import { BoardForm } from "./board-form.js";
 import { BoardRows } from "./board-rows.js";
+import { startPicks } from "./board-picks.js";
 import { averaged, dynascore } from "./dynascore.js";
 import { _, announce, fetchJson } from "./dom.js";
 
 const WAIT = 250; // milliseconds of rest before the server is asked
 
 class WeighedBoard extends HTMLElement {
-  gone = new AbortController();
-
   connectedCallback() {
     if (this.form) return;
     this.data = JSON.parse(this.querySelector('script[type="application/json"]').textContent);
@@ -27,9 +26,7 @@ class WeighedBoard extends HTMLElement {
     this.filtered = this.asked.filters();
     this.more();
     this.form.querySelector('[type="submit"]').hidden = true;
-    this.narrow = matchMedia("(max-width: 900px)");
-    this.narrow.addEventListener("change", () => this.fold(), { signal: this.gone.signal });
-    if (this.narrow.matches) this.fold();
+    startPicks(this);
     this.form.addEventListener("input", () => this.changed());
     this.form.addEventListener("change", () => this.changed());
     this.form.addEventListener("submit", (event) => { event.preventDefault(); this.changed(); });
@@ -41,12 +38,6 @@ class WeighedBoard extends HTMLElement {
   disconnectedCallback() {
     clearTimeout(this.timer);
     this.asking?.abort();
-    this.gone.abort();
-  }
-
-  /** On narrow pages the table comes first: the weights are a line that opens. */
-  fold() {
-    this.form.querySelector("details").open = !this.narrow.matches;
   }
 
   more() {
@@ -115,7 +106,9 @@ class WeighedBoard extends HTMLElement {
 
   /** The rows in the order asked for, those that fit; with the server's `ranks` once they are there. */
   draw(ranks) {
-    if (this.order) this.table.draw(this.order, this.sort, this.most, ranks);
+    const guarded = this.form.elements.form.value === "guarded";
+    this.classList.toggle("lb-exact", !guarded);
+    if (this.order) this.table.draw(this.order, this.sort, this.most, ranks, guarded);
   }
 
   clicked(event) {
