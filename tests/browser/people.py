@@ -169,12 +169,13 @@ def strip(page: Page) -> Locator:
 
 def unfold(page: Page) -> None:
     """Open all that the author may add to an example."""
-    for chip in page.locator("#explain details.chip-more:not([open]) > summary").all():
-        chip.click()
+    closed = page.locator("#explain details.chip-more:not([open]) > summary")
+    while closed.count():
+        closed.first.click()
 
 
 def models_answers(page: Page) -> Locator:
-    """What the models said about the last example that was checked, opened."""
+    """Open the models' answers to the last example that was checked."""
     page.locator(".last-more > summary").click()
     return page.locator(".last-more")
 

@@ -44,7 +44,9 @@ WRITTEN: dict[str, Callable[[Page], object]] = {
     "qa": mark,
     "qa-extended": lambda page: fill(page, Question="Who was Sir Zzyzx?", The_answer="a heron"),
     "summarization": lambda page: fill(
-        page, Document="The bus was late. The driver said that it was new. By noon it ran.", Your_summary="It ran."
+        page,
+        Document="The bus was late again. The driver said that the bus was new. Nobody believed him. By noon it ran.",
+        Your_summary="It ran.",
     ),
     "translation": lambda page: fill(page, Source="Lyon", Your_translation="Qqq"),
     "ner": name,
@@ -56,7 +58,8 @@ WRITTEN: dict[str, Callable[[Page], object]] = {
 @pytest.mark.parametrize("task", list(WRITTEN))
 def test_the_result_and_next_are_seen_without_scrolling(guest, task):
     for size in SIZES:
-        page = guest(f"olive{size['width']}", viewport=size).page
+        writer = guest(f"olive{size['width']}", viewport=size)
+        page = writer.page
         page.goto(f"/tasks/{task}/create")
         if task.startswith("hate"):
             accept_warning(page)
@@ -67,4 +70,5 @@ def test_the_result_and_next_are_seen_without_scrolling(guest, task):
         expect(title).to_be_in_viewport(ratio=1)
         expect(page.get_by_role("button", name=re.compile("^Next"))).to_be_in_viewport(ratio=1)
         expect(page.locator("html")).to_have_js_property("scrollWidth", size["width"])
+        writer.forgive("503")  # a machine at its limit: the page waited by itself
         expect(page.get_by_text("Show all").or_(page.locator(".target-name")).first).to_be_visible()

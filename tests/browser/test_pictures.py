@@ -33,6 +33,7 @@ def test_a_digit_is_chosen_claimed_and_checked(guest, visitor):
     expect(ada.locator("#create-form").get_by_label(claim, exact=True)).to_be_checked()
     ada.get_by_role("button", name="Ask the models").click()
     expect(ada.get_by_role("heading", name="You fooled digits-resnet")).to_be_visible()
+    ada.locator(".tries-box > summary").click()
     expect(ada.locator(".try-text img")).to_be_visible()
     example = example_on(ada)
     find_in_queue(bela, "image-classification", example)
@@ -65,12 +66,12 @@ def test_a_question_is_asked_and_the_place_marked_by_keyboard(guest, visitor):
     page = guest("pia").page
     page.goto("/tasks/vqa/create")
     page.locator(".media-link").click()
-    shown = page.locator(".zoom-frame img")
-    width = shown.evaluate("(img) => img.getBoundingClientRect().width")
+    picture = page.locator(".zoom-frame img")
+    width = picture.evaluate("(img) => img.getBoundingClientRect().width")
     page.keyboard.press("+")
-    assert shown.evaluate("(img) => img.getBoundingClientRect().width") > width
+    assert picture.evaluate("(img) => img.getBoundingClientRect().width") > width
     page.keyboard.press("0")
-    assert shown.evaluate("(img) => img.getBoundingClientRect().width") == width
+    assert picture.evaluate("(img) => img.getBoundingClientRect().width") == width
     page.keyboard.press("Escape")
     expect(page.locator(".zoom-frame")).to_have_count(0)
     expect(page.locator(".media-link")).to_be_focused()

@@ -26,7 +26,7 @@ def steps(page: str) -> list[str]:
     return [" ".join(text.split()) for _, text in found]
 
 
-def named(page: Page, name: str, menu: bool, pressed: bool) -> Locator:
+def named(page: Page, name: str, menu: bool, to_press: bool) -> Locator:
     """The one thing on the page that a reader would take for what the tutorial names."""
     place = page.get_by_role("banner") if menu else page.get_by_role("main")
     whole = re.compile(rf"^(?:[A-Z0-9]\s*)?{re.escape(name)}(?!\w)")  # some buttons show their key first
@@ -35,7 +35,7 @@ def named(page: Page, name: str, menu: bool, pressed: bool) -> Locator:
     for role in roles:
         found = found.or_(place.get_by_role(role, name=whole))
     labelled = place.get_by_label(whole).and_(place.locator("input, select, textarea"))
-    if pressed:
+    if to_press:
         found = found.or_(place.locator("summary").filter(has_text=whole))
     return found.or_(labelled).and_(page.locator(":visible")).first
 

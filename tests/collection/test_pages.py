@@ -198,3 +198,15 @@ def test_a_specimen_shows_pictures_not_their_kind(task):
     html = environment().get_template("rounds/_specimen.html").render(specimen=shown)
     assert html.count("<img") == 1, "the picture that it is about, not those that it was chosen from"
     assert not re.search(r">\s*image\s*<", html)
+
+
+def test_the_rank_beside_the_form_is_the_board_s(owner, ada, person):
+    bela = person("bela")
+    for writer, texts in ((ada, ("They sleep.", "They wake.")), (bela, ("They run.",))):
+        for text in texts:
+            assert send(writer, written(draw(writer), text)).status_code == 201
+    for writer in (ada, bela):
+        rows = writer.get("/api/v1/tasks/nli/rounds/1/board").json()["items"]
+        own = next(row for row in rows if row["mine"])
+        page = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", writer.get("/tasks/nli/create").text))
+        assert f"rank {own['rank']} of {len(rows)}" in page

@@ -59,7 +59,7 @@ async def answer(request: Request) -> Response:
 
 
 async def explained(request: Request) -> Response:
-    """What the author says of an example, saved."""
+    """Save what the author says of an example."""
     request.state.viewer = None
     explanation = {"values": {}, "errors": {}, "saved": True}
     return secured(render(request, "collection/_explain.html", **ANSWERED | {"explanation": explanation}))

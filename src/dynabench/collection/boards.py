@@ -66,6 +66,23 @@ def ranked_people(round_id: int, but: Arms = ()) -> Select[Any]:
     )
 
 
+def people_before(round_id: int, own: Any, but: Arms = ()) -> Select[int, int]:
+    """Select how many people a round's board has, and how many stand before the counts `own`: one index range of the
+    projection, counted by the database."""
+    sums_by_person = (
+        select(*_sums())
+        .where(Tally.round_id == round_id, Tally.source != ExampleSource.PROGRAM, _outside_arms(but))
+        .group_by(Tally.person_id)
+        .having(func.sum(Tally.examples) > 0)
+        .subquery()
+    )
+    row = sums_by_person.c
+    fools_more = (row.validated == own.validated) & (row.fooled > own.fooled)
+    tries_less = (row.validated == own.validated) & (row.fooled == own.fooled) & (row.examples < own.examples)
+    before = (row.validated > own.validated) | fools_more | tries_less
+    return select(func.count(), func.sum(case((before, 1), else_=0))).select_from(sums_by_person)
+
+
 def latest_fooled(person_id: int, round_id: int, limit: int) -> Select[bool | None]:
     """Select whether each of a person's latest examples of a round fooled, newest first.
 
@@ -262,14 +279,13 @@ class RoundRank:
 
 
 def place_of(session: Session, person: Person, round_: Round) -> RoundRank | None:
-    """Somebody's rank in the round as its board gives it, None before their first example.
-
-    It costs what the board does.
-    """
-    rows = session.execute(ranked_people(round_.id, controls([round_]))).all()
-    keys = [(row.Person.id, (row.validated, row.fooled, -row.examples)) for row in rows]
-    own = next((key for id_, key in keys if id_ == person.id), None)
-    return None if own is None else RoundRank(1 + sum(key > own for _, key in keys), len(keys))
+    """Somebody's rank in the round as its board gives it, None before their first example: two statements."""
+    but = controls([round_])
+    own = session.execute(own_tally(person.id, round_.id, but=but, alone=True)).one()
+    if not own.examples:
+        return None
+    people_count, better = session.execute(people_before(round_.id, own, but)).one()
+    return RoundRank(1 + int(better or 0), int(people_count))
 
 
 def mine(session: Session, person: Person, round_: Round) -> Mine:

@@ -70,7 +70,7 @@ class MediaUpload extends HTMLElement {
 
   choose(data) {
     this.choices.querySelector("[data-own]")?.remove();
-    const radio = make("input", { type: "radio", name: this.getAttribute("name"), value: data.media });
+    const radio = make("input", { type: "radio", name: this.getAttribute("name"), value: data.media, form: this.input.getAttribute("form") });
     this.choices.append(make("label", { class: "media-choice", "data-own": true }, radio, make("img", { class: "media-thumb", src: data.address, alt: _("Your own picture") })));
     radio.checked = true;
   }
