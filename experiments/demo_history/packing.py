@@ -1,5 +1,6 @@
 """Packing a task's history: the rows of its rounds and the files that they name, in the form that the demo loads."""
 
+import hashlib
 import json
 import zipfile
 from collections import defaultdict
@@ -131,7 +132,7 @@ def write_archive(
         "rows": {name: len(rows) for name, rows in packer.rows.items()},
     }  # fmt: skip
     blobs = bytearray()
-    links = manifest["links"] = dict[str, str]()
+    links = manifest["links"] = dict[str, list[str]]()
     path.parent.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_LZMA) as file:
         for name, rows in packer.rows.items():
@@ -190,15 +191,15 @@ def _add(file: zipfile.ZipFile, name: str, content: bytes) -> None:
     file.writestr(info, content)
 
 
-def _add_folder(file: zipfile.ZipFile, folder: Path, name: str, links: dict[str, str] | None = None) -> None:
-    """Add the files of a folder; of one that a shipped model has as well its place there is noted in `links`."""
+def _add_folder(file: zipfile.ZipFile, folder: Path, name: str, links: dict[str, list[str]] | None = None) -> None:
+    """Add the files of a folder; of one that a shipped model has as well place and SHA-256 are noted in `links`."""
     for path in sorted(folder.rglob("*")):
         if not path.is_file():
             continue
         member = f"{name}/{path.relative_to(folder).as_posix()}"
         origin = _shipped_files().get(path.read_bytes()) if links is not None else None
         if links is not None and origin is not None:
-            links[member] = origin
+            links[member] = [origin, hashlib.sha256(path.read_bytes()).hexdigest()]
         else:
             _add(file, member, path.read_bytes())
 

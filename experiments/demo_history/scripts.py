@@ -138,8 +138,7 @@ SCRIPTS = {
         replacements=(BLIND, CHECK_ALL),
         rounds=(
             RoundScript(("qa-minilm",), 55, 150, 26, {
-                "qa-head-r1": trained("head", 1), "qa-head-r1-b": trained("head", 1, epochs=1),
-                "qa-adapter-r1": trained("lora", 1, epochs=2),
+                "qa-head-r1": trained("head", 1, epochs=2), "qa-adapter-r1": trained("lora", 1, epochs=2),
                 "qa-vote": vote_of("qa-minilm", "qa-head-r1", "qa-adapter-r1"),
             }),
             RoundScript(("qa-minilm",), 400, 36, OPEN_DAYS),

@@ -106,3 +106,22 @@ def test_pieces_of_a_text_are_marked_whatever_their_case():
     assert highlight("Re-rank", ["rank"]) == [("Re-", False), ("rank", True)]
     assert highlight("C++ (x)", ["c++", "("]) == [("C++", True), (" ", False), ("(", True), ("x)", False)]
     assert highlight("plain", []) == [("plain", False)]
+
+
+@pytest.mark.parametrize(
+    ("path", "title", "address"),
+    [
+        ("/tasks/sentimet/create", "Sentiment", "/tasks/sentiment"),
+        ("/sentiments", "Sentiment", "/tasks/sentiment"),
+        ("/docs/how-to/submitting", "Submit a model", "/docs/how-to/submit"),
+    ],
+)
+def test_a_page_that_does_not_exist_offers_the_nearest_and_a_search(client, owner, path, title, address):
+    answer = client.get(path)
+    assert answer.status_code == 404
+    assert f'<a href="{address}">{title}</a>' in answer.text
+    assert 'action="/search"' in answer.text
+
+
+def test_nothing_is_offered_that_is_not_near(client, owner):
+    assert "Did you mean" not in client.get("/xqwv").text

@@ -17,6 +17,7 @@ def draw(name, path="/tasks/nli", **more):
     template, values, viewer = PAGES[name]
     app = SimpleNamespace(state=SimpleNamespace(settings=Settings(secret="templates" * 4)))
     request = SimpleNamespace(method="GET", url=SimpleNamespace(path=path), state=SimpleNamespace(role=None), app=app)
+    request.base_url = "https://bench.example/"
     around = {
         "request": request,
         "viewer": viewer,

@@ -5,6 +5,7 @@ belongs to them, in files named after their tables, and the files that the rows 
 signatures and the files of releases are made anew here, so that they follow from this deployment's rows and keys.
 """
 
+import hashlib
 import json
 import shutil
 import zipfile
@@ -123,7 +124,7 @@ def install_files(settings: Settings, archive: DemoArchive) -> None:
     for name in (*archive.names("models"), *archive.manifest["links"]):
         by_model[PurePosixPath(name).parts[1]].append(name)
     present = {folder.name for folder in catalog.subfolders(settings.folder / "models")}
-    for model in by_model.keys() - present:
+    for model in by_model.keys() - present - _broken_models(archive):
         target = settings.folder / "models" / model
         part = target.with_name(f".{model}")
         shutil.rmtree(part, ignore_errors=True)
@@ -133,11 +134,21 @@ def install_files(settings: Settings, archive: DemoArchive) -> None:
                 archive.write(name, place)
             else:
                 place.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(catalog.BUILTIN / archive.manifest["links"][name], place)
+                shutil.copyfile(catalog.BUILTIN / archive.manifest["links"][name][0], place)
         part.rename(target)
     for name in archive.names("datasets"):
         if not (settings.folder / name).exists():
             archive.write(name, settings.folder / name)
+
+
+def _broken_models(archive: DemoArchive) -> set[str]:
+    """The models that share a file with a shipped one whose file is another by now: their scores stay, they do not."""
+    broken = set()
+    for name, (origin, digest) in archive.manifest["links"].items():
+        path = catalog.BUILTIN / origin
+        if not path.is_file() or hashlib.sha256(path.read_bytes()).hexdigest() != digest:
+            broken.add(PurePosixPath(name).parts[1])
+    return broken
 
 
 @dataclass

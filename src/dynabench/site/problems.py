@@ -1,6 +1,7 @@
 """Errors as answers: RFC 9457 documents for programs, pages for people, fragments for htmx."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from http import HTTPStatus
 from itertools import islice
 from typing import Any
@@ -29,6 +30,8 @@ from dynabench.kit.security import HEADERS
 from dynabench.kit.storable import printable
 from dynabench.people.accounts.auth import identify
 from dynabench.rounds import demo
+from dynabench.site.search.nearest import nearest_pages, words_of_address
+from dynabench.site.search.service import SearchHit
 
 log = structlog.get_logger("dynabench.web")
 
@@ -91,7 +94,11 @@ async def respond(request: Request, problem: Problem, headers: Mapping[str, str]
         return _to_login(request)
     if problem.status < 500 and getattr(request.state, "viewer", None) is None:
         await identify(request)  # the page's header shows who is logged in, also where no route asked
-    return _page(request, problem, more)
+    nearest: list[SearchHit] = []
+    if problem.status == 404 and not web.pages.wants_fragment(request):
+        with suppress(Exception):  # an error page is no place for another error
+            nearest = await nearest_pages(request)
+    return _page(request, problem, more, nearest)
 
 
 def document(problem: Problem, headers: Mapping[str, str]) -> Response:
@@ -102,10 +109,18 @@ def document(problem: Problem, headers: Mapping[str, str]) -> Response:
     return JSONResponse(members, problem.status, headers, media_type="application/problem+json")
 
 
-def _page(request: Request, problem: Problem, headers: Mapping[str, str]) -> Response:
+def _page(
+    request: Request, problem: Problem, headers: Mapping[str, str], nearest: Sequence[SearchHit] = ()
+) -> Response:
     try:
         response: Response = web.render(
-            request, "web/error.html", status=problem.status, fragment="web/_error.html", problem=problem
+            request,
+            "web/error.html",
+            status=problem.status,
+            fragment="web/_error.html",
+            problem=problem,
+            nearest=nearest,
+            wanted=words_of_address(request.url.path),
         )
     except Exception:
         log.exception("the error page failed")

@@ -47,7 +47,14 @@ export function awaitAgain(root, source, resend) {
   waiting.set(form, { timer, tries, box });
 }
 
+/** A whole page that heals by itself counts down; the answer's Refresh header loads it again, with or without scripts. */
+function awaitPage() {
+  const page = document.querySelector("[data-reload]");
+  if (page) countDown(page.querySelector("[data-countdown]"), Math.max(1, Number(page.dataset.reload)), () => {});
+}
+
 export function startCountdown() {
+  awaitPage();
   for (const name of ["input", "change"]) {
     document.addEventListener(name, ({ target }) => stop(target.form ?? target.closest?.("form")));
   }
