@@ -77,6 +77,8 @@ class Stage(Props):
             return path.format(**known)
         if "/admin/jobs" in path:
             return path.format(**(known | {"act": "cancel"}))
+        if "{side}" in path:
+            known["side"] = 180
         if path.startswith("/docs/"):
             known |= {"tag": "accounts", "name": "how-to/deploy"}
         if "{handle}" in path:

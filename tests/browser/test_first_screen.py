@@ -45,7 +45,7 @@ WRITTEN: dict[str, Callable[[Page], object]] = {
     "qa-extended": lambda page: fill(page, Question="Who was Sir Zzyzx?", The_answer="a heron"),
     "summarization": lambda page: fill(
         page,
-        Document="The bus was late again. The driver said that the bus was new. Nobody believed him. By noon it ran.",
+        Document="The bus was late. " * 6,
         Your_summary="It ran.",
     ),
     "translation": lambda page: fill(page, Source="Lyon", Your_translation="Qqq"),

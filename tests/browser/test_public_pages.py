@@ -27,7 +27,6 @@ PATHS = [
     *(f"/tasks/nli{page}" for page in OF_A_TASK + OF_ITS_BOARD),
     "/models/nli-minilm",
     "/design",
-    "/no-such-page",
 ]
 VIEWS = {
     "wide and light": {"viewport": {"width": 1440, "height": 900}, "color_scheme": "light"},

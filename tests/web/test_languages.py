@@ -9,7 +9,6 @@ from html.parser import HTMLParser
 
 import pytest
 from markupsafe import Markup
-from pydantic import BaseModel
 
 from dynabench.kit import language
 from dynabench.kit.errors import Invalid, translate_validation
@@ -86,8 +85,6 @@ def contents(value):
         yield from (text for pair in value.items() for each in pair for text in contents(each))
     elif isinstance(value, list | tuple | set):
         yield from (text for each in value for text in contents(each))
-    elif isinstance(value, BaseModel):
-        yield from contents(dict(value))
     elif hasattr(value, "__dict__"):
         yield from contents(vars(value))
 

@@ -77,7 +77,7 @@ def board_values(session: Session, board: RequestedBoard, name: str) -> dict[str
         "licences": sorted({entry.licence for entry in entrants if entry.licence}),
         "languages": sorted({language for entry in entrants for language in entry.languages}),
         "ends": score_limits(board),
-        "steps": STEPS,
+        "max_step": STEPS,
         "at_once": ROWS_AT_ONCE,
         "few": FEW_ROWS,
         "data": script_data(board),

@@ -60,7 +60,7 @@ export class BoardRows {
     const known = Number.isFinite(score);
     const text = !known ? "–" : !given ? `${place}` : given[0] === given[1] ? `${given[0]}` : `${given[0]}–${given[1]}`;
     const strong = parts.rank.firstElementChild;
-    strong.textContent = text;
+    strong.firstElementChild.textContent = text;
     const tie = strong.nextElementSibling;
     if (tie) tie.textContent = given ? _("group %(n)s", { n: given[2] }) : "";
     if (parts.why) {
