@@ -43,7 +43,7 @@ def test_the_first_visitor_reads_how_far_the_demo_is(client, database):
     assert {"what": "demo tasks", "done": 0, "of": 9} in ready.json()["awaited"]
     home = client.get("/")
     assert home.status_code == 200
-    assert "Setting up the demo: 0 of 9 tasks" in home.text
+    assert "Setting up the demo: 0 of 10 tasks" in home.text
     assert "No tasks yet" not in home.text
     assert home.headers["Refresh"]
     for path in ("/tasks/sentiment", "/tasks/sentiment/create", "/tasks/nli/rounds/1"):
@@ -59,7 +59,7 @@ def test_the_first_visitor_reads_how_far_the_demo_is(client, database):
 def test_the_part_of_the_page_that_waits_asks_for_itself(client, database):
     first_task(database)
     home = client.get("/")
-    assert "Setting up the demo: 1 of 9 tasks" in home.text
+    assert "Setting up the demo: 1 of 10 tasks" in home.text
     assert "Refresh" not in home.headers, "what somebody writes into the box is not lost"
     assert 'id="trybox"' in home.text
     part = client.get("/", headers={"HX-Request": "true"}).text

@@ -7,7 +7,7 @@ from itertools import takewhile
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, case, func, select, text, true, tuple_
-from sqlalchemy.orm import Session, selectinload
+from sqlalchemy.orm import Session
 
 from dynabench.collection.figure_schemas import BoardPage, BoardRow, FigureRateOut
 from dynabench.collection.tables import Example, ExampleSource, Standing, Tally
@@ -185,11 +185,10 @@ def votes(round_ids: list[int]) -> Select[int]:
     return select(func.coalesce(func.sum(Standing.votes), 0)).where(Standing.round_id.in_(round_ids))
 
 
-def verified(tasks: Sequence[str], limit: int) -> Select[Example, Standing, Round]:
-    """Newest examples of some tasks that people wrote, that fooled and were found correct: walks standings down from
-    the newest.
+def verified(tasks: Sequence[str]) -> Select[Example, Standing, Round]:
+    """Examples of some tasks that people wrote, that fooled and were found correct, the newest first.
 
-    As long as some are being verified this ends after a few rows; kept for seconds by its callers.
+    With a limit it walks standings down from the newest: as long as some are being verified this ends after a few rows.
     """
     return (
         select(Example, Standing, Round)
@@ -198,8 +197,6 @@ def verified(tasks: Sequence[str], limit: int) -> Select[Example, Standing, Roun
         .where(Standing.fooled.is_(True), Standing.verdict == "correct", disclosure.shown_examples(Standing))
         .where(Round.task_id.in_(tasks), Example.source != ExampleSource.PROGRAM)
         .order_by(Standing.example_id.desc())
-        .limit(limit)
-        .options(selectinload(Example.predictions))
     )
 
 

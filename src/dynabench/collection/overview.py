@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, selectinload
 
 from dynabench.collection import boards, folding, programs
 from dynabench.collection import statistics as target_figures
@@ -30,7 +30,7 @@ WRITERS = {"person": _("person"), "expert": _("expert"), "owner": _("owner"), "p
 TASKS = 50  # on the first page
 SPECIMENS = 3
 LONGEST = 260  # characters of a context that a card shows
-LATELY = 24  # newest verified examples that the first page chooses from
+LATELY = 500  # newest verified examples that the first page chooses from
 
 
 def started(session: Session, task_id: str) -> list[Round]:
@@ -113,14 +113,16 @@ def specimens(session: Session, task_id: str | None, limit: int) -> list[dict[st
     """
     task_ids = [task_id] if task_id else [task.id for task in session.scalars(round_queries.tasks("", TASKS))]
     task_ids = [id_ for id_ in task_ids if not rounds.task_config(session, id_).content_warning]
-    rows = list(session.execute(boards.verified(task_ids, limit if task_id else LATELY)))
+    statement = boards.verified(task_ids)
     if task_id is None:
         turns = Counter[str]()
-        order = {}
-        for example, _, round_ in rows:
-            order[example.id] = turns[round_.task_id]
-            turns[round_.task_id] += 1
-        rows = sorted(rows, key=lambda row: order[row[0].id])[:limit]
+        places: dict[int, tuple[int, int]] = {}
+        lately = statement.with_only_columns(Example.id, Round.task_id).limit(LATELY)
+        for place, (id_, task) in enumerate(session.execute(lately)):
+            places[id_] = (turns[task], place)
+            turns[task] += 1
+        statement = statement.where(Example.id.in_(sorted(places, key=places.__getitem__)[:limit]))
+    rows = session.execute(statement.limit(limit).options(selectinload(Example.predictions))).all()
     return [_specimen(session, example, standing, round_) for example, standing, round_ in rows]
 
 

@@ -15,10 +15,9 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 
-OPENED = ("sentiment", "nli", "qa", "hate", "hate-emoji", "summarization", "ner", "image-classification")
+OPENED = ("sentiment", "nli", "qa", "hate", "boolq", "hate-emoji", "summarization", "ner", "image-classification")
 """Tasks that the demo opens a round of, the main ones first: their shipped models are worth fooling."""
 MODELS_NEEDED = {
-    "boolq": _("a model that reads passages"),
     "translation": _("a translation model"),
     "qa-extended": _("a model that reads long passages"),
     "vqa": _("a model that sees"),
@@ -27,7 +26,7 @@ MODELS_NEEDED = {
     "red-team-image-prompt": _("an image generator"),
 }
 """Templates whose shipped models, if any, are too weak to be worth fooling, with the models that they need."""
-TEMPLATES = ("boolq", "translation", "qa-extended", "vqa")
+TEMPLATES = ("translation", "qa-extended", "vqa")
 """Those that have shipped models all the same, for tests and to begin with."""
 ANSWERED_BY = {"hate-emoji": "hate"}
 """Tasks whose models come with another task."""
