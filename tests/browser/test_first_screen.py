@@ -56,7 +56,8 @@ WRITTEN: dict[str, Callable[[Page], object]] = {
 
 
 @pytest.mark.parametrize("task", list(WRITTEN))
-def test_the_result_and_next_are_seen_without_scrolling(guest, task):
+def test_the_result_and_next_are_seen_without_scrolling(guest, start_task, task):
+    start_task(task)
     for size in SIZES:
         writer = guest(f"olive{size['width']}", viewport=size)
         page = writer.page

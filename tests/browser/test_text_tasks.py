@@ -108,7 +108,8 @@ def vote(page: Page, claimed: str) -> None:
 
 
 @pytest.mark.parametrize("task", list(PLAYED))
-def test_it_is_played_from_the_create_page_to_the_vote(guest: Any, task: str) -> None:
+def test_it_is_played_from_the_create_page_to_the_vote(guest: Any, start_task: Callable[[str], str], task: str) -> None:
+    start_task(task)
     ada, bela = guest("ada").page, guest("bela").page
     ada.goto(f"/tasks/{task}/create")
     if task == "hate-emoji":
