@@ -35,6 +35,7 @@ def join(page: Page, name: str) -> None:
     for text in (name, f"{name}@example.org", PASSWORD):
         page.keyboard.type(text)
         page.keyboard.press("Tab")
+    reach(page, page.get_by_role("checkbox"))  # past the button that shows the password
     page.keyboard.press("Space")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", level=1)).to_have_text(f"Welcome, {name}. Write your first example.")
