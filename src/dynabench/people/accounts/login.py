@@ -162,7 +162,7 @@ async def _require_fresh_session(request: Request) -> None:
     cookie = security.session_cookie(request)
     begun = await request.app.state.db.aread(service.session_begun, security.digest(cookie)) if cookie else None
     if begun is None or now() - begun > FRESH:
-        raise Invalid({"current": _("Log out and in again, then set a password within 15 minutes.")})
+        raise Invalid({"current": _("To set a password, log out and in again; you then have 15 minutes.")})
 
 
 async def change_password(request: Request, person: Person, current: str, password: str) -> None:

@@ -32,7 +32,7 @@ def has_second_factor(session: Session, person_id: int) -> bool:
 def begin_setup(session: Session, key: bytes, person_id: int) -> None:
     """Make a secret for a person's app; it counts once a code of the app confirms it."""
     if has_second_factor(session, person_id):
-        raise Conflict(_("Codes are on already. Turn them off before you set up another app."))
+        raise Conflict(_("Two-factor log-in is already on. Turn it off before you set up another app."))
     factor = session.get(SecondFactor, person_id) or SecondFactor(person_id=person_id, recovery_codes=[])
     factor.secret = _fernet(key).encrypt(secrets.token_bytes(20)).decode()
     session.add(factor)

@@ -103,7 +103,7 @@ def counter_texts(counts: Totals) -> dict[str, str]:
         "fooled": number(counts.fooled),
         "fooled_rate": translate(_("%(share)s of attempts", share=rate)) if rate else "",
         "verified": number(counts.verified),
-        "votes": translate(_("%(n)s votes each", n=number(votes, 1))) if votes else "",
+        "votes": translate(_("%(n)s votes per example", n=number(votes, 1))) if votes else "",
         "people": number(counts.people),
         "week_people": translate(_("%(n)s this week", n=number(counts.week_people))),
         "models": number(counts.models),

@@ -41,7 +41,7 @@ def provider_named(settings: Settings, name: str) -> LoginProvider:
             return _known(
                 config.issuer, config.client_id, config.client_secret, config.name, config.label, config.scope
             )
-    raise NotFound(_("This site has no such provider of log-ins."))
+    raise NotFound(_("This site has no such log-in provider."))
 
 
 def _way_back(request: Request, name: str) -> str:

@@ -14,7 +14,7 @@ from dynabench.people.accounts import pending, recovery, rules, service
 from dynabench.people.accounts.oidc.provider import Claims
 from dynabench.people.accounts.tables import Identity, LoginStep, Person
 
-LINKED_ELSEWHERE = _("This account is linked to another person already.")
+LINKED_ELSEWHERE = _("This account is already linked to another Dynabench account.")
 
 
 def person_of_identity(session: Session, claims: Claims) -> Person | None:
@@ -75,7 +75,7 @@ def unlink_identity(session: Session, person_id: int, identity_id: int) -> None:
     """Let a person no longer log in with a provider's account; `Conflict` where there would be no way left."""
     identity = session.get(Identity, identity_id)
     if identity is None or identity.person_id != person_id:
-        raise NotFound(_("There is no such log-in."))
+        raise NotFound(_("There is no such linked account."))
     person = session.get_one(Person, person_id, with_for_update=True)
     if not person.password_hash and len(list_identities(session, person_id)) == 1:
         raise Conflict(_("Set a password first: without it you could not log in any more."))
