@@ -65,7 +65,7 @@ def explain(page: Page) -> None:
     page.keyboard.press("Tab")
     page.keyboard.press("Shift+ArrowRight")
     page.keyboard.press("Control+Enter")
-    expect(page.get_by_text("Saved. Thank you.")).to_be_visible()
+    expect(page.locator("#explain").get_by_text("Saved. Thank you.")).to_be_visible()
     expect(page.locator("#explain .span-check:checked")).to_have_count(2)
 
 

@@ -62,7 +62,7 @@ def explain(page: Page) -> None:
     page.get_by_label("Why is your label right?").fill("Whatever the premise says, this holds.")
     page.get_by_label("What tricked the model?").fill("It weighs words and does not read.")
     mark_words(page, 1, 2)
-    expect(page.get_by_text("Saved. Thank you.")).to_be_visible()
+    expect(page.locator("#explain").get_by_text("Saved. Thank you.")).to_be_visible()
     expect(page.get_by_label("What tricked the model?")).to_have_value("It weighs words and does not read.")
     expect(page.locator("#explain .span-check:checked")).to_have_count(2)
 

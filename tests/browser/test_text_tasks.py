@@ -121,7 +121,7 @@ def test_it_is_played_from_the_create_page_to_the_vote(guest: Any, start_task: C
     unfold(ada)
     ada.get_by_label(re.compile("^Why (is|are) your .* right")).fill("So it stands there.")
     ada.keyboard.press("Tab")  # saved when it is left
-    expect(ada.get_by_text("Saved. Thank you.")).to_be_visible()
+    expect(ada.locator("#explain").get_by_text("Saved. Thank you.")).to_be_visible()
     bela.goto(f"/tasks/{task}/validate")
     if task == "hate-emoji":
         accept_warning(bela)
