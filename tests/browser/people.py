@@ -168,8 +168,8 @@ def strip(page: Page) -> Locator:
 
 
 def unfold(page: Page) -> None:
-    """Open all that the author may add to an example."""
-    closed = page.locator("#explain details.chip-more:not([open]) > summary")
+    """Open all that the author may add to an example as it stands."""
+    closed = page.locator("#explain details.chip-more:not([open]) > summary:visible")
     while closed.count():
         closed.first.click()
 

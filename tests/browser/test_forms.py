@@ -32,6 +32,7 @@ def test_a_form_says_beside_each_field_what_is_wrong_with_it(guest):
 def test_it_is_said_in_the_language_of_the_page(guest):
     page = guest(locale="es-ES", viewport=PHONE).page
     page.goto("/")
+    page.locator("#trybox textarea").fill("")  # instead of the seed that it begins with
     page.locator("#trybox [data-primary]").click()
     expect(page.locator("#trybox .field-error").first).to_have_text("Rellena esto.")
     group = page.locator("#trybox fieldset")
