@@ -140,7 +140,7 @@ def something_fooling(page: Page, visitor: Client, task: str) -> Draft:
         else:
             drafts = [Draft(text, label) for text, label in STATEMENTS]
         field = "hypothesis" if task == "nli" else "statement"
-        tried = page.locator(".try-text").all_inner_texts()
+        tried = [text.strip() for text in page.locator(".try-text").all_text_contents()]  # folded, so not seen
         for draft in drafts:
             if draft.text in tried:
                 continue

@@ -104,7 +104,9 @@ def retry_job(database: Database, settings: Settings, id: str) -> None:
     """Run a job again from its beginning, under the same id. Raises `Conflict`."""
     status = job_status(database, settings, id)
     if not status.may_retry:
-        raise errors.Conflict(_("Only failed or cancelled jobs of some kinds can be run again."))
+        raise errors.Conflict(
+            _("This job cannot be run again: it has not failed or been cancelled, or its kind cannot be repeated.")
+        )
     database.write(_mark_retried, id, status.started_at is None)
     if status.started_at is not None:
         queue = jobs.QUEUES.get(status.job.kind, jobs.QUEUE)

@@ -72,7 +72,7 @@ def _template_title(template: ShippedTask) -> str:
     needed = MODELS_NEEDED.get(template.config.id)
     if needed is None:
         return template.config.name
-    return _("%(name)s (bring %(model)s)", name=template.config.name, model=needed)
+    return _("%(name)s (needs %(model)s)", name=template.config.name, model=needed)
 
 
 def template_config(session: Session, id: str, name: str) -> str:

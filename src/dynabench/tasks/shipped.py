@@ -20,7 +20,7 @@ OPENED = ("sentiment", "nli", "qa", "hate", "boolq", "hate-emoji", "summarizatio
 MODELS_NEEDED = {
     "translation": _("a translation model"),
     "qa-extended": _("a model that reads long passages"),
-    "vqa": _("a model that sees"),
+    "vqa": _("a model that sees pictures"),
     "chat-preference": _("two language models"),
     "red-team-chat": _("a language model"),
     "red-team-image-prompt": _("an image generator"),

@@ -102,7 +102,7 @@ async def _hosts(host: Host, database: Database) -> HealthPart:
         states = await host.states()
         present, total = len([1 for connection in host.connections if connection.present]), len(host.connections)
     except errors.Unavailable:
-        advice = _("Start it: dynabench serve does, or dynabench host. Nobody can write examples until it answers.")
+        advice = _("Start one with dynabench serve or dynabench host. Nobody can write examples until one answers.")
         return HealthPart("host", label, HealthState.BAD, _("no answer"), advice, link)
     ready = {(state.name, state.version) for state in states if state.state == "READY"}
     able = {(state.name, state.version) for state in states if state.available}
@@ -140,7 +140,7 @@ def worker_part(beats: Sequence[WorkerBeat], moment: datetime) -> HealthPart:
         figure = _("%(n)s running since %(when)s", n=len(alive), when=moment_text(alive[0].started_at))
         return HealthPart("worker", label, HealthState.GOOD, figure)
     figure = _("last seen %(when)s", when=moment_text(beats[0].seen_at)) if beats else _("never seen")
-    advice = _("Start it: dynabench serve does, or dynabench worker. Imports, evaluations and mail wait for it.")
+    advice = _("Start it with dynabench serve or dynabench worker. Imports, evaluations and mail wait for it.")
     return HealthPart("worker", label, HealthState.BAD, figure, advice)
 
 
