@@ -32,9 +32,9 @@ def draw(name, path="/tasks/nli", **more):
 
 
 def test_the_frame_sets_no_variable_that_a_page_may_expect():
-    """What a layout sets is set before the page's blocks are drawn, so it would replace their values of that name."""
+    """A layout sets its variables before it draws the blocks of a page, and replaces values of the same name."""
     source, *_ = environment().loader.get_source(environment(), "web/layout.html")
-    names = {each.target.name for each in environment().parse(source).find_all(nodes.Assign)}
+    names = {assignment.target.name for assignment in environment().parse(source).find_all(nodes.Assign)}
     assert {name for name in names if not name.startswith("frame_")} == {"path"}
 
 
