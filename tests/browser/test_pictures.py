@@ -89,7 +89,7 @@ def test_a_question_is_asked_and_the_place_marked_by_keyboard(guest, start_task)
     row = page.locator(".region-row").first
     for part, value in {"x": "16", "y": "25", "width": "17", "height": "16"}.items():
         expect(row.locator(f'[data-part="{part}"]')).to_have_value(value)
-    expect(page.locator("#explain").get_by_text("Saved. Thank you.")).to_be_visible()
+    expect(page.locator("#explain-state")).to_contain_text("Saved. Thank you.")
     expect(page.locator(".region-marks rect")).to_have_count(1)
 
 
