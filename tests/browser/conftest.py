@@ -9,6 +9,11 @@ from playwright.sync_api import Browser
 
 from benchmarks.running import operate, platform
 from dynabench.client import Client
+from dynabench.kit.db import Database
+from dynabench.kit.settings import Settings
+from dynabench.rounds import contexts, demo
+from dynabench.rounds.contexts import ContextRow
+from dynabench.tasks.shipped import TEMPLATES, shipped_tasks
 from tests.browser.people import PASSWORD, Guest, models_answer
 from tests.small_demo import prepare_home
 from tests.web import gallery
@@ -40,6 +45,31 @@ def admin(site: SimpleNamespace) -> Iterator[Client]:
         operate(site.home, "user", "promote", "adele", "--admin")
         program.log_in("adele", PASSWORD)
         yield program
+
+
+MODELS = {"translation": "translation-lexicon", "qa-extended": "qa-extended-reader", "vqa": "vqa-vilt"}
+
+
+@pytest.fixture(scope="package")
+def start_task(site: SimpleNamespace, admin: Client) -> Callable[[str], str]:
+    """Open a round of a shipped task if the demo does not, as the task's models are weak; its id."""
+    started: set[str] = set()
+
+    def start(task: str) -> str:
+        if task in TEMPLATES and task not in started:
+            started.add(task)
+            [template] = [shipped for shipped in shipped_tasks() if shipped.config.id == task]
+            admin.save_task(template.source)
+            settings = Settings(home=site.home)
+            db = Database(settings.url)
+            values = [*template.contexts(), *demo.store_picture_contexts(db, settings, template.config)]
+            rows = [ContextRow(number, item["values"], item["tag"]) for number, item in enumerate(values, start=1)]
+            db.write(contexts.add_contexts, task, template.config, rows)
+            db.close()
+            admin.open_round(task, [MODELS[task]])
+        return task
+
+    return start
 
 
 @pytest.fixture

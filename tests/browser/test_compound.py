@@ -105,7 +105,7 @@ def explain(page: Page) -> None:
     reach(page, page.locator("#ask-reasons-0-reason"))
     page.keyboard.type("It says nobody and miss.")
     press(page, "Control+Enter")
-    expect(page.get_by_text("Saved. Thank you.")).to_be_visible()
+    expect(page.locator("#explain").get_by_text("Saved. Thank you.")).to_be_visible()
 
 
 def correct(page: Page) -> None:

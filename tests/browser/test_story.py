@@ -62,7 +62,7 @@ def explain(page: Page) -> None:
     page.get_by_label("Why is your label right?").fill("Whatever the premise says, this holds.")
     page.get_by_label("What tricked the model?").fill("It weighs words and does not read.")
     mark_words(page, 1, 2)
-    expect(page.get_by_text("Saved. Thank you.")).to_be_visible()
+    expect(page.locator("#explain").get_by_text("Saved. Thank you.")).to_be_visible()
     expect(page.get_by_label("What tricked the model?")).to_have_value("It weighs words and does not read.")
     expect(page.locator("#explain .span-check:checked")).to_have_count(2)
 
@@ -79,7 +79,8 @@ def fool(page: Page, visitor: Client, task: str) -> tuple[Draft, str]:
 
 
 def test_a_visitor_tries_it_on_the_first_page_and_joins(guest):
-    page = guest().page
+    eve = guest()
+    page = eve.page
     page.goto("/")
     page.get_by_label("Your sentence").fill("If you enjoy queueing, you will love this museum.")
     page.get_by_label("negative").check()
@@ -87,6 +88,7 @@ def test_a_visitor_tries_it_on_the_first_page_and_joins(guest):
     expect(page.get_by_role("heading", name="You fooled it.")).to_be_focused()
     expect(page.locator("#try-result .bar-row")).to_have_count(3)
     expect(strip(page).locator("ol.strip")).to_have_text("If you enjoy queueing, you will love this museum.")
+    eve.forgive("503")  # a machine at its limit: the page waited by itself
     follow(page.get_by_role("link", name="Make it count"), "**/register?**")
     join(page, "eve")
     expect(page.get_by_role("button", name="Ask the models")).to_be_visible()
@@ -124,7 +126,7 @@ def test_inference_from_the_draft_to_the_verdict(guest, visitor, site):
     ada.goto("/tasks/nli/people")
     expect(ada.locator("tr.mine")).to_contain_text("ada")
     expect(ada.locator(".own-line")).to_contain_text("1 verified")
-    specimen = ada.locator(".specimen").filter(has_text=draft.text).first
+    specimen = ada.locator(".example-card").filter(has_text=draft.text).first
     for _ in range(30):  # the first page keeps its figures for a while
         ada.goto("/")
         if specimen.count():

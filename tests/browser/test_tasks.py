@@ -82,7 +82,7 @@ def test_an_answer_is_marked_by_keyboard_alone_and_fools_the_model(guest, visito
     unfold(ada)
     ada.get_by_label("Why is your answer right?").fill("It stands there.")
     ada.keyboard.press("Tab")
-    expect(ada.get_by_text("Saved. Thank you.")).to_be_visible()
+    expect(ada.locator("#explain-state")).to_contain_text("Saved. Thank you.")
 
     find_in_queue(bela, "qa", example)
     expect(bela.locator(".item-passage .span-word.layer-claimed")).to_have_text(marked.split())
@@ -169,7 +169,7 @@ def test_hate_speech_from_the_warning_over_a_perturbation_to_the_vote(guest):
     unfold(ada)
     ada.get_by_label("Which groups?").fill("Cooks and guests")
     ada.get_by_label("animosity").check()
-    expect(ada.get_by_text("Saved. Thank you.")).to_be_visible()
+    expect(ada.locator("#explain-state")).to_contain_text("Saved. Thank you.")
     example = example_on(ada)
 
     bela = guest("bela", viewport=PHONE).page

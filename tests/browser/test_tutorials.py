@@ -51,7 +51,7 @@ class Reader:
     def follow(self, step: str) -> None:
         """Do what a step says, in its order."""
         if menu := "menu under your name" in step:
-            self.page.locator(".menu > summary").click()
+            self.page.locator(".menu:not(.burger) > summary").click()
         tokens = [(match.lastgroup, match.group(match.lastgroup or 0)) for match in TOKEN.finditer(step)]
         while tokens:
             kind, text = tokens.pop(0)

@@ -4,6 +4,7 @@ import re
 from types import SimpleNamespace
 
 import pytest
+from jinja2 import nodes
 from markupsafe import Markup
 
 from dynabench.kit.settings import Settings
@@ -28,6 +29,13 @@ def draw(name, path="/tasks/nli", **more):
     }
     made = {"url": lambda route, **params: f"/{route}", "csrf_field": lambda: Markup("<i></i>")}
     return environment().get_template(template).render({**around, **made, **values, **more})
+
+
+def test_the_frame_sets_no_variable_that_a_page_may_expect():
+    """A layout sets its variables before it draws the blocks of a page, and replaces values of the same name."""
+    source, *_ = environment().loader.get_source(environment(), "web/layout.html")
+    names = {assignment.target.name for assignment in environment().parse(source).find_all(nodes.Assign)}
+    assert {name for name in names if not name.startswith("frame_")} == {"path"}
 
 
 @pytest.mark.parametrize("name", PAGES)
