@@ -40,7 +40,7 @@ def test_the_first_visitor_reads_how_far_the_demo_is(client, database):
     ready = client.get("/readyz")
     assert ready.status_code == 503
     assert ready.headers["Retry-After"]
-    assert {"what": "demo tasks", "done": 0, "of": 9} in ready.json()["awaited"]
+    assert {"what": "demo tasks", "done": 0, "of": 10} in ready.json()["awaited"]
     home = client.get("/")
     assert home.status_code == 200
     assert "Setting up the demo: 0 of 10 tasks" in home.text
