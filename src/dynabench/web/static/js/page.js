@@ -34,7 +34,7 @@ function showTabs() {
 
 /** After an answer the form is one line on a phone, until "Edit and retry" opens it. */
 function closeForm({ detail }) {
-  const bench = detail.target.id === "result" && detail.target.closest(".bench");
+  const bench = detail.target?.id === "result" && detail.target.closest(".bench");
   if (!bench) return;
   bench.classList.remove("editing");
   if (matchMedia("(max-width: 800px)").matches) bench.scrollIntoView({ block: "start" });
