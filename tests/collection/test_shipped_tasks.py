@@ -227,11 +227,13 @@ def test_an_emoji_is_changed_so_that_the_label_turns(olga, person, open_round):
     assert told.status_code == 201, told.text
 
 
-def test_the_first_page_offers_no_try_against_a_passage_that_it_does_not_show(olga, client, open_round):
+def test_the_first_page_shows_the_passage_that_a_try_is_about(olga, client, open_round):
     open_round(olga("boolq"), "boolq")
     page = client.get("/").text
     assert "Yes or no" in page
-    assert "A question that yes or no answers" not in page
+    box = page.partition('id="try-form"')[2].partition("</form>")[0]
+    assert "A question that yes or no answers" in box
+    assert 'class="trybox-context"' in box
 
 
 @pytest.mark.slow

@@ -48,7 +48,7 @@ def test_models_are_listed_searched_and_filtered(owner, visitor):
 
 
 def test_a_task_has_a_tab_with_its_models(owner, visitor):
-    assert '/tasks/nli/models"' in visitor.get("/tasks/nli").text
+    assert '/tasks/nli/models"' in visitor.get("/tasks/nli/datasets").text
     found = text(visitor.get("/tasks/nli/models"))
     assert "nli-b" in found
     assert "sentiment-a" not in found
