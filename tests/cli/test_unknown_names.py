@@ -20,6 +20,7 @@ MORE = {
     "evaluate run": ["--metric", "accuracy"],
     "adversary run": ["--token", "NOSUCH"],
     "adversary import": ["--token", "NOSUCH"],
+    "demo remove": ["--yes"],
 }
 """What a command needs besides, so that it comes to the names."""
 TOLD = {

@@ -42,5 +42,5 @@ def test_a_cancelled_job_is_never_sent_and_runs_when_it_is_retried(worker, datab
     assert jobs.progress(settings, database.read(lambda s: s.get_one(Job, id)))["state"] == JobState.CANCELLED
     job_control.retry_job(database, settings, id)
     until(lambda: state_of(database, settings, id) == JobState.DONE)
-    with pytest.raises(Exception, match="Only failed or cancelled"):
+    with pytest.raises(Exception, match="cannot be run again"):
         job_control.retry_job(database, settings, id)

@@ -155,7 +155,7 @@ class TokenStrip extends HTMLElement {
     const way = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
     if (!way && !["Home", "End"].includes(event.key)) return;
     event.preventDefault();
-    const words = [...this.querySelectorAll("[data-word]")].filter((word) => word.getClientRects().length); // without folded fields
+    const words = [...this.querySelectorAll("[data-word]")].filter((word) => word.checkVisibility()); // without folded fields, which have boxes but cannot be focused
     const here = words.indexOf(event.currentTarget);
     const there = event.key === "Home" ? 0 : event.key === "End" ? words.length - 1 : here + way;
     const next = words[Math.max(0, Math.min(words.length - 1, there))];
