@@ -72,7 +72,7 @@ class ApertiumModel(Alone):
 
 
 def _output(arguments: list[str], text: str = "") -> str:
-    """What the program prints; raises `Unavailable` when it fails or takes too long."""
+    """Return what the program prints; raises `Unavailable` when it fails or takes too long."""
     try:
         result = subprocess.run(
             [PROGRAM, *arguments], input=text.encode(), capture_output=True, timeout=PATIENCE, check=True

@@ -277,7 +277,7 @@ PRESSING = ("ban", "warning")
 
 @dataclass(frozen=True)
 class UnseenNotices:
-    """What a page's header tells of a person's inbox: how many notices are unseen, and the latest `PRESSING` one."""
+    """The unseen notices of a person, for the header of pages: how many there are, and the latest `PRESSING` one."""
 
     count: int = 0
     pressing: Notice | None = None
