@@ -52,13 +52,15 @@ class OpenIdProvider:
         name, _, secret = b64decode(authorization.removeprefix("Basic ")).decode().partition(":")
         if (unquote(name), unquote(secret)) != (CLIENT, SECRET) and (name, secret) != (CLIENT, SECRET):
             return 401, {"error": "invalid_client"}
-        asked = self.codes.pop(form.get("code", ""), None)
+        pending = self.codes.pop(form.get("code", ""), None)
         challenge = urlsafe_b64encode(sha256(form.get("code_verifier", "").encode()).digest()).decode().rstrip("=")
-        wrong = asked is None or asked["code_challenge"] != challenge or asked["redirect_uri"] != form["redirect_uri"]
-        if asked is None or wrong:
+        wrong = (
+            pending is None or pending["code_challenge"] != challenge or pending["redirect_uri"] != form["redirect_uri"]
+        )
+        if pending is None or wrong:
             return 400, {"error": "invalid_grant"}
         claims = {"iss": self.issuer, "aud": CLIENT, "iat": int(time.time()), "exp": int(time.time()) + 300}
-        claims |= {"nonce": asked["nonce"]} | self.user | self.claims
+        claims |= {"nonce": pending["nonce"]} | self.user | self.claims
         claims = {name: value for name, value in claims.items() if value is not None}
         return 200, {"access_token": "x", "token_type": "Bearer", "expires_in": 300, "id_token": self._signed(claims)}
 

@@ -31,7 +31,7 @@ def uni():
 def settings(settings, uni):
     """A site whose people can log in there."""
     config = {"label": "Example University", "issuer": uni.issuer, "client_id": CLIENT, "client_secret": SECRET}
-    pages._known.cache_clear()
+    pages._login_provider.cache_clear()
     return settings.model_copy(
         update={"oidc": [OidcProvider(name="uni", **config), OidcProvider(name="lab", **config)]}
     )
@@ -76,9 +76,9 @@ def test_somebody_joins_and_logs_in_again_without_a_password(browser, uni, datab
     assert person.email_confirmed_at is not None
     assert here.log_in("ada", "").status_code == 401, "an account without a password has none that is empty"
 
-    there = browser()
-    assert come_back(there, uni, "/login/with/uni?next=/datasets").headers["location"] == "/datasets"
-    assert "ada@example.org" in there.get("/settings").text
+    visitor = browser()
+    assert come_back(visitor, uni, "/login/with/uni?next=/datasets").headers["location"] == "/datasets"
+    assert "ada@example.org" in visitor.get("/settings").text
     assert len(identities(database)) == 1
     assert database.read(lambda session: session.scalars(select(PendingLogin)).all()) == []
 

@@ -78,8 +78,8 @@ def test_nobody_can_flood_a_mailbox(browser, ada, inbox, work, database):
 def test_asking_is_limited_for_each_name_and_address(browser, ada, client, monkeypatch):
     monkeypatch.setattr(client.app.state.settings, "rate_limit", True)
     stranger = browser()
-    told = [stranger.submit("/login/forgot", name=name).status_code for name in ["ada"] * 6 + ["bob"] * 6]
-    assert told == ([200] * 5 + [429]) * 2
+    statuses = [stranger.submit("/login/forgot", name=name).status_code for name in ["ada"] * 6 + ["bob"] * 6]
+    assert statuses == ([200] * 5 + [429]) * 2
 
 
 def test_a_link_is_refused_when_anything_about_it_is_wrong(database, person, settings, monkeypatch):

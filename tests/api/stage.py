@@ -176,7 +176,7 @@ def new_stage(settings: Settings, invited: bool = False) -> Iterator[Stage]:
         owner, root, author = callers["owner"], callers["admin"], callers["author"]
         assert owner.post("/api/v1/tasks/nli/rounds", json={"targets": ["nli-a"]}).status_code == 201
         assert root.post("/api/v1/tasks/sentiment/rounds", json={"targets": ["sentiment-a"]}).status_code == 201
-        people = {role: Keys(each.id, each.token, _cookies(client, each.name)) for role, each in callers.items()}
+        people = {role: Keys(entry.id, entry.token, _cookies(client, entry.name)) for role, entry in callers.items()}
         stage = Stage(client, database, Scene(people, world.draw(author)))
         stage.scene.example = stage.write(author, stage.scene.given, "This is not so.")
         upload = owner.post("/api/v1/tasks/nli/contexts/files", params={"name": "c.jsonl"}, content=b"{}\n")
@@ -195,7 +195,7 @@ def _found(session: Session, banned: int, invited: bool) -> None:
     world.seed(session)
     session.execute(update(Person).where(Person.username == NAMES["admin"]).values(admin=True))
     if invited:
-        source = next(each.source for each in shipped_tasks() if each.config.id == "nli")
+        source = next(entry.source for entry in shipped_tasks() if entry.config.id == "nli")
         rounds.save_task(session, None, f"{source}\nannotators: invited\n")
     for role, name in ROLES.items():
         rounds.set_role(session, None, "nli", NAMES[role], name)

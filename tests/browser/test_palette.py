@@ -10,8 +10,8 @@ pytestmark = pytest.mark.browser
 
 def test_every_page_is_a_few_keys_away(guest):
     page = guest().page
-    asked = []
-    page.on("request", lambda request: asked.append(request.url) if "/api/v1/search" in request.url else None)
+    requests = []
+    page.on("request", lambda request: requests.append(request.url) if "/api/v1/search" in request.url else None)
     page.goto("/tasks/nli")
     page.goto("/docs")
     page.keyboard.press("Control+k")
@@ -20,7 +20,7 @@ def test_every_page_is_a_few_keys_away(guest):
     expect(page.get_by_role("option").first).to_have_attribute("aria-selected", "true")
     expect(page.get_by_role("group", name="Recent pages").get_by_role("option")).to_have_count(1)
     assert serious(page) == []
-    assert asked == []
+    assert requests == []
     page.keyboard.type("senti")
     task = page.get_by_role("group", name="Tasks").get_by_role("option")
     expect(task).to_have_text("Sentiment")

@@ -63,10 +63,10 @@ class Reader:
                 self.page.goto(link)
             else:
                 assert kind == "name", f"nothing takes {text!r}"
-                given = []
+                arguments = []
                 while tokens and tokens[0][0] == "given":
-                    given.append(tokens.pop(0)[1])
-                self.use(named(self.page, text, menu, not given), given)
+                    arguments.append(tokens.pop(0)[1])
+                self.use(named(self.page, text, menu, not arguments), arguments)
 
     def use(self, found: Locator, given: list[str]) -> None:
         """Press it, or give it what it takes."""

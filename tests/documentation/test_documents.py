@@ -76,7 +76,9 @@ def test_html_of_a_document_cannot_bring_script():
 def test_the_reference_has_every_operation_once_with_what_it_needs(app, client):
     document = app.openapi()
     reference = api_reference.read_reference(document)
-    listed = [(one.method.lower(), one.path) for subject in reference.subjects for one in subject.operations]
+    listed = [
+        (operation.method.lower(), operation.path) for subject in reference.subjects for operation in subject.operations
+    ]
     named = {(method, path) for path, methods in document["paths"].items() for method in methods}
     assert sorted(listed) == sorted(named)
     answer = client.get("/docs/api")
@@ -88,10 +90,10 @@ def test_the_reference_has_every_operation_once_with_what_it_needs(app, client):
 def test_an_operation_says_how_it_is_called(app):
     reference = api_reference.read_reference(app.openapi())
     create = next(
-        one
+        operation
         for subject in reference.subjects
-        for one in subject.operations
-        if (one.method, one.path) == ("POST", "/api/v1/tasks/{task}/examples")
+        for operation in subject.operations
+        if (operation.method, operation.path) == ("POST", "/api/v1/tasks/{task}/examples")
     )
     assert create.scopes == ("annotate",)
     assert create.open_to_all

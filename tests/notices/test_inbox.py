@@ -61,8 +61,8 @@ def test_a_moderator_s_words_stand_on_every_page_until_they_are_dismissed(hers, 
 def test_the_inbox_is_filtered_by_kind_and_by_what_is_unread(hers, notify):
     notify("evaluation", "It is done.")
     notify("dataset", "It is read.")
-    one = re.search(r"/settings/notices/(\d+)/seen", hers.get("/inbox?kind=dataset").text)[1]
-    hers.submit(f"/settings/notices/{one}/seen", page="/inbox")
+    notice_id = re.search(r"/settings/notices/(\d+)/seen", hers.get("/inbox?kind=dataset").text)[1]
+    hers.submit(f"/settings/notices/{notice_id}/seen", page="/inbox")
     assert "It is read." not in hers.get("/inbox?kind=evaluation").text
     assert "It is read." not in hers.get("/inbox?show=unread").text
     assert "It is done." in hers.get("/inbox?show=unread").text

@@ -222,9 +222,9 @@ print({name: done.output for name in COMMANDS if (done := CliRunner().invoke(app
 def test_a_command_that_needs_the_extra_of_models_names_it_in_one_line(without_models, words, line):
     done = without_models("-m", "dynabench", *words)
     assert (done.returncode, done.stdout) == (1, "")
-    *_, told = done.stderr.splitlines()
+    *_, output = done.stderr.splitlines()
     commands = {"platform": install_command(PLATFORM, "models"), "library": install_command(LIBRARY, "models")}
-    assert line.format(**commands) in told
+    assert line.format(**commands) in output
     assert "Traceback" not in done.stderr
 
 

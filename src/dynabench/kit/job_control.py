@@ -15,7 +15,7 @@ from dynabench.kit.jobs import Job, JobState, WorkerBeat
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
 
-KEPT = frozenset({"send_mail", "call_webhook", "turn_round"})
+RESENT_KINDS = frozenset({"send_mail", "call_webhook", "turn_round"})
 """Kinds that the worker's keepers enqueue anew: what they are about has to be ended instead of the job."""
 SUFFICIENT = frozenset(
     {"import_contexts", "import_data", "export_task", "import_task", "enter_baselines", "enter_targets",
@@ -45,7 +45,7 @@ class JobStatus:
     @property
     def may_cancel(self) -> bool:
         """True if the job waits or runs, and cancelling it is its end."""
-        return self.state in (JobState.QUEUED, JobState.RUNNING) and self.job.kind not in KEPT
+        return self.state in (JobState.QUEUED, JobState.RUNNING) and self.job.kind not in RESENT_KINDS
 
     @property
     def may_retry(self) -> bool:
@@ -177,11 +177,11 @@ def _cancelled_ids(session: Session, limit: int) -> list[str]:
 
 def _with_states(settings: Settings, rows: Sequence[Job]) -> list[JobStatus]:
     sent = [job.id for job in rows if job.sent_at]
-    known: dict[str, Any] = {}
+    workflows: dict[str, Any] = {}
     if sent:
         for item in _workflows(settings, workflow_ids=sent, load_input=False):
-            known[item.workflow_id] = item
-    return [_status(job, known.get(job.id)) for job in rows]
+            workflows[item.workflow_id] = item
+    return [_status(job, workflows.get(job.id)) for job in rows]
 
 
 def _status(job: Job, workflow: Any) -> JobStatus:

@@ -73,8 +73,8 @@ async def _token_owner(request: Request, body: schemas.TokenIn, viewer: Person |
         raise Invalid(dict.fromkeys(missing, _("Send a username and password, or a token with the scope “account”.")))
     proven = await login.check_credentials(request, str(body.username), str(body.password))
     person_id = proven.person.id
-    asked = await request.app.state.db.aread(second_factor.has_second_factor, person_id)
-    if asked and not await login.check_second_factor(request, person_id, body.code):
+    needs_code = await request.app.state.db.aread(second_factor.has_second_factor, person_id)
+    if needs_code and not await login.check_second_factor(request, person_id, body.code):
         raise Invalid({"code": _("Two-factor log-in is on. Send a code that your app shows, or a recovery code.")})
     return person_id, proven.rehashed
 

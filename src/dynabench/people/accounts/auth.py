@@ -81,8 +81,8 @@ async def _admin(request: Request, member: Member) -> Person:
     if not member.admin:
         raise Forbidden(_("Only administrators of this site can do this."))
     state = request.app.state
-    asked = state.settings.admin_second_factor and member.password_hash
-    if asked and not await state.db.aread(second_factor.has_second_factor, member.id):
+    needs_factor = state.settings.admin_second_factor and member.password_hash
+    if needs_factor and not await state.db.aread(second_factor.has_second_factor, member.id):
         raise Forbidden(_("Administrators of this site need two-factor log-in. Set it up in Settings, Security."))
     return member
 

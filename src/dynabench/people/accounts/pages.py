@@ -167,8 +167,10 @@ async def logout(request: Request, db: Db) -> Response:
     """Log this browser out."""
     cookie = security.session_cookie(request)
     provider = await db.awrite(service.end_session, cookie) if cookie else ""
-    known = any(each.name == provider for each in request.app.state.settings.oidc)
-    return logged_out(request, str(request.url_for("logged_out_page").path) + f"?provider={provider}" if known else "/")
+    is_configured = any(entry.name == provider for entry in request.app.state.settings.oidc)
+    return logged_out(
+        request, str(request.url_for("logged_out_page").path) + f"?provider={provider}" if is_configured else "/"
+    )
 
 
 @router.post("/language", name="choose_language")

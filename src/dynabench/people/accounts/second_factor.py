@@ -118,7 +118,7 @@ def _take_code(key: bytes, factor: SecondFactor, code: str) -> bool:
 
 def _take_recovery_code(factor: SecondFactor, code: str) -> bool:
     typed = digest("".join(character for character in code.lower() if character.isalnum()))
-    rest = [known for known in factor.recovery_codes if not hmac.compare_digest(known, typed)]
+    rest = [recovery_code for recovery_code in factor.recovery_codes if not hmac.compare_digest(recovery_code, typed)]
     if len(rest) == len(factor.recovery_codes):
         return False
     factor.recovery_codes = rest

@@ -51,6 +51,8 @@ async def load_again(host: Host, place: int, name: str) -> None:
     """Have a host load a model again; raises `NotFound` where there is no such host or model."""
     await host.states()
     connections = host.connections
-    if not 0 < place <= len(connections) or all(known != name for known, _version in connections[place - 1].states):
+    if not 0 < place <= len(connections) or all(
+        model_name != name for model_name, _version in connections[place - 1].states
+    ):
         raise errors.NotFound(_("There is no such model on this host."))
     await connections[place - 1].load(name, LOAD_SECONDS)

@@ -125,10 +125,10 @@ def _rows(session: Session, people: Sequence[Person]) -> list[AccountRow]:
     seen = {row[0]: row[1] for row in session.execute(used)}
     written = select(Tally.person_id, func.sum(Tally.examples)).where(Tally.person_id.in_(ids))
     examples = {person_id: int(count) for person_id, count in session.execute(written.group_by(Tally.person_id))}
-    asked = select(SecondFactor.person_id).where(
+    statement = select(SecondFactor.person_id).where(
         SecondFactor.person_id.in_(ids), SecondFactor.confirmed_at.is_not(None)
     )
-    factors = set(session.scalars(asked))
+    factors = set(session.scalars(statement))
     return [
         AccountRow(
             person,

@@ -33,26 +33,26 @@ class SettingRow:
     description: str
 
     @property
-    def given(self) -> bool:
+    def is_set(self) -> bool:
         """True if the value is not the program's own."""
         return self.source is not SettingOrigin.DEFAULT
 
 
 def setting_rows(settings: Settings, environment: Mapping[str, str] | None = None) -> list[SettingRow]:
     """Return all settings in the order of the documentation."""
-    given = {name.upper() for name in (os.environ if environment is None else environment)}
-    return [_row(settings, name, given) for name in Settings.model_fields]
+    variables = {name.upper() for name in (os.environ if environment is None else environment)}
+    return [_row(settings, name, variables) for name in Settings.model_fields]
 
 
-def _row(settings: Settings, name: str, given: set[str]) -> SettingRow:
+def _row(settings: Settings, name: str, variables: set[str]) -> SettingRow:
     variable, field, value = f"{PREFIX}{name.upper()}", Settings.model_fields[name], getattr(settings, name)
-    source = SettingOrigin.ENVIRONMENT if variable in given else SettingOrigin.DEFAULT
+    source = SettingOrigin.ENVIRONMENT if variable in variables else SettingOrigin.DEFAULT
     if name == "secret" and source is SettingOrigin.DEFAULT and settings.secret_file.exists():
         source = SettingOrigin.FILE
-    return SettingRow(variable, _shown(name, value, source), source, field.description or "")
+    return SettingRow(variable, _display_value(name, value, source), source, field.description or "")
 
 
-def _shown(name: str, value: Any, source: SettingOrigin) -> str:
+def _display_value(name: str, value: Any, source: SettingOrigin) -> str:
     if name in SECRETS:
         return str(_("set, not shown")) if value or source is SettingOrigin.FILE else str(_("not set"))
     if name == "database_url" and value:

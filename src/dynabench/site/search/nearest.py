@@ -29,12 +29,14 @@ async def nearest_pages(request: Request) -> list[SearchHit]:
     parts = [part for part in request.url.path.split("/") if part]
     if not parts or len(parts[-1]) > 100:
         return []
-    wanted = words_of_address(request.url.path)
+    address_words = words_of_address(request.url.path)
     if parts[0] == "docs":
         pages = await run_in_threadpool(documents.documents)
-        return _best(wanted, [(page.name.rpartition("/")[2], page.title, page.address) for page in pages.values()])
+        return _best(
+            address_words, [(page.name.rpartition("/")[2], page.title, page.address) for page in pages.values()]
+        )
     if parts[0] == "tasks" or len(parts) == 1:
-        return _best(wanted, await request.app.state.db.aread(_tasks))
+        return _best(address_words, await request.app.state.db.aread(_tasks))
     return []
 
 
@@ -47,13 +49,15 @@ def _tasks(session: Session) -> list[tuple[str, str, str]]:
     ]
 
 
-def _best(wanted: str, pages: list[tuple[str, str, str]]) -> list[SearchHit]:
+def _best(address_words: str, pages: list[tuple[str, str, str]]) -> list[SearchHit]:
     """The best of pages by their ids and titles."""
     names = {at: id.replace("-", " ") for at, (id, _title, _address) in enumerate(pages)}
     titles = {at: title for at, (_id, title, _address) in enumerate(pages)}
     scores: dict[int, float] = {}
     for choices in (names, titles):
-        for _name, score, at in process.extract(wanted.casefold(), choices, scorer=fuzz.WRatio, processor=str.casefold):
+        for _name, score, at in process.extract(
+            address_words.casefold(), choices, scorer=fuzz.WRatio, processor=str.casefold
+        ):
             scores[at] = max(score, scores.get(at, 0.0))
     best = sorted((at for at in scores if scores[at] >= LEAST), key=lambda at: -scores[at])
     return [SearchHit(pages[at][1], pages[at][2]) for at in best[:MOST]]

@@ -28,7 +28,7 @@ LIMITED = [Depends(limited("provider log-in", 60, 600))]
 
 
 @cache
-def _known(issuer: str, client_id: str, secret: str, name: str, label: str, scope: str) -> LoginProvider:
+def _login_provider(issuer: str, client_id: str, secret: str, name: str, label: str, scope: str) -> LoginProvider:
     return LoginProvider(
         OidcProvider(name=name, label=label, issuer=issuer, client_id=client_id, client_secret=secret, scope=scope)
     )
@@ -38,7 +38,7 @@ def provider_named(settings: Settings, name: str) -> LoginProvider:
     """Return the provider with this name; `NotFound` where the site has none."""
     for config in settings.oidc:
         if config.name == name:
-            return _known(
+            return _login_provider(
                 config.issuer, config.client_id, config.client_secret, config.name, config.label, config.scope
             )
     raise NotFound(_("This site has no such log-in provider."))

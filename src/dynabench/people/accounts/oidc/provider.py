@@ -154,7 +154,7 @@ class LoginProvider:
         addresses = [metadata.get(name) for name in (*needed, "end_session_endpoint")]
         if metadata.get("issuer") != self.config.issuer:
             raise self.refusal("it publishes another issuer than the one that is set")
-        if not all(addresses[: len(needed)]) or not all(self._encrypted(each) for each in addresses if each):
+        if not all(addresses[: len(needed)]) or not all(self._encrypted(address) for address in addresses if address):
             raise self.refusal("it publishes no safe addresses")
         return metadata
 
@@ -166,9 +166,9 @@ class LoginProvider:
         return await self._read((await self._metadata())["jwks_uri"], kept_seconds)
 
     async def _read(self, address: str, kept_seconds: float = KEPT_SECONDS) -> dict[str, Any]:
-        known = self._documents.get(address)
-        if known is not None and time.monotonic() - known.read_at < kept_seconds:
-            return known.content
+        stored = self._documents.get(address)
+        if stored is not None and time.monotonic() - stored.read_at < kept_seconds:
+            return stored.content
         try:
             async with httpx2.AsyncClient(timeout=SECONDS) as client:
                 response = await client.get(address, headers={"Accept": "application/json"})
