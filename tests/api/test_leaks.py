@@ -93,9 +93,9 @@ def test_everybody_reads_only_what_is_theirs(stage: Stage, role: str):
         return route.hidden and role in MAY[route.who]
 
     texts = read(stage, role)
-    wrong = leaks(
-        texts, {f"{name}@example.org" for each, name in NAMES.items() if each != role} | {f"{NAME}@example.org"}
-    )
+    emails = {f"{name}@example.org" for each, name in NAMES.items() if each != role} | {f"{NAME}@example.org"}
+    accounts = ("/admin/people", "/api/v1/admin/people")  # of people whom administrators help to log in
+    wrong = leaks(texts, emails, lambda path: role == "admin" and path.startswith(accounts))
     if role in OUTSIDE:
         wrong += leaks(texts, {HIDDEN, RETRACTED})
     if role in ("moderator", "owner"):
