@@ -255,7 +255,7 @@ def place_from(cursor: str) -> int:
 
 @dataclass(frozen=True)
 class Mine:
-    """Somebody's own figures in a round; `streak` counts their latest examples that fooled in a row, `known` those of
+    """A person's own figures in a round; `streak` counts their latest examples that fooled in a row, `known` those of
     which it is known whether they did."""
 
     examples: int
