@@ -77,7 +77,7 @@ def capture(page: Page, name: str, width: str, scheme: str) -> Path:
 
 
 def route_of(routes: list[Route], path: str) -> str:
-    """Return the route that answers an address, so that one page of each is taken."""
+    """Return the route that answers an address, so that one page of each is captures."""
     scope = {"type": "http", "path": path.partition("?")[0], "method": "GET"}
     return next((route.path for route in routes if route.matches(scope)[0] == Match.FULL), path)
 
@@ -104,13 +104,13 @@ def take_pages(page: Page, role: str, paths: list[str]) -> None:
     for (width, (across, down)), scheme in itertools.product(SIZES.items(), ("light", "dark")):
         page.set_viewport_size({"width": across, "height": down})
         page.emulate_media(color_scheme="light" if scheme == "light" else "dark", reduced_motion="reduce")
-        taken = []
+        captures = []
         for number, path in enumerate(paths):
             page.goto(path)
             name = re.sub(r"\W+", "-", path.partition("?")[0]).strip("-")[:60] or "home"
-            taken.append((path, capture(page, f"{role}-{number:03d}-{name}", width, scheme)))
-        for start in range(0, len(taken), COLUMNS[width]):
-            row = taken[start : start + COLUMNS[width]]
+            captures.append((path, capture(page, f"{role}-{number:03d}-{name}", width, scheme)))
+        for start in range(0, len(captures), COLUMNS[width]):
+            row = captures[start : start + COLUMNS[width]]
             sheet(row, COLUMNS[width]).save(OUT / f"sheet-{role}-{width}-{scheme}-{start:03d}.png")
 
 
