@@ -68,7 +68,7 @@ def log_in(page: Page, name: str) -> None:
 def capture(page: Page, name: str, width: str, scheme: str) -> Path:
     """Write a screenshot of the whole page and return its path; few colours keep the file small."""
     page.evaluate("() => scrollTo(0, document.body.scrollHeight)")
-    expect(page.locator("token-strip[aria-busy], .skeleton")).to_have_count(0)
+    expect(page.locator("token-strip[aria-busy]")).to_have_count(0)
     page.evaluate("() => { document.activeElement?.blur(); scrollTo(0, 0) }")
     picture = Image.open(io.BytesIO(page.screenshot(full_page=True))).convert("RGB")
     path = OUT / f"{name}-{width}-{scheme}.png"
