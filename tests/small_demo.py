@@ -1,7 +1,7 @@
 """The demo for tests that start a whole platform: all of it but the suites and the histories.
 
-Tests begin with first rounds unless they ask for the history of a task. The worker would evaluate all models on suites beside the tests, which takes more than a
-minute of processor time.
+Tests begin with first rounds unless they ask for the history of a task. The worker would evaluate all models on suites
+beside the tests, which takes more than a minute of processor time.
 """
 
 from pathlib import Path
