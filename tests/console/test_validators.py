@@ -13,9 +13,9 @@ HERE = "/tasks/nli/manage/validators"
 
 @pytest.fixture
 def bob_voted(ada, bob) -> int:
-    given = draw(ada)
-    text = "It is so." if given["goal"]["label"] == "contradiction" else "It is not so."
-    example = send(ada, written(given, text)).json()["id"]
+    handout = draw(ada)
+    text = "It is so." if handout["goal"]["label"] == "contradiction" else "It is not so."
+    example = send(ada, written(handout, text)).json()["id"]
     assert bob.post(f"/api/v1/examples/{example}/validations", json={"vote": "correct"}).status_code == 201
     return bob.id
 

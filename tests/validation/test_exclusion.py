@@ -90,13 +90,13 @@ def test_votes_that_were_one_side_of_a_verdict_open_the_example_again(database):
     run_job(world, world.db.read(lambda s: s.scalars(select(Job.id).where(Job.kind == exclusion.KIND)).one()))
     assert (world.standing(example).verdict, world.standing(example).votes) == ("pending", 1)
     assert world.next(other).example_id == example
-    shown = world.db.read(moderation.votes, example)
-    assert [(cast.undone, cast.excluded) for cast in shown] == [(True, True), (False, False)]
+    votes = world.db.read(moderation.votes, example)
+    assert [(cast.undone, cast.excluded) for cast in votes] == [(True, True), (False, False)]
     mine = world.db.read(service.my_outcome, bad, example)
     assert mine.vote == "flagged"  # on their own record it stays
     assert world.db.read(service.voted_today, bad) == 1
-    told = world.db.read(lambda s: s.scalars(select(Notice.text).where(Notice.person_id == bad.id)).all())
-    assert any("no longer count" in text for text in told)
+    texts = world.db.read(lambda s: s.scalars(select(Notice.text).where(Notice.person_id == bad.id)).all())
+    assert any("no longer count" in text for text in texts)
 
 
 def test_a_released_round_never_changes_also_where_the_votes_count_again(database):
