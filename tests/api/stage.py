@@ -75,7 +75,7 @@ class Stage(Props):
             known["id"], known["delivery"] = self.webhook(role, "nli" if "{task}" in path else None)
             return path.format(**(known | {"act": "off"}))
         if "/people/{name}" in path:
-            known["name"] = self.public_person()
+            known.update(name=self.public_person())
         if "{token}" in path:
             known["token"] = self.mail_link(path)
         if "{provider}" in path:

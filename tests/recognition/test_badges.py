@@ -36,10 +36,10 @@ def badges(db, person):
 
 
 def verify(played, author, voter, number=1, **columns):
-    made = [played.example(author, **columns) for _ in range(number)]
-    for example in made:
+    ids = [played.example(author, **columns) for _ in range(number)]
+    for example in ids:
         played.vote(voter, example, "correct")
-    return made
+    return ids
 
 
 def test_verified_examples_earn_badges_once_with_one_notice(played):

@@ -100,5 +100,5 @@ def test_a_badge_is_celebrated_where_it_was_just_earned(ada, bob, browser, datab
     assert "Ten verified" in news
     assert "Welcome" not in news, "quiet"
     assert other.get("/badges/news").text == browser().get("/badges/news").text == ""
-    [way] = [each for each in ada.get("/api/v1/me/badges").json()["progress"] if each["badge"] == "ten_verified"]
+    [way] = [entry for entry in ada.get("/api/v1/me/badges").json()["progress"] if entry["badge"] == "ten_verified"]
     assert (way["awards"], way["value"], way["goal"]) == (1, 0, 10)
