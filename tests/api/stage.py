@@ -47,8 +47,8 @@ class Stage(Props):
 
     def public_person(self) -> str:
         """The name of the owner, whose profile everybody sees."""
-        shown = update(Person).where(Person.username == NAMES["owner"]).values(public_profile=True)
-        self.database.write(lambda session: session.execute(shown))
+        statement = update(Person).where(Person.username == NAMES["owner"]).values(public_profile=True)
+        self.database.write(lambda session: session.execute(statement))
         return NAMES["owner"]
 
     def address(self, path: str, role: str, number: int | None = None) -> str:
