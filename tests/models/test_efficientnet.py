@@ -88,9 +88,9 @@ def test_covering_loses_what_answers_about_covered_pictures_say(model, palace):
     for place in (None, 0, 17, 24, 31, 48):
         part = seen.copy()
         if place is not None:
-            top, left = (32 * edge for edge in divmod(place, 7))
+            y, x = (32 * edge for edge in divmod(place, 7))
             mean = tuple(round(value) for value in np.asarray(seen).reshape(-1, 3).mean(0))
-            part.paste(mean, (left, top, left + 32, top + 32))
+            part.paste(mean, (x, y, x + 32, y + 32))
         framed.paste(part, (16, 16))
         answers.append(model.predict([{"image": encoded(framed, "PNG")}])[0].probabilities[label])
     odds = np.log(answers) - np.log1p(-np.array(answers))
@@ -99,9 +99,9 @@ def test_covering_loses_what_answers_about_covered_pictures_say(model, palace):
 
 @pytest.mark.parametrize(("method", "size"), [("grad_cam", (640, 427)), ("occlusion", (300, 500))])
 def test_a_map_covers_the_picture_and_weighs_nothing_outside_the_middle_square(model, palace, method, size):
-    found = model.attribute({"image": encoded(palace.resize(size))}, "castle or palace", method)
-    assert isinstance(found, Attribution)
-    rows = np.array(found.maps["image"])
+    attribution = model.attribute({"image": encoded(palace.resize(size))}, "castle or palace", method)
+    assert isinstance(attribution, Attribution)
+    rows = np.array(attribution.maps["image"])
     assert rows.shape == ((16, 24) if size[0] > size[1] else (27, 16))
     assert np.abs(rows).max() == 1
     outside = rows[:, [0, 1, -2, -1]] if size[0] > size[1] else rows[[0, 1, -2, -1]]

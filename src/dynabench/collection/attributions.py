@@ -183,7 +183,7 @@ def keep(session: Session, question: Question, attribution: Attribution) -> None
 
 
 def document(model: str, attribution: Attribution | StoredAttribution, closer: str = "") -> dict[str, Any]:
-    """`{method, closer, label, model, completeness_error, cut_short, fields, maps}`, and each field's words by its name.
+    """`{method, closer, label, model, completeness_error, cut_short, fields, maps}`, and each field's words by name.
 
     A field whose name is one of these stands under `fields` alone.
     """

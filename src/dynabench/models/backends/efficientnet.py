@@ -1,7 +1,7 @@
 """Photographs by EfficientNet-Lite0, as trained on ImageNet; its thousand classes are added up to everyday names.
 
-EfficientNet (Tan and Le, ICML 2019) without squeeze-and-excitation and with ReLU6: Google's Lite variant. The weights are
-a package of their own. They compute what TensorFlow computed, so that padding is TensorFlow's.
+EfficientNet (Tan and Le, ICML 2019) without squeeze-and-excitation and with ReLU6: Google's Lite variant. The weights
+are a package of their own. They were trained by TensorFlow, so that padding is TensorFlow's.
 """
 
 import hashlib
@@ -19,6 +19,7 @@ import torch
 from numpy.typing import NDArray
 from PIL import Image
 from pydantic import BaseModel, ConfigDict, Field
+from scipy.ndimage import map_coordinates
 from scipy.special import logsumexp
 from torch import Tensor, nn
 from torch.nn import functional
@@ -33,7 +34,7 @@ from dynabench.models.validity import check_outputs
 CLASSES = 1000
 CLASSES_FILE = "classes.json"
 EDGE, MARGIN = 224, 32
-"""Points of the square that the model reads; it is cut from the middle of a picture whose shorter side had MARGIN more."""
+"""Points of the square that the model reads, cut from the middle of a picture whose shorter side has MARGIN more."""
 MIDDLE, SPREAD = 127.0, 128.0
 """Of the three colours, by which inputs were scaled in training."""
 CELLS = 14
@@ -115,7 +116,7 @@ class LiteNetwork(nn.Module):
         self._fc = nn.Linear(HEAD, CLASSES)
 
     def features(self, pixels: Tensor) -> Tensor:
-        """What the last layer reads (B, HEAD, rows, columns), before it is averaged over the places."""
+        """Return the input of the last layer (B, HEAD, rows, columns), before it is averaged over the places."""
         hidden = functional.relu6(self._bn0(self._conv_stem(pixels)))
         for block in self._blocks:
             hidden = block(hidden)
@@ -147,7 +148,7 @@ def load_network(path: Path, sha256: str) -> LiteNetwork:
 
 
 def read_classes(path: Path, labels: Sequence[str]) -> NDArray[np.bool_]:
-    """Return which classes (labels, classes) belong to each label; raises `Invalid` unless each has exactly one label."""
+    """Return which classes (labels, classes) belong to each label; raises `Invalid` unless each has one label."""
     try:
         stored = json.loads(path.read_text(encoding="utf-8"))
         members = np.zeros((len(labels), CLASSES), np.int64)
@@ -180,8 +181,8 @@ def square_side(size: tuple[int, int]) -> float:
 def read_square(picture: Image.Image) -> Tensor:
     """Return the middle of a picture as the network reads it, (3, EDGE, EDGE)."""
     side = square_side(picture.size)
-    left, top = ((length - side) / 2 for length in picture.size)
-    square = picture.resize((EDGE, EDGE), Image.Resampling.BICUBIC, (left, top, left + side, top + side))
+    x, y = ((length - side) / 2 for length in picture.size)
+    square = picture.resize((EDGE, EDGE), Image.Resampling.BICUBIC, (x, y, x + side, y + side))
     return torch.from_numpy((np.asarray(square, np.float32) - MIDDLE) / SPREAD).permute(2, 0, 1).contiguous()
 
 
@@ -223,7 +224,8 @@ class EfficientNetModel(Alone):
 
     def predict(self, batch: Sequence[Inputs]) -> list[Output]:
         """One output per input, in order."""
-        return self.answer([(self, self.prepare(inputs)) for inputs in batch])
+        calls: list[tuple[Backend, Prepared]] = [(self, self.prepare(inputs)) for inputs in batch]
+        return self.answer(calls)
 
     def attribute(self, inputs: Inputs, label: str, method: str, seconds: float | None = None) -> Attribution:
         """Weights of places of the picture towards `label`: Grad-CAM, or by covering one part after the other."""
@@ -250,12 +252,12 @@ class EfficientNetModel(Alone):
         return np.asarray(np.einsum("c,chw->hw", channels, features[0].double().numpy()))
 
     def covering_map(self, pixels: Tensor, label: str) -> NDArray[np.float64]:
-        """What the log-odds of a label lose when each part of the square is covered with its mean colour, unscaled."""
+        """Return the loss of a label's log-odds when each part of the square is covered with its mean colour."""
         step = EDGE // pictures.GRID
         covered = pixels.repeat(pictures.GRID**2, 1, 1, 1)
         for place in range(pictures.GRID**2):
-            top, left = (step * part for part in divmod(place, pictures.GRID))
-            covered[place, :, top : top + step, left : left + step] = pixels.mean((1, 2))[:, None, None]
+            y, x = (step * part for part in divmod(place, pictures.GRID))
+            covered[place, :, y : y + step, x : x + step] = pixels.mean((1, 2))[:, None, None]
         rows = torch.cat([pixels[None], covered])
         members = self._members[self.card.labels.index(label)]
         logits = np.concatenate([self._logits(rows[start : start + BATCH]) for start in range(0, len(rows), BATCH)])
@@ -285,12 +287,12 @@ def spread_map(square: NDArray[np.float64], size: tuple[int, int]) -> list[list[
     """
     side = square_side(size)
     columns, rows = (min(MOST_CELLS, max(1, round(length / side * CELLS))) for length in size)
-    places = []
-    for count, length, edge in ((rows, size[1], square.shape[0]), (columns, size[0], square.shape[1])):
+    shares = []
+    for count, length in ((rows, size[1]), (columns, size[0])):
         middles = (np.arange(count) + 0.5) * length / count
-        places.append(np.floor((middles - (length - side) / 2) / side * edge).astype(int))
-    down, across = places
-    seen = np.outer((down >= 0) & (down < square.shape[0]), (across >= 0) & (across < square.shape[1]))
-    spread = square[np.clip(down, 0, square.shape[0] - 1)][:, np.clip(across, 0, square.shape[1] - 1)] * seen
+        shares.append((middles - (length - side) / 2) / side)  # of the square, from 0 to 1
+    seen = np.outer(*((share > 0) & (share < 1) for share in shares))
+    places = [share * edge - 0.5 for share, edge in zip(shares, square.shape, strict=True)]
+    spread = map_coordinates(square, np.meshgrid(*places, indexing="ij"), order=1, mode="nearest") * seen
     scaled: list[list[float]] = (spread / (float(np.abs(spread).max(initial=0.0)) or 1.0)).round(4).tolist()
     return scaled
