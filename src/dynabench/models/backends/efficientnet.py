@@ -189,7 +189,7 @@ def read_square(picture: Image.Image) -> Tensor:
 class EfficientNetModel(Alone):
     """One picture in, the everyday name of what it shows out; a name's probability is the sum over its classes."""
 
-    room = 4 * BATCH
+    room: int | None = 4 * BATCH
 
     def __init__(self, card: Card, network: LiteNetwork, members: NDArray[np.bool_]) -> None:
         super().__init__(card)
@@ -224,8 +224,7 @@ class EfficientNetModel(Alone):
 
     def predict(self, batch: Sequence[Inputs]) -> list[Output]:
         """One output per input, in order."""
-        calls: list[tuple[Backend, Prepared]] = [(self, self.prepare(inputs)) for inputs in batch]
-        return self.answer(calls)
+        return self.answer([(self, self.prepare(inputs)) for inputs in batch])
 
     def attribute(self, inputs: Inputs, label: str, method: str, seconds: float | None = None) -> Attribution:
         """Weights of places of the picture towards `label`: Grad-CAM, or by covering one part after the other."""
