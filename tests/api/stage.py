@@ -45,6 +45,12 @@ class Stage(Props):
         assert made.status_code == 201, made.text
         return int(made.json()["id"])
 
+    def public_person(self) -> str:
+        """The name of the owner, whose profile everybody sees."""
+        statement = update(Person).where(Person.username == NAMES["owner"]).values(public_profile=True)
+        self.database.write(lambda session: session.execute(statement))
+        return NAMES["owner"]
+
     def address(self, path: str, role: str, number: int | None = None) -> str:
         """The route with real things in place of its parameters; `number` is the example's, by default the scene's."""
         path = path.replace(":path}", "}")
@@ -68,6 +74,8 @@ class Stage(Props):
         if "/webhooks" in path:
             known["id"], known["delivery"] = self.webhook(role, "nli" if "{task}" in path else None)
             return path.format(**(known | {"act": "off"}))
+        if "/people/{name}" in path:
+            known.update(name=self.public_person())
         if "{token}" in path:
             known["token"] = self.mail_link(path)
         if "{provider}" in path:
@@ -116,6 +124,7 @@ class Stage(Props):
         }
         things |= {"evaluations": lambda _: self.evaluation(), "reported": lambda _: self.report()}
         things |= {"invitations": lambda _: self.invitation()[0], "bans": self.banned_id, "people": self.banned_id}
+        things |= {"validators": self.voter_id}
         things |= {"conversations": lambda _: self.conversation()}
         things |= {"proposals": lambda _: self.proposal(), "announcements": lambda _: self.announcement()}
         things |= {"bulk": lambda _: self.bulk()}
