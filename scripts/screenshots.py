@@ -28,6 +28,8 @@ ROOT = Path(__file__).parent.parent
 OUT = ROOT / "screenshots"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 SIZES = {"wide": (1440, 900), "narrow": (390, 844)}
+SETTLED = """() => document.readyState === "complete" && document.fonts.status === "loaded"
+    && [...document.images].every((image) => image.complete || image.loading === "lazy")"""
 LOOKS = list(itertools.product(SIZES, ("light", "dark")))
 BRIEFLY = [("wide", "light"), ("narrow", "dark")]  # of the console's many pages
 
@@ -54,7 +56,7 @@ def shoot(page: Page, name: str, looks: list[tuple[str, str]] = LOOKS) -> None:
 def settle(page: Page) -> None:
     """Bring charts into view, so that they are drawn, and wait for strips."""
     page.evaluate("() => scrollTo(0, document.body.scrollHeight)")
-    page.wait_for_load_state("networkidle")
+    page.wait_for_function(SETTLED)
     for chart in page.locator("vega-chart").all():
         chart.scroll_into_view_if_needed()
         expect(chart.locator(".chart-canvas svg").first).to_be_visible()

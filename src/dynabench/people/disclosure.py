@@ -299,6 +299,14 @@ def shows_model(visibility: str, keeps: bool, has_role: bool) -> bool:
     return keeps or visibility == "public" or (visibility == "task" and has_role)
 
 
+def name_in_activity(person: Person) -> str:
+    """Return the name under which a live page tells what a person does; empty for one who is not named.
+
+    It is the name that boards show. People of imports never act here, and a deleted account has no name.
+    """
+    return "" if person.deleted_at or person.imported_as else person.public_name
+
+
 def is_withheld(standing: ExampleStanding) -> bool:
     """Tell whether a release withholds an example: moderators and owners do not see it either."""
     return standing.withheld
