@@ -117,6 +117,7 @@ class Stage(Props):
         }
         things |= {"evaluations": lambda _: self.evaluation(), "reported": lambda _: self.report()}
         things |= {"invitations": lambda _: self.invitation()[0], "bans": self.banned_id, "people": self.banned_id}
+        things |= {"validators": self.voter_id}
         things |= {"conversations": lambda _: self.conversation()}
         things |= {"proposals": lambda _: self.proposal(), "announcements": lambda _: self.announcement()}
         things |= {"bulk": lambda _: self.bulk()}

@@ -47,6 +47,11 @@ VARYING = (
     re.compile(r'("used_at":)"[^"]*"'),
     re.compile(r"()\b\d+ (?:s|min) ago\b"),
     re.compile(r'(<td><time datetime=")[^>]*(?=>\*</time></td>\n)'),  # when a token was used: by this very test
+    re.compile(r'("seen_at":)"[^"]*"'),  # notices are marked as seen by the page that shows them
+    # the machine and the place of a platform: its database and disk, and the settings of its process
+    re.compile(r'(<span class="health-figure">)[^<]*'),
+    re.compile(r'("name":"(?:database|disk)","state":"\w+","figure":)"[^"]*"'),
+    re.compile(r'(?s)(<td data-label="Value" class="user-text">).*?(?=</tr>)'),
 )
 
 

@@ -73,7 +73,7 @@ def collected(database, passages: int) -> None:
 
 
 def test_a_turn_trains_compares_and_promotes_models_that_mark_spans(database, settings, by_hand):
-    collected(database, 6)
+    collected(database, 16)
     turn = world.start(database, world.plan(**PLAN), task="qa")
     database.write(round_steps.close_round, turn, 1)
     durable.write_release(database, settings, turn, 1)

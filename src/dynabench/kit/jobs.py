@@ -40,6 +40,7 @@ APPLICATION = "dynabench-1"  # changes when a workflow's steps change, so that o
 WORKFLOWS = {
     "import_contexts": "dynabench.rounds.jobs:import_contexts",
     "turn_round": "dynabench.rounds.jobs:turn_round",
+    "recount_votes": "dynabench.validation.jobs:recount_votes",
     "import_data": "dynabench.datasets.jobs:import_data",
     "export_task": "dynabench.datasets.archives.jobs:export_task",
     "import_task": "dynabench.datasets.archives.jobs:import_task",

@@ -11,10 +11,11 @@ from dynabench.benchmark.standings import ScoreCell
 from dynabench.stats.rates import Rate
 from dynabench.web.filters import number
 
-WIDTH, HEIGHT = 760, 380
-START, END, TOP, BOTTOM = 64, 620, 16, 330
+START, END = 0, 100  # percent of the width
+TOP, BOTTOM = 16, 330  # pixels
 LOGARITHMIC = 10.0  # ratio of the largest to the least cost from which on its axis is logarithmic
 LABEL_GAP = 14
+NEAR = 40  # percent of the width within which names would stand on each other
 
 
 @dataclass(frozen=True)
@@ -97,14 +98,14 @@ def _place(point: ParetoPoint, plot: Plot, x: Axis, y: Axis) -> PlacedPoint:
         for axis, cell, metric in ((x, point.x, plot.x), (y, point.y, plot.y))
     )
     at = x.place(point.x.value * plot.x.scale), y.place(point.y.value * plot.y.scale)
-    return PlacedPoint(point, *at, across, up, at[1] + 4)
+    return PlacedPoint(point, *at, across, up, at[1] - 8)
 
 
 def spread_names(points: Sequence[PlacedPoint]) -> list[PlacedPoint]:
     """Return the points with names that do not stand on each other, from the top."""
     spread: list[PlacedPoint] = []
     for point in sorted(points, key=lambda point: point.y):
-        near = [other.label_y for other in spread if abs(other.x - point.x) < 150]
+        near = [other.label_y for other in spread if abs(other.x - point.x) < NEAR]
         label = max([point.label_y, *(y + LABEL_GAP for y in near if abs(y - point.label_y) < LABEL_GAP)])
         spread.append(PlacedPoint(point.point, point.x, point.y, point.across, point.up, round(label, 1)))
     return spread
