@@ -159,6 +159,7 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("GET", "/social/tasks/{task}/leaderboard.png"): Route("anyone"),
     ("GET", "/social/tasks/{task}/rounds/{n}.png"): Route("anyone"),
     ("GET", "/social/models/{name}.png"): Route("anyone"),
+    ("GET", "/social/people/{name}.png"): Route("anyone"),
     ("GET", "/icon-{side}.png"): Route("anyone"),
     ("GET", "/favicon.ico"): Route("anyone"),
     ("GET", "/manifest.webmanifest"): Route("anyone"),

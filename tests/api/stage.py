@@ -46,6 +46,12 @@ class Stage(Props):
         assert made.status_code == 201, made.text
         return int(made.json()["id"])
 
+    def public_person(self) -> str:
+        """The name of the owner, whose profile everybody sees."""
+        statement = update(Person).where(Person.username == NAMES["owner"]).values(public_profile=True)
+        self.database.write(lambda session: session.execute(statement))
+        return NAMES["owner"]
+
     def address(self, path: str, role: str, number: int | None = None) -> str:
         """The route with real things in place of its parameters; `number` is the example's, by default the scene's."""
         path = path.replace(":path}", "}")
@@ -69,6 +75,8 @@ class Stage(Props):
         if "/webhooks" in path:
             known["id"], known["delivery"] = self.webhook(role, "nli" if "{task}" in path else None)
             return path.format(**(known | {"act": "off"}))
+        if "/people/{name}" in path:
+            known.update(name=self.public_person())
         if "{token}" in path:
             known["token"] = self.mail_link(path)
         if "{provider}" in path:

@@ -29,7 +29,7 @@ def test_an_open_page_is_told_of_an_example_and_of_no_text(guest, visitor):
         reader.goto("/tasks/nli")
     before = count(reader)
     ask_the_models(author, "nli", draft)
-    expect(reader.locator("[data-live-activity]")).to_contain_text("olive fooled nli-")
+    expect(reader.locator("[data-live-activity]")).to_contain_text("An annotator fooled nli-")
     expect(reader.locator('[data-live-value="examples"]').first).to_have_text(str(before + 1), timeout=20_000)
 
 

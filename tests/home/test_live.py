@@ -32,6 +32,14 @@ host, rules, client, admin, owner, furnish = (
 FOOLED = "An annotator fooled %s"
 
 
+@pytest.fixture
+def ada(owner, person, database):
+    """An author whose profile is public."""
+    caller = person("ada")
+    change(database, Person, public_profile=True)
+    return caller
+
+
 def write(caller, text="So good.", label="negative"):
     """An example of sentiment that fools sentiment-a, or with another label does not."""
     body = {"context_id": draw(caller, "sentiment")["id"], "input": {"statement": text}, "answer": {"label": label}}
@@ -48,15 +56,14 @@ def change(database, table, **values):
     database.write(lambda session: session.execute(update(table).values(**values)))
 
 
-def test_sentences_name_people_and_models_and_nothing_that_was_written(owner, person, database):
-    ada = person("ada")
+def test_sentences_name_people_and_models_and_nothing_that_was_written(ada, database):
     first = write(ada, "A secretly good film.")
     write(ada, "So good.", "positive")
     assert sentences(database) == ["ada fooled sentiment-a", "ada tried to fool sentiment-a"]
     assert sentences(database, Position(first, 0))[-1:] == ["ada tried to fool sentiment-a"]
-    change(database, Person, pseudonym="")
-    change(database, Person, deleted_at=now())
-    assert sentences(database) == ["An annotator fooled sentiment-a", "An annotator tried to fool sentiment-a"]
+    for hidden in ({"public_profile": False}, {"public_profile": True, "deleted_at": now()}):
+        change(database, Person, **hidden)
+        assert sentences(database) == ["An annotator fooled sentiment-a", "An annotator tried to fool sentiment-a"]
 
 
 @pytest.mark.parametrize(
@@ -71,16 +78,16 @@ def test_sentences_name_people_and_models_and_nothing_that_was_written(owner, pe
         (Person, {"imported_as": "person-x"}),
     ],
 )
-def test_what_is_not_shown_has_no_sentence(owner, person, database, table, values):
-    write(person("ada"))
+def test_what_is_not_shown_has_no_sentence(ada, database, table, values):
+    write(ada)
     assert len(sentences(database)) == 1
     rows = update(table).values(**values)
     database.write(lambda session: session.execute(rows.where(Person.username == "ada") if table is Person else rows))
     assert sentences(database) == []
 
 
-def test_a_model_that_few_may_see_is_not_named(owner, person, database):
-    write(person("ada"))
+def test_a_model_that_few_may_see_is_not_named(ada, database):
+    write(ada)
     database.write(lambda session: session.merge(ModelListing(name="sentiment-a", visibility="private")))
     assert sentences(database) == ["ada fooled the model"]
 
@@ -131,8 +138,7 @@ async def next_event(stream, name):
     raise AssertionError("the stream has ended")
 
 
-def test_many_streams_cost_the_reads_of_one_and_all_are_told(owner, person, database, quick):
-    ada = person("ada")
+def test_many_streams_cost_the_reads_of_one_and_all_are_told(ada, database, quick):
     topic = ("sentiment", 1)
 
     async def story():
@@ -191,8 +197,8 @@ def test_a_feed_has_room_for_so_many_and_survives_a_database_that_is_away(owner,
     assert "live pages failed" in caplog.text
 
 
-def test_the_page_the_counters_and_the_stream_agree(owner, person, client):
-    write(person("ada"))
+def test_the_page_the_counters_and_the_stream_agree(ada, client):
+    write(ada)
     page = client.get("/tasks/sentiment/rounds/1").text
     assert 'data-live-events="/live/events?task=sentiment&amp;round=1"' in page
     answer = client.get("/live?task=sentiment&round=1").json()

@@ -323,6 +323,8 @@ class Tally(Base):
     hidden: Mapped[int] = mapped_column(default=0)
     unknown: Mapped[int] = mapped_column(default=0)
 
+    __table_args__ = (Index("ix_tallies_person", "person_id", "day"),)
+
 
 class ExampleChange(Base):
     """A change of examples that is recorded and not yet folded; written in the transaction of its cause.
