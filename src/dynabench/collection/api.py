@@ -243,8 +243,8 @@ async def example_attributions(
     `label` asks for another answer than the given one; of an extracted answer for its `start` or its `end`.
 
     `{method, closer, label, model, completeness_error, cut_short, fields: {field: [{text, start, end,
-    weight}]}}`, and each field's list once more under the field's own name. `closer` names a more exact
-    method that the model has.
+    weight}]}, maps}`, and each field's list once more under the field's own name. `closer` names a more exact
+    method that the model has. `maps` has rows of weights from -1 to 1 of each picture, from its top left.
     """
     question = await request.app.state.db.aread(attributions.about_example, person, id, model, method, label)
     return await explained(request, person, question)

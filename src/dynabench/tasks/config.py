@@ -250,6 +250,19 @@ class TaskConfig(Section):
         return not alive and any(isinstance(field, Text) for field in [*self.model_context, *self.input])
 
     @property
+    def reads_pictures(self) -> bool:
+        """True where models get a picture whose parts they can be asked about."""
+        return self.drawing is None and any(isinstance(field, Image) for field in [*self.model_context, *self.input])
+
+    def model_pictures(self, context: Values, input: Values) -> dict[str, str]:
+        """Return the SHA-256 of each picture that models get, by the name of its field."""
+        references = {
+            name: value for name, value in self.model_inputs(context, input).items() if isinstance(value, dict)
+        }
+        names = [field.name for field in [*self.model_context, *self.input] if isinstance(field, Image)]
+        return {name: str(references[name]["media"]) for name in names if "media" in references.get(name, {})}
+
+    @property
     def offered(self) -> frozenset[str]:
         """Names of the context's pictures that people only choose from."""
         return frozenset(name for field in self.input if isinstance(field, Image) for name in field.choose_from)
