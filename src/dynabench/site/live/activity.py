@@ -1,4 +1,4 @@
-"""Activity: recent examples and verdicts as short sentences that everybody may read.
+"""ActivityLine: recent examples and verdicts as short sentences that everybody may read.
 
 A sentence names the task, public models and, where `people/disclosure.py` allows it, the author; never any part of an
 example. Rounds for a chosen audience, programs, imports and examples that are not shown have none.
@@ -50,7 +50,7 @@ class Position(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Activity:
+class ActivityLine:
     """One sentence: `kind` is what happened, `person` a public name or empty, `models` the public ones concerned."""
 
     kind: str
@@ -98,7 +98,7 @@ class Activity:
 class ActivityChanges:
     """The result of one read: sentences, oldest first, the rounds in which counts changed, and the new position."""
 
-    activities: list[Activity]
+    activities: list[ActivityLine]
     rounds: frozenset[tuple[str, int]]
     position: Position
 
@@ -183,8 +183,10 @@ def _models(session: Session, example_ids: Sequence[int]) -> dict[int, dict[str,
     return models
 
 
-def _activity(row: Any, models: dict[str, bool | None]) -> Activity:
+def _activity(row: Any, models: dict[str, bool | None]) -> ActivityLine:
     kind = VERIFIED if row.verdict_id else {True: FOOLED, False: RESISTED, None: WRITTEN}[row.Standing.fooled]
     concerned = [name for name, errs in models.items() if errs or kind not in (FOOLED, VERIFIED)]
     name = disclosure.name_in_activity(row.Person) if kind != VERIFIED else ""
-    return Activity(kind, row.example_id, row.verdict_id, row.Round.task_id, row.Round.number, name, tuple(concerned))
+    return ActivityLine(
+        kind, row.example_id, row.verdict_id, row.Round.task_id, row.Round.number, name, tuple(concerned)
+    )

@@ -18,7 +18,7 @@ from typing import Any
 
 from dynabench.kit.language import translate
 from dynabench.site.admission import Places
-from dynabench.site.live.activity import Activity, Position, read_changes
+from dynabench.site.live.activity import ActivityLine, Position, read_changes
 from dynabench.site.live.counters import Counters, Counts, Topic, describe_counts
 
 log = logging.getLogger(__name__)
@@ -43,7 +43,7 @@ AT_ONCE = 5
 @dataclass(frozen=True)
 class _Entry:
     number: int
-    activity: Activity
+    activity: ActivityLine
     position: Position
 
 
@@ -161,7 +161,7 @@ class Feed:
         if is_news:
             self._publish()
 
-    def _note(self, activity: Activity) -> None:
+    def _note(self, activity: ActivityLine) -> None:
         self._seen_keys[activity.key] = None
         if len(self._seen_keys) > 10 * HISTORY:
             del self._seen_keys[next(iter(self._seen_keys))]
@@ -203,7 +203,7 @@ class Feed:
         changed.set()
 
 
-def _describe(activity: Activity) -> dict[str, Any]:
+def _describe(activity: ActivityLine) -> dict[str, Any]:
     address = f"/tasks/{activity.task}"
     return {"kind": activity.kind, "text": translate(activity.sentence), "task": activity.task, "address": address}
 
