@@ -168,13 +168,13 @@ async def _wizard(
             step, page_values["errors"] = "next", problem.fields
         except errors.Conflict as problem:
             step, page_values["problem"] = "next", problem.detail
-    given = values["rules"] | {name: form[name] for name in (*NUMBERS, "unverified") if name in form}
+    rules = values["rules"] | {name: form[name] for name in (*NUMBERS, "unverified") if name in form}
     if "disjoint" in form:
-        given["disjoint"] = [entry for entry in form.getlist("disjoint") if entry]
+        rules["disjoint"] = [entry for entry in form.getlist("disjoint") if entry]
     page_values |= values | {
         "steps": steps,
         "step": step,
-        "given": given,
+        "given": rules,
         "posted": read_turn(form),
         "follow": follow,
         "releasing": is_releasing,

@@ -38,7 +38,7 @@ RECENT = timedelta(days=7)
 
 
 class NextStep(StrEnum):
-    """What follows a finished round: nothing, a round with the same targets, or a turn of the cycle."""
+    """The follower of a finished round: nothing, a round with the same targets, or a turn of the cycle."""
 
     NOTHING = "nothing"
     ROUND = "round"
@@ -63,7 +63,7 @@ class FinishPlan:
 
 @dataclass(frozen=True)
 class OpenWork:
-    """What a round still lacks: examples without a verdict, flags without a decision, and jobs that may be running."""
+    """The work that is left on a round: examples without a verdict, flags without a decision, and jobs that may be running."""
 
     waiting: int
     flags: int
@@ -72,7 +72,7 @@ class OpenWork:
 
 @dataclass(frozen=True)
 class FinishedRound:
-    """How far a round has come: its release, the turn that began with it, and the rounds that follow it.
+    """The progress of a round towards the next: its release, the turn that began with it, and the rounds that follow it.
 
     `scored` of `evaluations` of models on the release's test parts have ended.
     """
