@@ -35,6 +35,7 @@ from dynabench.people.notices.tables import Delivery, Hook, Wish
 from dynabench.rounds import invitations
 from dynabench.rounds.tables import Invitation, Proposal
 from dynabench.validation import bulk
+from dynabench.validation.tables import Validation
 from tests import boards
 from tests.api import things
 from tests.conftest import PASSWORD, Browser, Caller
@@ -198,6 +199,19 @@ class Props:
             return found or snapshots.take_snapshot(session, author, "nli", {}, "").slug
 
         return self.database.write(make)
+
+    def voter_id(self, _: str) -> int:
+        """Somebody who has voted in the task."""
+        number = self.ids[NAMES["banned"]]
+
+        def vote(session: Session) -> None:
+            mine = select(Validation.id).where(Validation.person_id == number)
+            if session.scalars(mine).first() is None:
+                cast = {"example_id": self.scene.example, "person_id": number, "vote": "correct"}
+                session.add(Validation(**cast, by_owner=False, values={}))
+
+        self.database.write(vote)
+        return number
 
     def banned_id(self, _: str) -> int:
         """The number of somebody whom moderators may ban and let in again."""

@@ -93,12 +93,13 @@ def posted(config: TaskConfig, form: FormData | list[tuple[str, Any]], context_i
         answer=config.form("answer", pairs),
         handout_id=int(handout),
         suggestion_id=int(suggestion),
-        active_seconds=_seconds(plain.get("active", "")),
+        active_seconds=read_seconds(plain.get("active", "")),
         begun={field_.name: begun for field_ in config.input if (begun := plain.get(f"begun.{field_.name}", ""))},
     )
 
 
-def _seconds(text: str) -> float | None:
+def read_seconds(text: str) -> float | None:
+    """Return the whole seconds that a page measured, None for anything else."""
     return float(text) if text.isascii() and text.isdecimal() and len(text) <= 7 else None
 
 

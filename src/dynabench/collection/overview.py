@@ -126,6 +126,21 @@ def specimens(session: Session, task_id: str | None, limit: int) -> list[dict[st
     return [_specimen(session, example, standing, round_) for example, standing, round_ in rows]
 
 
+def person_specimens(session: Session, person_id: int, limit: int) -> list[dict[str, Any]]:
+    """A person's newest verified examples that fooled, of released rounds: these are public with all that they say.
+
+    None of tasks whose contents need a warning.
+    """
+    task_ids = [
+        task_id
+        for task_id in session.scalars(boards.released_tasks(person_id))
+        if not rounds.task_config(session, task_id).content_warning
+    ]
+    statement = boards.verified(task_ids).where(Example.author_id == person_id, Round.state == RoundState.RELEASED)
+    rows = session.execute(statement.limit(limit).options(selectinload(Example.predictions))).all()
+    return [_specimen(session, example, standing, round_) for example, standing, round_ in rows]
+
+
 def _specimen(session: Session, example: Example, standing: Standing, round_: Round) -> dict[str, Any]:
     config = rounds.config_of(session, example.version_id)
     context = config.shown_context(session.get_one(Context, example.context_id).values)

@@ -48,6 +48,7 @@ class Action(StrEnum):
     MODERATE = auto()
     BAN_MEMBER = auto()
     BAN_MODERATOR = auto()
+    EXCLUDE_VOTES = auto()
     LIST_PEOPLE = auto()
     READ_USERNAMES = auto()
     READ_LINKS = auto()
@@ -137,6 +138,7 @@ RULES: dict[Action, AccessRule] = {
     Action.MODERATE: MODERATORS,
     Action.BAN_MEMBER: MODERATORS,
     Action.BAN_MODERATOR: AccessRule(_OWNER, _("Only owners of this task can warn or ban its moderators.")),
+    Action.EXCLUDE_VOTES: AccessRule(_OWNER, _("Only owners of this task can exclude a person's votes.")),
     Action.LIST_PEOPLE: MODERATORS,
     Action.READ_USERNAMES: OWNERS,
     Action.READ_LINKS: OWNERS,

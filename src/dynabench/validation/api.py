@@ -22,7 +22,7 @@ from dynabench.people.accounts.auth import Member, Viewer, needs, scope
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds import service as rounds
 from dynabench.rounds.schemas import Number
-from dynabench.validation import bulk, media, moderation, pages, places, service
+from dynabench.validation import bulk, media, moderation, pages, places, service, validators_api
 from dynabench.validation.bulk import Kind
 from dynabench.validation.moderation import Case
 from dynabench.validation.schemas import BallotIn, ItemOut, NextItemIn, Source, StatisticsOut, UndoneOut, VoteOutcomeOut
@@ -95,6 +95,7 @@ def _statistics(session: Session, task: str, number: int, sources: list[Source] 
 
 router.include_router(media.router)
 router.include_router(pages.api)
+router.include_router(validators_api.router)
 
 
 class ReasonIn(StrictModel):

@@ -181,7 +181,7 @@ def review_of(votes: Sequence[Validation], last: Dismissal | None) -> FlagReview
 
 @dataclass(frozen=True)
 class Vote:
-    """A vote as moderators see it; `undone` ones count no more."""
+    """A vote as moderators see it; `undone` ones count no more, and an owner `excluded` some of these."""
 
     by: str
     vote: str
@@ -190,11 +190,21 @@ class Vote:
     values: dict[str, Any]
     at: datetime
     undone: bool
+    excluded: bool
 
 
 def votes(session: Session, example_id: int) -> list[Vote]:
     """All votes on an example, in order."""
     return [
-        Vote(voter.public_name, vote.vote, vote.blind_answer, vote.by_owner, vote.values, vote.at, undone)
-        for vote, voter, undone in session.execute(queries.all_votes(example_id))
+        Vote(
+            by=voter.public_name,
+            vote=vote.vote,
+            blind_answer=vote.blind_answer,
+            by_owner=vote.by_owner,
+            values=vote.values,
+            at=vote.at,
+            undone=excluded is not None,
+            excluded=bool(excluded),
+        )
+        for vote, voter, excluded in session.execute(queries.all_votes(example_id))
     ]

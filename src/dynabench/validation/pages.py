@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Query, Request
 from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
 
-from dynabench.collection import boards, content_warning, media_uploads, overview, search
+from dynabench.collection import boards, content_warning, forms, media_uploads, overview, search
 from dynabench.kit import errors
 from dynabench.kit.api import csv_response
 from dynabench.kit.errors import Conflict, Forbidden, Invalid
@@ -162,9 +162,10 @@ def _config(session: Session, task: str) -> TaskConfig:
 def _ballot(config: TaskConfig, pairs: list[tuple[str, Any]]) -> Ballot:
     vote = next((value for name, value in pairs if name == "vote"), None)
     owner = any(name == "as_owner" and value == "true" for name, value in pairs)
+    active = forms.read_seconds(next((value for name, value in pairs if name == "active"), ""))
     if vote is None:
-        return Ballot(answer=config.form("answer", pairs), as_owner=owner)
-    return Ballot(vote=vote, values=config.form("validation", pairs), as_owner=owner)
+        return Ballot(answer=config.form("answer", pairs), as_owner=owner, active_seconds=active)
+    return Ballot(vote=vote, values=config.form("validation", pairs), as_owner=owner, active_seconds=active)
 
 
 api = APIRouter()

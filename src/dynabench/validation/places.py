@@ -154,6 +154,7 @@ class _Asks:
             mode = mode or _drawn(self.session, offered_round.config, self.person_id, example_id)
             expires = self.at + timedelta(seconds=self.seconds)
             place = {"example_id": example_id, "person_id": self.person_id, "mode": mode, "expires_at": expires}
+            place["since"] = self.at
             connection = self.session.connection()
             connection.execute(queries.hold(connection.dialect.name), place)
         predictions = (
@@ -230,7 +231,7 @@ def reserve(
         mode = _drawn(session, config, person_id, example_id)
         reservation = Reservation(example_id=example_id, person_id=person_id, mode=mode)
         session.add(reservation)
-    reservation.expires_at = at + timedelta(seconds=seconds)
+    reservation.since, reservation.expires_at = at, at + timedelta(seconds=seconds)
     session.flush()
     return reservation
 

@@ -44,6 +44,9 @@ MODES = ("judge", "answer")
 BLIND = Reservation.mode == "answer"
 
 UNDONE = exists().where(Undo.validation_id == Validation.id)
+"""The vote counts no more, since its validator took it back or an owner excluded it."""
+TAKEN_BACK = exists().where(Undo.validation_id == Validation.id, ~Undo.excluded)
+"""The vote was taken back by its validator; excluded votes stay on the validator's own record."""
 
 
 def votes(example_id: int) -> Select[Validation]:
@@ -67,10 +70,16 @@ def latest_vote(person_id: int) -> Select[Validation]:
     )
 
 
+def own_votes(example_id: int, person_id: int) -> Select[Validation]:
+    """The votes of one person on one example that the person did not take back: one index range."""
+    mine = (Validation.person_id == person_id, Validation.example_id == example_id)
+    return select(Validation).where(*mine, ~TAKEN_BACK).order_by(Validation.id)
+
+
 def votes_since(person_id: int, at: datetime) -> Select[int]:
-    """Select the number of a person's votes since `at` that stand: one index range."""
+    """Select the number of a person's votes since `at` that the person did not take back: one index range."""
     mine = (Validation.person_id == person_id, Validation.at >= at)
-    return select(func.count()).select_from(Validation).where(*mine, ~UNDONE)
+    return select(func.count()).select_from(Validation).where(*mine, ~TAKEN_BACK)
 
 
 def places_taken(example_id: int, person_id: int, at: datetime) -> Select[int]:
@@ -103,11 +112,11 @@ def flags_on(example_ids: Sequence[int]) -> Select[Validation, Person]:
     )
 
 
-def all_votes(example_id: int) -> Select[Validation, Person, bool]:
-    """All votes on an example with who cast them and whether they were undone: one index range."""
+def all_votes(example_id: int) -> Select[Validation, Person, bool | None]:
+    """All votes on an example with their validators; `excluded` is null where a vote counts. One index range."""
     undone = aliased(Undo)
     return (
-        select(Validation, Person, undone.validation_id.is_not(None))
+        select(Validation, Person, undone.excluded)
         .join(Person, Person.id == Validation.person_id)
         .outerjoin(undone, undone.validation_id == Validation.id)
         .where(Validation.example_id == example_id)
@@ -291,7 +300,7 @@ def hold(dialect: str) -> Executable:
     """Hold a place, or hold it longer; the mode stays that of the first time."""
     table = cast(Table, Reservation.__table__)
     write = (postgresql if dialect == "postgresql" else sqlite).insert(table)
-    longer = {"expires_at": write.excluded.expires_at}
+    longer = {"expires_at": write.excluded.expires_at, "since": write.excluded.since}
     statement: Executable = write.on_conflict_do_update(index_elements=["example_id", "person_id"], set_=longer)
     return statement
 

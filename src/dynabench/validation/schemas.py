@@ -63,10 +63,13 @@ class BallotIn(BaseModel):
     vote: Literal["correct", "incorrect", "flagged"] | None = None
     answer: dict[str, Any] | None = Field(None, description="Your own answer, where the item's mode is `answer`.")
     as_owner: bool = Field(False, description="Decide at once, as an owner of the task.")
+    active_seconds: float | None = Field(
+        None, ge=0, le=10_000_000, description="The time for which you worked on it, as your program measured it."
+    )
 
     def ballot(self) -> Ballot:
         """As the service takes it."""
-        return Ballot(self.vote, self.answer, dict(self.model_extra or {}), self.as_owner)
+        return Ballot(self.vote, self.answer, dict(self.model_extra or {}), self.as_owner, self.active_seconds)
 
 
 class RevealedPredictionOut(BaseModel):

@@ -15,6 +15,7 @@ from dynabench.kit.language import _
 from dynabench.media import service as media
 from dynabench.people import disclosure, may
 from dynabench.people.accounts.tables import Person
+from dynabench.people.contributions import note_person
 from dynabench.people.may import Action
 from dynabench.rounds import people
 from dynabench.rounds import service as rounds
@@ -29,12 +30,16 @@ UNDO_WITHIN = timedelta(seconds=60)
 
 @dataclass(frozen=True)
 class Ballot:
-    """A validator's ballot: a `vote` with the task's further questions (`values`), or a blind `answer`."""
+    """A validator's ballot: a `vote` with the task's further questions (`values`), or a blind `answer`.
+
+    `active_seconds` is the time for which the validator worked on it, as the page measured it.
+    """
 
     vote: str | None = None
     answer: dict[str, Any] | None = None
     values: dict[str, Any] = field(default_factory=dict)
     as_owner: bool = False
+    active_seconds: float | None = None
 
 
 @dataclass(frozen=True)
@@ -70,6 +75,8 @@ def vote(session: Session, person: Person, example_id: int, ballot: Ballot) -> O
     _admit(session, person, case, ballot.as_owner)
     label, blind, values = _read(session, person, case, ballot)
     counted_blind = blind is not None and _first_answer(session, person, example_id)
+    reservation = session.get(Reservation, (example_id, person.id))
+    seconds, active = _spent(reservation, ballot.active_seconds)
     cast = Validation(
         example_id=example_id,
         person_id=person.id,
@@ -77,14 +84,17 @@ def vote(session: Session, person: Person, example_id: int, ballot: Ballot) -> O
         blind_answer=blind,
         by_owner=ballot.as_owner,
         values=values,
+        seconds=seconds,
+        active_seconds=active,
     )
     session.add(cast)
     session.flush()
-    if reservation := session.get(Reservation, (example_id, person.id)):
+    if reservation is not None:
         session.delete(reservation)
     if counted_blind:
-        _count_blind(case.standing, label, +1)
+        count_blind(case.standing, label, +1)
     case.votes.append(cast)
+    note_person(session, person.id)
     return _outcome(session, case, cast)
 
 
@@ -108,7 +118,7 @@ def undo(session: Session, person: Person, example_id: int, *, seconds: int) -> 
     first = next(iter(session.scalars(queries.votes_ever(example_id, person.id).limit(1))))
     session.add(Undo(validation_id=cast.id))
     if cast.blind_answer is not None and first.id == cast.id:
-        _count_blind(case.standing, cast.vote, -1)
+        count_blind(case.standing, cast.vote, -1)
     case.votes.remove(cast)
     outcome = _outcome(session, case, cast)
     votes = places.ballots(case.votes)
@@ -131,7 +141,7 @@ def skip(session: Session, person: Person, example_id: int) -> None:
 
 def my_outcome(session: Session, person: Person, example_id: int) -> Outcome | None:
     """Return the standing of an example that this person voted on, or None without a vote or where it is concealed."""
-    mine = [cast for cast in session.scalars(queries.votes(example_id)) if cast.person_id == person.id]
+    mine = session.scalars(queries.own_votes(example_id, person.id)).all()
     example, standing = session.get(Example, example_id), session.get(Standing, example_id)
     if not mine or example is None or standing is None:
         return None
@@ -257,7 +267,16 @@ def _first_answer(session: Session, person: Person, example_id: int) -> bool:
     return session.scalars(queries.votes_ever(example_id, person.id).limit(1)).first() is None
 
 
-def _count_blind(standing: Standing, label: str, by: int) -> None:
+def _spent(reservation: Reservation | None, active: float | None) -> tuple[float | None, float | None]:
+    """Return the seconds since the example was handed out, and the part of them that the validator was at work."""
+    if reservation is None or reservation.since is None:
+        return None, None
+    seconds = max((now() - reservation.since).total_seconds(), 0.0)
+    return seconds, None if active is None else min(active, seconds)
+
+
+def count_blind(standing: Standing, label: str, by: int) -> None:
+    """Count a blind answer of a locked standing in (`by` is 1) or out (-1)."""
     standing.blind += by
     standing.blind_right += by * (label == Verdict.CORRECT)
 
@@ -271,18 +290,24 @@ def _judge(session: Session, standing: Standing, fooled: bool | None) -> None:
         session.expire(prediction, ["errs"])
 
 
-def _outcome(session: Session, case: _Case, cast: Validation) -> Outcome:
-    standing, rule = case.standing, case.config.validation
-    old = standing.verdict
-    new = str(verdict(places.ballots(case.votes), rule.votes, rule.adjudicate_up_to))
-    standing.votes = len(case.votes)
-    if cast.vote == Verdict.FLAGGED:
-        moderation.note_flags(session, standing.example_id, case.votes)
+def recount(session: Session, standing: Standing, config: TaskConfig, votes: Sequence[Validation]) -> str:
+    """Give an example, whose standing is locked, the verdict that the votes that stand support, and return it."""
+    rule, old = config.validation, standing.verdict
+    new = str(verdict(places.ballots(votes), rule.votes, rule.adjudicate_up_to))
+    standing.votes = len(votes)
     if new != old:
         session.add(VerdictEvent(example_id=standing.example_id, verdict=new))
-        if standing.targets and case.config.fooled.judged_by == "validators":
+        if standing.targets and config.fooled.judged_by == "validators":
             _judge(session, standing, model_was_wrong(Verdict(new)))
-        projections.count_verdict(session, standing, new, case.config)
+        projections.count_verdict(session, standing, new, config)
+    return new
+
+
+def _outcome(session: Session, case: _Case, cast: Validation) -> Outcome:
+    standing = case.standing
+    if cast.vote == Verdict.FLAGGED:
+        moderation.note_flags(session, standing.example_id, case.votes)
+    new = recount(session, standing, case.config, case.votes)
     session.flush()
     predictions = session.scalars(queries.predictions(standing.example_id)).all()
     return Outcome(cast.id, case.example, cast.vote, new, standing.votes, case.config, predictions)

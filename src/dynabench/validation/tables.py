@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ForeignKey, Index, String
+from sqlalchemy import ForeignKey, Index, String, false
 from sqlalchemy.orm import Mapped, mapped_column
 
 from dynabench.kit.db import Base, Key, now
@@ -20,6 +20,7 @@ class Reservation(Base):
     example_id: Mapped[int] = mapped_column(ForeignKey("examples.id"), primary_key=True)
     person_id: Mapped[int] = mapped_column(ForeignKey("people.id"), primary_key=True)
     mode: Mapped[str] = mapped_column(String(10))
+    since: Mapped[datetime | None]  # when the place was last handed out
     expires_at: Mapped[datetime]
 
     __table_args__ = (Index("ix_reservations_person", "person_id", "mode", "expires_at"),)
@@ -36,7 +37,11 @@ class Skip(Base):
 
 
 class Validation(Base):
-    """One vote: `correct`, `incorrect` or `flagged`. A blind vote keeps the answer that was given."""
+    """One vote: `correct`, `incorrect` or `flagged`. A blind vote keeps the answer that was given.
+
+    `seconds` passed since the example was handed to the validator; `active_seconds` is the part of them with the page
+    in sight and a key or pointer used. Both are null where that is unknown.
+    """
 
     __tablename__ = "validations"
 
@@ -47,6 +52,8 @@ class Validation(Base):
     blind_answer: Mapped[dict[str, Any] | None]
     by_owner: Mapped[bool]
     values: Mapped[dict[str, Any]]
+    seconds: Mapped[float | None]
+    active_seconds: Mapped[float | None]
     at: Mapped[datetime] = mapped_column(default=now)
 
     __table_args__ = (
@@ -56,11 +63,15 @@ class Validation(Base):
 
 
 class Undo(Base):
-    """A vote taken back within the minute; it counts no more, and its author may vote again."""
+    """A vote that counts no more: taken back by its validator within the minute, or `excluded` by an owner.
+
+    A validator may vote again after taking a vote back. The row of an excluded vote is deleted when it counts again.
+    """
 
     __tablename__ = "undos"
 
     validation_id: Mapped[int] = mapped_column(ForeignKey("validations.id"), primary_key=True)
+    excluded: Mapped[bool] = mapped_column(default=False, server_default=false())
     at: Mapped[datetime] = mapped_column(default=now)
 
 
@@ -74,4 +85,20 @@ class Dismissal(Base):
     dismissed: Mapped[bool]
     reason: Mapped[str] = mapped_column(String(500))
     by: Mapped[int | None] = mapped_column(ForeignKey("people.id", ondelete="SET NULL"))
+    at: Mapped[datetime] = mapped_column(default=now)
+
+
+class VoteExclusion(Base):
+    """An owner's decision on the votes that a person has cast in a task: `excluded`, or counted again.
+
+    The job `job_id` makes verdicts follow, in rounds that are not released. Its row says how far it came.
+    """
+
+    __tablename__ = "vote_exclusions"
+
+    task_id: Mapped[str] = mapped_column(ForeignKey("tasks.id"), primary_key=True)
+    person_id: Mapped[int] = mapped_column(ForeignKey("people.id", ondelete="CASCADE"), primary_key=True, index=True)
+    excluded: Mapped[bool]
+    by: Mapped[int | None] = mapped_column(ForeignKey("people.id", ondelete="SET NULL"))
+    job_id: Mapped[str | None] = mapped_column(ForeignKey("jobs.id", ondelete="SET NULL"))
     at: Mapped[datetime] = mapped_column(default=now)

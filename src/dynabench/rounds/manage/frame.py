@@ -67,7 +67,12 @@ RAIL = (
     ),
     (
         _("Review"),
-        (("examples", _("Examples"), True), ("moderation", _("Moderation"), True), ("people", _("People"), True)),
+        (
+            ("examples", _("Examples"), True),
+            ("moderation", _("Moderation"), True),
+            ("people", _("People"), True),
+            ("validators", _("Validators"), True),
+        ),
     ),
     (_("Results"), (("figures", _("Figures"), True), ("archives", _("Archives"), False))),
     (

@@ -10,7 +10,7 @@ from dynabench.datasets import manage_contexts, manage_data
 from dynabench.datasets.archives import pages as archives
 from dynabench.rounds.manage import config, log, webhooks
 from dynabench.site.console import rounds
-from dynabench.validation.manage import bulk, examples, health
+from dynabench.validation.manage import bulk, examples, health, validators
 
 router = APIRouter(include_in_schema=False)
 
@@ -26,6 +26,7 @@ ROUTERS = (
     examples.router,
     figures.router,
     people.router,
+    validators.router,
     manage_data.router,
     config.router,
     manage.router,
