@@ -11,7 +11,7 @@ from dynabench.kit.distributions import LIBRARY, PLATFORM, PLUGINS, WEIGHTS
 
 ROOT = Path(__file__).parent.parent
 LOCKS = {
-    "run": ["metrics", "models", "encoder", "adversaries", "onnx"],
+    "run": ["metrics", "models", "encoder", "photographs", "adversaries", "onnx"],
     "test": ["test", "docs", "ray", "samples"],
 }
 OURS = {LIBRARY, PLATFORM, WEIGHTS}

@@ -12,11 +12,15 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from dynabench.kit.jobs import FOLDER, KEEPERS, WORKFLOWS
+from dynabench.kit.jobs import FOLDERS, KEEPERS, WORKFLOWS
 
 _forking = multiprocessing.get_context("forkserver")
 _forking.set_forkserver_preload(
-    ["dbos", "dynabench.cli.processes", *{where.partition(":")[0] for where in (*WORKFLOWS.values(), *KEEPERS, FOLDER)}]
+    [
+        "dbos",
+        "dynabench.cli.processes",
+        *{where.partition(":")[0] for where in (*WORKFLOWS.values(), *KEEPERS, *FOLDERS)},
+    ]
 )
 
 

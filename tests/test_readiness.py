@@ -17,9 +17,12 @@ from dynabench.rounds import service
 from dynabench.rounds.demo import demo_progress
 from dynabench.site.app import create_app
 from dynabench.tasks import shipped_tasks
+from dynabench.tasks.shipped import demo_tasks, shipped_selections
 from tests.jobs.conftest import until
 from tests.models.conftest import served
 from tests.models.waiting import until_ready
+
+DEMO_TASKS = len(demo_tasks()) + len(shipped_selections())
 
 
 @pytest.fixture
@@ -40,10 +43,10 @@ def test_the_first_visitor_reads_how_far_the_demo_is(client, database):
     ready = client.get("/readyz")
     assert ready.status_code == 503
     assert ready.headers["Retry-After"]
-    assert {"what": "demo tasks", "done": 0, "of": 10} in ready.json()["awaited"]
+    assert {"what": "demo tasks", "done": 0, "of": DEMO_TASKS} in ready.json()["awaited"]
     home = client.get("/")
     assert home.status_code == 200
-    assert "Setting up the demo: 0 of 10 tasks" in home.text
+    assert f"Setting up the demo: 0 of {DEMO_TASKS} tasks" in home.text
     assert "No tasks yet" not in home.text
     assert home.headers["Refresh"]
     for path in ("/tasks/sentiment", "/tasks/sentiment/create", "/tasks/nli/rounds/1"):
@@ -59,7 +62,7 @@ def test_the_first_visitor_reads_how_far_the_demo_is(client, database):
 def test_the_part_of_the_page_that_waits_asks_for_itself(client, database):
     first_task(database)
     home = client.get("/")
-    assert "Setting up the demo: 1 of 10 tasks" in home.text
+    assert f"Setting up the demo: 1 of {DEMO_TASKS} tasks" in home.text
     assert "Refresh" not in home.headers, "what somebody writes into the box is not lost"
     assert 'id="trybox"' in home.text
     part = client.get("/", headers={"HX-Request": "true"}).text

@@ -32,6 +32,7 @@ class Stage(Props):
 
     def __init__(self, client: Any, database: Database, scene: Scene) -> None:
         self.client, self.database, self.scene = client, database, scene
+        client.app.state.live.places.most = 0  # a stream would not end
         self.callers = {role: Caller(client, NAMES[role], keys.id, keys.token) for role, keys in scene.people.items()}
         self.ids = {caller.name: caller.id for caller in self.callers.values()}
         self.browsers = {role: Browser(client) for role in ("anon", *NAMES)}
@@ -44,6 +45,12 @@ class Stage(Props):
         made = world.send(author, world.written(given, said))
         assert made.status_code == 201, made.text
         return int(made.json()["id"])
+
+    def public_person(self) -> str:
+        """The name of the owner, whose profile everybody sees."""
+        statement = update(Person).where(Person.username == NAMES["owner"]).values(public_profile=True)
+        self.database.write(lambda session: session.execute(statement))
+        return NAMES["owner"]
 
     def address(self, path: str, role: str, number: int | None = None) -> str:
         """The route with real things in place of its parameters; `number` is the example's, by default the scene's."""
@@ -68,6 +75,8 @@ class Stage(Props):
         if "/webhooks" in path:
             known["id"], known["delivery"] = self.webhook(role, "nli" if "{task}" in path else None)
             return path.format(**(known | {"act": "off"}))
+        if "/people/{name}" in path:
+            known.update(name=self.public_person())
         if "{token}" in path:
             known["token"] = self.mail_link(path)
         if "{provider}" in path:

@@ -74,7 +74,7 @@ def test_a_withdrawn_model_leaves_the_index_at_once(client, owner, database):
         ("?q=nothing-like-it", set()),
         ("?state=open", {"sentiment", "nli"}),
         ("?state=checks", {"sentiment"}),
-        ("?modality=picture", {"vqa", "image-classification"}),
+        ("?modality=picture", {"vqa", "image-classification", "photographs"}),
         ("?sort=checks&modality=text&state=open", {"sentiment", "nli"}),
     ],
 )

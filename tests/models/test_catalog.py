@@ -13,7 +13,7 @@ from dynabench.models.host import wire
 from dynabench.models.training import recipes
 
 NAMES = ["boolq-minilm", "boolq-ngram", "digits-resnet", "hate-minilm", "hate-ngram", "ner-tagger", "nli-minilm"]
-NAMES += ["nli-ngram", "qa-extended-reader", "qa-minilm"]
+NAMES += ["nli-ngram", "photographs-efficientnet", "qa-extended-reader", "qa-minilm"]
 NAMES += ["sentiment-minilm", "sentiment-ngram", "summarization-textrank", "translation-lexicon", "vqa-vilt"]
 
 

@@ -65,20 +65,24 @@ def _wrong_files(db: Database, as_json: bool) -> list[str]:
 
 @app.command()
 def rebuild(as_json: AsJson = False) -> None:
-    """Rebuild what follows from the ledger: standings, tallies, breakdowns, the search index, lost scores of rows.
+    """Rebuild what follows from the ledger: standings, tallies, the search index, lost scores of rows, badges.
 
     The platform may run meanwhile, and the command may be interrupted and run again at any time.
     """
     from dynabench.benchmark.evaluations.score_computation import restore_row_scores
+    from dynabench.recognition.badges.service import rebuild_badges
     from dynabench.validation.rebuild import rebuild_all
 
     with database() as db, bars(as_json) as progress:
         examples, rounds = rebuild_all(db, progress)
         evaluations = restore_row_scores(db, get_settings(), partial(progress, "Checking scores of rows"))
+        badges = rebuild_badges(db)
     text = f"Counted {examples:,} examples of {rounds} rounds anew."
     if evaluations:
         text += f" Scored the rows of {evaluations} evaluations anew."
-    say(as_json, {"examples": examples, "rounds": rounds, "evaluations": evaluations}, text)
+    if badges:
+        text += f" Awarded {badges} badges that were missing."
+    say(as_json, {"examples": examples, "rounds": rounds, "evaluations": evaluations, "badges": badges}, text)
 
 
 @app.command("accept-secret")

@@ -160,8 +160,11 @@ def find_attribution(session: Session, question: Question) -> StoredAttribution 
 
 
 def keep(session: Session, question: Question, attribution: Attribution) -> None:
-    """Store an attribution once, unless time ran out; a second writer's equal row is dropped."""
-    if attribution.cut_short:
+    """Store an attribution once, unless time ran out; a second writer's equal row is dropped.
+
+    Maps of pictures are not stored: the model host keeps those asked for last.
+    """
+    if attribution.cut_short or attribution.maps:
         return
     row = StoredAttribution(
         example_id=question.example_id,
@@ -180,7 +183,7 @@ def keep(session: Session, question: Question, attribution: Attribution) -> None
 
 
 def document(model: str, attribution: Attribution | StoredAttribution, closer: str = "") -> dict[str, Any]:
-    """`{method, closer, label, model, completeness_error, cut_short, fields}`, and each field's words under its name.
+    """`{method, closer, label, model, completeness_error, cut_short, fields, maps}`, and each field's words by name.
 
     A field whose name is one of these stands under `fields` alone.
     """
@@ -190,7 +193,8 @@ def document(model: str, attribution: Attribution | StoredAttribution, closer: s
     }
     head: dict[str, Any] = {"method": attribution.method, "closer": closer, "label": attribution.label, "model": model}
     head["completeness_error"] = attribution.completeness_error
-    return {**fields, **head, "cut_short": getattr(attribution, "cut_short", False), "fields": fields}
+    head["cut_short"] = getattr(attribution, "cut_short", False)
+    return {**fields, **head, "fields": fields, "maps": getattr(attribution, "maps", {})}
 
 
 @dataclass(frozen=True)

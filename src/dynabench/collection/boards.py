@@ -17,7 +17,7 @@ from dynabench.kit.language import _
 from dynabench.people import disclosure
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds import plan
-from dynabench.rounds.tables import Round
+from dynabench.rounds.tables import Round, RoundState
 from dynabench.stats.rates import wilson
 from dynabench.stats.verdict import Verdict
 
@@ -198,6 +198,12 @@ def verified(tasks: Sequence[str]) -> Select[Example, Standing, Round]:
         .where(Round.task_id.in_(tasks), Example.source != ExampleSource.PROGRAM)
         .order_by(Standing.example_id.desc())
     )
+
+
+def released_tasks(person_id: int) -> Select[str]:
+    """Select the tasks with a released round in which a person wrote: the person's tallies."""
+    mine = select(Tally.round_id).where(Tally.person_id == person_id)
+    return select(Round.task_id).where(Round.id.in_(mine), Round.state == RoundState.RELEASED).distinct()
 
 
 SOURCES = (ExampleSource.PERSON, ExampleSource.EXPERT, ExampleSource.OWNER)

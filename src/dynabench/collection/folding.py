@@ -22,6 +22,7 @@ from dynabench.collection.projections import CONTROL, COUNTS
 from dynabench.collection.tables import Breakdown, ExampleChange
 from dynabench.kit.db import PACKED, Database, replace_rows
 from dynabench.kit.language import _
+from dynabench.people.contributions import note_examples
 
 log = logging.getLogger(__name__)
 BATCH = 1024
@@ -48,6 +49,7 @@ def fold(session: Session) -> int:
             by_round[round_id].append(counts)
     for round_id, lines in sorted(by_round.items()):
         put(session, round_id, lines)
+    note_examples(session, (row[1] for row in rows if row[1] is not None))
     ids = [row[0] for row in rows]
     for start in range(0, len(ids), MOST_IDS):
         gone = delete(ExampleChange).where(ExampleChange.id.in_(ids[start : start + MOST_IDS]))

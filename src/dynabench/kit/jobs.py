@@ -73,10 +73,11 @@ KEEPERS = (
     "dynabench.cycle.durable:fail_lost_turns",
     *(f"dynabench.benchmark.maintenance:tidy_{rows}" for rows in ("submissions", "evaluations", "releases")),
     "dynabench.media.service:delete_unused_media",
+    "dynabench.recognition.badges.jobs:award_weeks_and_boards",
 )
 """Functions of a database and settings that a worker calls at its start and every `KEEP` seconds."""
-FOLDER = "dynabench.collection.folding:fold_until"
-"""A function of a database and an event that a worker calls in a thread of its own, until the event is set."""
+FOLDERS = ("dynabench.collection.folding:fold_until", "dynabench.recognition.badges.jobs:fold_until")
+"""Functions of a database and an event that a worker calls in threads of their own, until the event is set."""
 KEEP, BEAT = 60.0, 20.0
 """Seconds between two rounds of the keepers, and between two signs of life in the database."""
 LONGEST_ROUND = 900.0
@@ -337,7 +338,8 @@ def work(settings: Settings, stop: threading.Event, poll: float = 0.5) -> None:
             queues[QUEUES.get(job.kind, QUEUE)].enqueue(workflows[job.kind], job.payload)
 
     keepers = [_loaded(where) for where in KEEPERS]
-    threading.Thread(target=_loaded(FOLDER), args=(_database, stop), daemon=True).start()
+    for folder in FOLDERS:
+        threading.Thread(target=_loaded(folder), args=(_database, stop), daemon=True).start()
     last_cleaned, last_noted, started_at = -KEEP, -BEAT, now()
     try:
         while not stop.wait(poll):

@@ -55,6 +55,8 @@ def find(places: Iterable[Path] | None = None) -> list[Entry]:
     for place in folders() if places is None else places:
         for folder in subfolders(place):
             entry = read_entry(folder)
+            if place == BUILTIN and entry.card and not kinds.kind(entry.card.kind).has_weights():
+                continue  # a shipped model appears once the package of its weights is installed
             entries_by_key.setdefault((entry.name, entry.version), entry)
     entries = _with_members(list(entries_by_key.values()), places is not None)
     return sorted(entries, key=lambda entry: entry.name)

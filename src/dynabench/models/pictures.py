@@ -23,8 +23,8 @@ FORMATS = ("PNG", "JPEG", "WEBP")
 
 
 def open_picture(text: str, name: str) -> "Image":
-    """The picture of the input `name`, in RGB; raises `Invalid` for what is none, or too large."""
-    from PIL import Image, UnidentifiedImageError
+    """The picture of the input `name`, in RGB and upright; raises `Invalid` for what is none, or too large."""
+    from PIL import Image, ImageOps, UnidentifiedImageError
 
     head, _, body = text.partition(",")
     if not head.startswith("data:image/") or not head.endswith(";base64"):
@@ -35,7 +35,7 @@ def open_picture(text: str, name: str) -> "Image":
             raise Invalid(
                 {name: f"The picture has {picture.width} x {picture.height} pixels; up to {PIXELS:,} are read."}
             )
-        return picture.convert("RGB")
+        return ImageOps.exif_transpose(picture).convert("RGB")
     except Image.DecompressionBombError as error:
         raise Invalid({name: f"The picture unfolds to more than {PIXELS:,} pixels."}) from error
     except (binascii.Error, UnidentifiedImageError, OSError, ValueError, SyntaxError) as error:

@@ -240,7 +240,7 @@ class HistoryLoader:
         self.ids["people"] |= {
             row["id"]: ids_by_name[row["imported_as"]] for row in rows if row["imported_as"] in ids_by_name
         }
-        return [row for row in rows if row["imported_as"] not in ids_by_name]
+        return [row | {"public_profile": True} for row in rows if row["imported_as"] not in ids_by_name]
 
     def _match_versions(self, rows: Sequence[Row]) -> None:
         """Find the configs that the rounds were collected with, which the task has been saved with before."""

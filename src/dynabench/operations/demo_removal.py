@@ -31,7 +31,7 @@ FOLDERS = {"releases": "releases", "evaluations": "evaluations"}
 """Tables whose rows have a folder of this name and their id."""
 
 
-NEVER_EMPTY = ("media_uses", "example_changes")
+NEVER_EMPTY = ("media_uses", "example_changes", "contributions")
 """Tables whose rows go where another would empty a column: without it they mean nothing."""
 
 

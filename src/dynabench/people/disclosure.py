@@ -299,6 +299,23 @@ def shows_model(visibility: str, keeps: bool, has_role: bool) -> bool:
     return keeps or visibility == "public" or (visibility == "task" and has_role)
 
 
+def shows_profile(viewer: Person | None, person: Person) -> bool:
+    """Tell whether a viewer sees a person's profile: everybody one that is public, the person alone any other."""
+    if person.deleted_at is not None:
+        return False
+    return person.public_profile or (viewer is not None and viewer.id == person.id)
+
+
+def public_profiles(person: Table) -> ColumnElement[bool]:
+    """Return the where-clause of people whose profile everybody sees; `person` is the mapped class."""
+    return and_(person.public_profile, person.deleted_at.is_(None))
+
+
+def name_in_activity(person: Person) -> str:
+    """Return the name under which live pages tell what a person does; empty unless their profile is public."""
+    return person.public_name if shows_profile(None, person) else ""
+
+
 def is_withheld(standing: ExampleStanding) -> bool:
     """Tell whether a release withholds an example: moderators and owners do not see it either."""
     return standing.withheld

@@ -24,8 +24,8 @@ from dynabench.rounds.tables import Task
 from dynabench.tasks import shipped_tasks
 from dynabench.tasks.reading import Path, with_values
 from dynabench.tasks.shipped import (
-    MODELS_NEEDED,
     ShippedTask,
+    needed_model,
     shipped_conversations,
     shipped_drawings,
     shipped_selections,
@@ -69,8 +69,8 @@ def task_templates() -> list[ShippedTask]:
 
 def _template_title(template: ShippedTask) -> str:
     """The name of a shipped task, with the model that it needs where none worth fooling is shipped."""
-    needed = MODELS_NEEDED.get(template.config.id)
-    if needed is None:
+    needed = needed_model(template.config.id)
+    if not needed:
         return template.config.name
     return _("%(name)s (needs %(model)s)", name=template.config.name, model=needed)
 

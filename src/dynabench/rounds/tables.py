@@ -158,7 +158,8 @@ class Context(Base):
     `draw` is a random key. `clock` is the time of the next hand-out where contexts are drawn by `weight`
     (see `samplers.weighted`). Of the examples that fooled, `failed` were found wrong and `good` were not,
     or not yet. `doubt` says how unsure targets were lately, from 0 to 1000.
-    A retired context is no longer handed out.
+    A retired context is no longer handed out. `language` is the code of the language that it is in; people who named
+    the languages that they know are given contexts in those and such without one.
     """
 
     __tablename__ = "contexts"
@@ -167,6 +168,7 @@ class Context(Base):
     task_id: Mapped[str] = mapped_column(ForeignKey("tasks.id"))
     values: Mapped[dict[str, Any]]
     tag: Mapped[str] = mapped_column(String(100), default="")
+    language: Mapped[str] = mapped_column(String(12), default="", server_default="")
     digest: Mapped[str] = mapped_column(String(64))
     draw: Mapped[int]
     used: Mapped[int] = mapped_column(default=0)

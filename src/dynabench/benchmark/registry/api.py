@@ -221,7 +221,7 @@ async def explain_model(request: Request, name: Name, body: ExplainIn, viewer: V
     input."""
     card, inputs = await _read_inputs(request, viewer, name, body)
     attribution = await model_answers.explain_answer(request.app.state.host, card, inputs, body.method, body.label)
-    return attributions.document(card.name, attribution) | {"maps": attribution.maps}
+    return attributions.document(card.name, attribution)
 
 
 async def _read_inputs(request: Request, viewer: Person | None, name: str, body: AskIn) -> tuple[Card, ModelInputs]:

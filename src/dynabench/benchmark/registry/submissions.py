@@ -18,6 +18,7 @@ from dynabench.models import catalog, check_report, validity
 from dynabench.models.protocol import Card
 from dynabench.people import may
 from dynabench.people.accounts.tables import Person
+from dynabench.people.contributions import note_person
 from dynabench.people.disclosure import Disclosure, SubmissionVisibility, model_visibility
 from dynabench.people.may import Action
 from dynabench.rounds import queries as round_queries
@@ -182,6 +183,8 @@ def mark_ready(
     submission.model, submission.version, submission.inside = model, version, inside
     submission.card = card | {name: value for name, value in submission.card.items() if value not in ("", [], None)}
     jobs.enqueue(session, "queue_evaluations", {"submission": submission.id}, submission.person_id)
+    if submission.person_id is not None:
+        note_person(session, submission.person_id)
 
 
 def find_submission(session: Session, viewer: Person, id: int, write: bool = False) -> SubmissionView:
@@ -290,6 +293,8 @@ def change_visibility(session: Session, person: Person, id: int, visibility: str
     record_act(
         session, person, "submission.shown", task=submission.task_id, submission=id, visibility=visibility, was=was
     )
+    if submission.person_id is not None:
+        note_person(session, submission.person_id)
     return submission
 
 

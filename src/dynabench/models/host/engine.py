@@ -21,7 +21,7 @@ from dynabench.models.host.repository import READY, Repository
 from dynabench.models.protocol import ROLES, Attribution, Card, Conversing, Message, Output, explained
 
 WORDS = 200_000
-"""Words of all explanations that are kept, some 60 MB; the ones used longest ago go first."""
+"""Words, and cells of maps, of all explanations that are kept, some 60 MB; the ones used longest ago go first."""
 Key = tuple[str, ...]
 
 
@@ -58,7 +58,8 @@ def explanation_key(card: Card, inputs: Mapping[str, Any], label: str, method: s
 
 
 def _words(explanation: Attribution) -> int:
-    return 1 + sum(map(len, explanation.fields.values()))
+    cells = sum(len(row) for rows in explanation.maps.values() for row in rows)
+    return 1 + cells + sum(map(len, explanation.fields.values()))
 
 
 WAITING = 32

@@ -52,7 +52,9 @@ def metadata() -> MetaData:
     import dynabench.kit.jobs
     import dynabench.media.tables
     import dynabench.people.accounts.tables
+    import dynabench.people.contributions
     import dynabench.people.notices.tables
+    import dynabench.recognition.badges.tables
     import dynabench.rounds.tables
     import dynabench.validation.tables  # noqa: F401
 

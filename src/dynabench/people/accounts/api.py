@@ -32,6 +32,8 @@ async def change_me(db: Db, body: schemas.Changes, person: Member) -> schemas.Me
     if body.pseudonym is not None:
         name = rules.clean_pseudonym(body.pseudonym)
         person = await db.awrite(service.choose_pseudonym, person.id, name)
+    if body.public_profile is not None:
+        person = await db.awrite(service.choose_public_profile, person.id, body.public_profile)
     return schemas.Me.model_validate(person)
 
 

@@ -64,6 +64,17 @@ def working_tokens(person_id: int) -> Select[Token]:
     return select(Token).where(Token.person_id == person_id, Token.revoked_at.is_(None)).order_by(Token.id.desc())
 
 
+def account_by_public_name(name: str) -> Select[Person]:
+    """The account that pages call by this name, whatever the case: one probe of two unique indexes.
+
+    A person with a pseudonym is not found by the username.
+    """
+    lowered = name.lower()
+    by_pseudonym = (func.lower(Person.pseudonym) == lowered) & (Person.pseudonym != "")
+    by_username = (func.lower(Person.username) == lowered) & (Person.pseudonym == "")
+    return select(Person).where(or_(by_pseudonym, by_username), Person.deleted_at.is_(None))
+
+
 def existing_accounts() -> Select[Person]:
     """All accounts that are not deleted, in the order in which they joined."""
     return select(Person).where(Person.deleted_at.is_(None)).order_by(Person.id)

@@ -30,6 +30,7 @@ class Me(Account):
 
     email: str
     pseudonym: str = Field(description="The name that boards show in place of the username; empty for none.")
+    public_profile: bool = Field(description="True where everybody sees your profile.")
     admin: bool
     created_at: datetime
 
@@ -38,6 +39,7 @@ class Changes(StrictModel):
     """The changes to your account; members left out stay as they are."""
 
     pseudonym: str | None = Field(None, description="3 to 40 characters; empty shows the username again.")
+    public_profile: bool | None = Field(None, description="Whether everybody sees your profile, or you alone.")
 
 
 class TokenIn(StrictModel):

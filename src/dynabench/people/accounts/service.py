@@ -27,6 +27,7 @@ from dynabench.people.accounts.tables import (
     UploadedBytes,
 )
 from dynabench.people.accounts.tables import Session as Login
+from dynabench.people.contributions import note_person
 
 TERMS = "2026-11"  # the version of the terms that people agree to when they join
 SESSION_LENGTH = timedelta(days=30)
@@ -49,6 +50,7 @@ def register_account(session: Session, newcomer: Newcomer, password_hash: str) -
     except IntegrityError:  # somebody took it in the meantime
         _refuse_taken(session, newcomer)
         raise
+    note_person(session, person.id)
     return person
 
 
@@ -221,6 +223,13 @@ def choose_language(session: Session, person_id: int, language: str) -> None:
     session.get_one(Person, person_id).language = language
 
 
+def choose_public_profile(session: Session, person_id: int, public: bool) -> Person:
+    """Choose whether everybody or the person alone sees the person's profile."""
+    person = session.get_one(Person, person_id)
+    person.public_profile = public
+    return person
+
+
 def _pseudonym_taken() -> Conflict:
     text = _("Another person uses this name.")
     return Conflict(text, fields={"pseudonym": text})
@@ -248,7 +257,8 @@ def delete_account(session: Session, person_id: int) -> None:
     person.email = f"{DELETED}{person_id}@deleted.invalid"
     person.pseudonym = person.password_hash = ""
     person.email_confirmed_at = None
-    person.admin = False
+    person.admin = person.public_profile = False
+    person.known_languages = []
     person.deleted_at = now()
     for table in (Login, Token, Notice, Identity, SecondFactor, PendingLogin):
         session.execute(delete(table).where(table.person_id == person_id))
@@ -266,6 +276,7 @@ NOTICE_KINDS = (
     "proposal",
     "announcement",
     "archive",
+    "badge",
 )
 
 

@@ -50,6 +50,15 @@ async def change_profile(request: Request, db: Db, person: Member, pseudonym: Te
     return redirect(request, "settings", query={"done": "profile"})
 
 
+@router.post("/settings/public-profile", name="change_public_profile")
+async def change_public_profile(request: Request, db: Db, person: Member, public: Text = "") -> Response:
+    """Show the profile to everybody, or to the person alone; back to the profile where the form stands there."""
+    await db.awrite(service.choose_public_profile, person.id, public == "true")
+    if previous_page(request).startswith("/people/"):
+        return RedirectResponse(previous_page(request), status_code=303)
+    return redirect(request, "settings", query={"done": "public" if public == "true" else "private"})
+
+
 @router.post("/settings/language", name="change_language")
 async def change_language(request: Request, db: Db, person: Member, language: Text = "") -> Response:
     """Choose the language of one's pages and mails; empty for what the browser asks for."""

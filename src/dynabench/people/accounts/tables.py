@@ -4,7 +4,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import BigInteger, ForeignKey, Index, String, Text, UniqueConstraint, func, text
+from sqlalchemy import BigInteger, ForeignKey, Index, String, Text, UniqueConstraint, false, func, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from dynabench.kit.db import Base, Key, now
@@ -20,6 +20,8 @@ class Person(Base):
     `language` is that of their pages and mails, empty for what the browser asks for. `email_confirmed_at` is when they
     followed a link that was sent to the address.
     `imported_as` is set for people who are known only from an import: the pseudonym that they have in exports.
+    `public_profile` is true where the person chose to have a page that everybody sees. `known_languages` are the codes
+    of the languages in which the person writes and checks; empty for all.
     """
 
     __tablename__ = "people"
@@ -33,6 +35,8 @@ class Person(Base):
     imported_as: Mapped[str | None] = mapped_column(String(64), unique=True, index=True)
     admin: Mapped[bool] = mapped_column(default=False)
     language: Mapped[str] = mapped_column(String(12), default="", server_default="")
+    public_profile: Mapped[bool] = mapped_column(default=False, server_default=false())
+    known_languages: Mapped[list[Any]] = mapped_column(default=list, server_default="[]")
     terms: Mapped[str] = mapped_column(String(20))
     agreed_at: Mapped[datetime]
     created_at: Mapped[datetime] = mapped_column(default=now)

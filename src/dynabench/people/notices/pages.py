@@ -34,6 +34,7 @@ KIND_NAMES = {
     "webhook": _("Webhook turned off"),
     "proposal": _("Proposed tasks"),
     "announcement": _("Announcements of owners"),
+    "badge": _("Badges that you earn"),
     "archive": _("Task archive"),
 }
 Show = Callable[..., Awaitable[Response]]

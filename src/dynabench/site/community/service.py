@@ -23,6 +23,7 @@ from dynabench.kit.settings import Settings
 from dynabench.people.accounts import service as accounts
 from dynabench.people.accounts.tables import Person
 from dynabench.people.notices import service as notices
+from dynabench.recognition.badges import service as badges
 from dynabench.rounds import people
 from dynabench.rounds.service import record_act
 from dynabench.rounds.tables import Round
@@ -59,6 +60,7 @@ def delete_own_account(session: Session, settings: Settings, person_id: int, *, 
     for statement in notes.forget(person_id):
         session.execute(statement)
     notices.forget_person(session, person_id)
+    badges.forget_person(session, person_id)
     registry.remove_keeper(session, person_id)
     submissions.detach_person(session, settings, person_id)
     library.forget_person(session, person_id)

@@ -18,6 +18,7 @@ from dynabench.collection import overview
 from dynabench.kit import errors
 from dynabench.kit.language import _, ngettext
 from dynabench.people.accounts.auth import Viewer
+from dynabench.recognition.profiles import service as profiles
 from dynabench.rounds.schemas import Number
 from dynabench.site.home.pages import read_lines
 from dynabench.site.home.task_index import TaskLine
@@ -118,6 +119,25 @@ async def model_picture(request: Request, name: str) -> Response:
     return await _send_png(request, lambda: pictures.draw_link_picture(model.name, text))
 
 
+@router.get("/social/people/{name}.png", name="person_picture")
+async def person_picture(request: Request, name: str) -> Response:
+    """A person with a public profile: how often the person's examples fool models."""
+
+    def read(session: Session) -> tuple[str, str, Rate]:
+        profile = profiles.read_profile(session, None, name)
+        counts, checked = profile.total.counts, profile.total.checked
+        text = _(
+            "%(verified)s verified fooling examples, %(checked)s examples of others checked",
+            verified=number(counts.validated),
+            checked=number(checked),
+        )
+        return profile.person.public_name, text, profile.total.rates.vmer
+
+    title, text, rate = await request.app.state.db.aread(read)
+    figure = _vmer(rate) if rate.value is not None else None
+    return await _send_png(request, lambda: pictures.draw_link_picture(title, text, figure))
+
+
 def _vmer(rate: Rate) -> LinkFigure:
     label = _("fooled the models, confirmed by people")
     return LinkFigure(percent(rate.value), label, rate.value, rate.low, rate.high)
@@ -195,7 +215,7 @@ def _site(request: Request) -> str:
 @router.get("/robots.txt", name="robots")
 async def robots(request: Request) -> Response:
     """Search engines may read the pages, not the interface of programs nor what is somebody's own."""
-    closed = ("/api/", "/settings", "/people/me", "/admin", "/login", "/register", "/try")
+    closed = ("/api/", "/settings", "/people/me$", "/people/me/", "/admin", "/login", "/register", "/try")
     lines = ["User-agent: *", *(f"Disallow: {path}" for path in closed), f"Sitemap: {_site(request)}/sitemap.xml"]
     return Response("\n".join(lines) + "\n", media_type="text/plain", headers=FOR_AN_HOUR)
 
@@ -203,7 +223,7 @@ async def robots(request: Request) -> Response:
 @router.get("/sitemap.xml", name="site_map")
 async def site_map(request: Request) -> Response:
     """The public pages: the indexes, and those of each task."""
-    paths = ["/", "/tasks", "/leaderboards", "/models", "/datasets", "/evaluate", "/docs"]
+    paths = ["/", "/tasks", "/leaderboards", "/models", "/datasets", "/evaluate", "/badges", "/docs"]
     for line in await read_lines(request):
         paths += [f"/tasks/{line.id}{page}" for page in ("", "/leaderboard", "/rounds", "/datasets")]
     entries = "".join(f"<url><loc>{escape(_site(request) + path)}</loc></url>" for path in paths)

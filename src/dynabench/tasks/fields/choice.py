@@ -32,6 +32,9 @@ def expand_option(raw: Any) -> Any:
     return {**raw, "label": raw.get("label") or raw.get("value")} if isinstance(raw, dict) else raw
 
 
+_MOST, _DEEPEST = 500, 8
+
+
 class AllowText:
     """Allows in the JSON Schema a text instead of the mapping."""
 
@@ -53,7 +56,7 @@ class OptionsField(Field, ABC):
     """A field with a fixed list of options."""
 
     options: list[AnyOption] = Setting(
-        min_length=2, max_length=200, description="Texts, or mappings of value, label and description."
+        min_length=2, max_length=_MOST, description="Texts, or mappings of value, label and description."
     )
 
     @field_validator("options")
@@ -96,6 +99,7 @@ class Choice(OptionsField):
 
     missing: ClassVar[str] = _("Choose one of the options.")
     no_answer: ClassVar[str] = "is none of the task's options"
+    MOST_LISTED: ClassVar[int] = 50  # options that a page lists to choose from; more are searched by typing
 
     @property
     def keys(self) -> list[str]:
@@ -108,6 +112,11 @@ class Choice(OptionsField):
     def chips(self) -> bool:
         """Tell whether the options fit into a row."""
         return self.type == "choice" and len(self.options) <= self.MOST_KEYS
+
+    @property
+    def searched(self) -> bool:
+        """Tell whether the options are so many that people type and choose from those that match."""
+        return self.type == "choice" and len(self.options) > self.MOST_LISTED
 
     def in_words(self, value: Any) -> str:
         """The option's label."""
@@ -122,8 +131,12 @@ class Choice(OptionsField):
         return raw
 
     def from_form(self, texts: Sequence[str]) -> object:
-        """Return the checked radio button; a list, which is refused, if a client sends several."""
-        return list(texts) if len(texts) > 1 else super().from_form(texts)
+        """Return the chosen value, of a typed label its option's; a list, which is refused, of several texts."""
+        if len(texts) > 1 or not self.searched:
+            return list(texts) if len(texts) > 1 else super().from_form(texts)
+        typed = " ".join(texts[0].split()) if texts else ""
+        by_label = {option.label.casefold(): option.value for option in self.options}
+        return typed if typed in self.values else by_label.get(typed.casefold(), typed)
 
     def from_text(self, text: str) -> object:
         """The text itself."""
@@ -283,7 +296,6 @@ class RankingField(OptionsField):
         return {"type": "array", "items": items, "uniqueItems": True, "minItems": count, "maxItems": count}
 
 
-_MOST, _DEEPEST = 500, 8
 PATH = " › "
 """Between the steps of a path, as in menus."""
 

@@ -5,7 +5,7 @@ export const SLOW = ["layer_integrated_gradients", "integrated_gradients", "shap
 const METHODS = {
   gradient: _("gradient"), layer_integrated_gradients: _("layer integrated gradients"),
   integrated_gradients: _("integrated gradients"), exact: _("exact for this model"),
-  occlusion: _("leave one word out"), shapley: _("Shapley values, sampled"), lime: _("LIME"),
+  occlusion: _("leave one word out"), grad_cam: _("Grad-CAM: the parts that the last layer read"), shapley: _("Shapley values, sampled"), lime: _("LIME"),
 };
 
 /** One word with its weight, which `show` is told on focus and hover. */
@@ -22,8 +22,8 @@ export function wordOf({ text, weight }, label, show, move) {
 }
 
 /** The method and what it leaves out; without its name where a list beside it says that. */
-export function methodInWords({ method, completeness_error: error, cut_short: cut }, listed) {
-  const how = METHODS[method] ?? method ?? "";
+export function methodInWords({ method, completeness_error: error, cut_short: cut, maps = {} }, listed) {
+  const how = method === "occlusion" && Object.keys(maps).length ? _("cover one part after the other") : METHODS[method] ?? method ?? "";
   const missed = error == null || method === "exact" ? "" : _("the weights miss %(percent)s % of the change in its answer", { percent: decimal(100 * error, error < 0.001 ? 2 : 1) });
   const short = cut ? _("time limit reached: best result so far") : "";
   return [listed ? "" : how, missed, short].filter(Boolean).join(" · ");

@@ -5,14 +5,15 @@
  * named in the explanation; `closer` offers the slower, more exact method that the answer names; `parts` ("start end") are labels to switch
  * between, for answers that are explained in parts; `methods` ("occlusion lime") are ways to choose from;
  * fields named in `folded` open on demand; the weights of the field `layer` are told to `<text-layers>`; `lazy` asks only once it is seen. The answer is
- * `{method, closer, label, completeness_error, fields: {field: [{text, start, end, weight}]}}` with weights from -1 to 1;
- * fields may also stand at its top.
+ * `{method, closer, label, completeness_error, fields: {field: [{text, start, end, weight}]}, maps}` with weights from -1 to 1;
+ * fields may also stand at its top. `maps`, rows of weights by field, are drawn over the pictures that `data-pictures` names.
  *
  * Words in blue spoke for the label, words in orange against it; the line under a word carries the same value by its
  * thickness, and the number is shown on focus and hover and read out. Arrow keys move from word to word.
  */
 import { countDown } from "./countdown.js";
 import { _, fetchJson, make } from "./dom.js";
+import { heatMap } from "./heat-map.js";
 import { SLOW, chooser, methodInWords, wordOf } from "./strip-parts.js";
 
 const TRIES = 20; // in a row by itself, ever more rarely; then a button is left
@@ -104,8 +105,11 @@ class TokenStrip extends HTMLElement {
     const [open, shut] = [names.filter((name) => !folded.includes(name)), names.filter((name) => folded.includes(name))];
     const lines = (shown) => shown.map((name) => this.line(name, fields[name], label, open.length > 1 || folded.includes(name)));
     this.readout = make("span", { class: "strip-readout", "aria-hidden": "true" });
+    const pictures = JSON.parse(this.dataset.pictures ?? "{}");
+    const maps = Object.entries(answer.maps ?? {}).filter(([name]) => name in pictures);
+    const heats = maps.map(([name, rows]) => heatMap(`/api/v1/media/${pictures[name]}`, rows, label));
     const more = this.details(shut.length && open.length ? lines(shut) : [], this.foot(answer));
-    this.replaceChildren(...this.switch(), ...lines(open.length ? open : shut), this.key(label), more);
+    this.replaceChildren(...this.switch(), ...heats, ...lines(open.length ? open : shut), this.key(label), more);
     if (layer in fields) this.dispatchEvent(new CustomEvent("text-weighed", { bubbles: true, detail: { model: this.getAttribute("model") ?? "", words: fields[layer] } }));
     if (this.switched) this.querySelector('[aria-pressed="true"]')?.focus();
     this.switched = false;

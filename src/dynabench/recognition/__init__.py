@@ -1,0 +1,1 @@
+"""Recognition of people: public profiles, the hall of fame, and badges."""

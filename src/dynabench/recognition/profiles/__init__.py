@@ -1,0 +1,1 @@
+"""Profiles of people, public where they chose to show them."""
