@@ -63,7 +63,7 @@ class FinishPlan:
 
 @dataclass(frozen=True)
 class OpenWork:
-    """The work that is left on a round: examples without a verdict, flags without a decision, and jobs that may be running."""
+    """The work left on a round: examples without a verdict, flags without a decision, jobs that may be running."""
 
     waiting: int
     flags: int
@@ -72,7 +72,7 @@ class OpenWork:
 
 @dataclass(frozen=True)
 class FinishedRound:
-    """The progress of a round towards the next: its release, the turn that began with it, and the rounds that follow it.
+    """The progress of a round towards the next: its release, the turn that began with it, the rounds that follow it.
 
     `scored` of `evaluations` of models on the release's test parts have ended.
     """
