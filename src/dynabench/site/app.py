@@ -55,6 +55,7 @@ FEATURES = (
     "site.home",
     "site.community",
     "recognition.badges",
+    "recognition.hall",
     "recognition.profiles",
     "site.admin",
     "site.console",
