@@ -61,8 +61,15 @@ async def answer(request: Request) -> Response:
 async def explained(request: Request) -> Response:
     """Save what the author says of an example."""
     request.state.viewer = None
-    explanation = {"values": {}, "errors": {}, "saved": True}
+    explanation = {"values": {}, "errors": {}, "saved": True, "answered": 0, "required": 0}
     return secured(render(request, "collection/_explain.html", **ANSWERED | {"explanation": explanation}))
+
+
+async def live(request: Request) -> Response:
+    """No stream, and counters that stay as they are."""
+    if request.url.path.endswith("/events"):
+        return Response(status_code=204)
+    return JSONResponse({"texts": {}, "counts": {}})
 
 
 async def vote(request: Request) -> Response:
@@ -96,6 +103,8 @@ def app() -> Starlette:
         routes=[
             Route("/gallery/{name}", show),
             Route("/", tasks),
+            Route("/live", live),
+            Route("/live/events", live),
             Route("/try", answer, methods=["POST"]),
             Route("/tasks/{task}/create", answer, methods=["POST"]),
             Route("/examples/{id}/explanation", explained, methods=["POST"]),
@@ -134,9 +143,8 @@ def chromium() -> Iterator[Browser]:
 
 DRAWN = """async () => {
   const frame = () => new Promise(requestAnimationFrame);
-  const drawn = { "token-strip": (strip) => strip.loaded,
-                  "vega-chart": ({ canvas }) => canvas.hidden || canvas.role === "img" };
-  for (const each of document.querySelectorAll("token-strip, vega-chart")) {
+  const drawn = { "token-strip": (strip) => strip.loaded };
+  for (const each of document.querySelectorAll("token-strip")) {
     if (!each.checkVisibility()) continue;
     each.scrollIntoView({ block: "center", behavior: "instant" });
     for (const began = Date.now(); !drawn[each.localName](each); await frame()) {
@@ -151,7 +159,7 @@ DRAWN = """async () => {
 
 
 def settle(page: Page) -> None:
-    """Look at all strips and charts, which are drawn when they are seen, and wait until they are."""
+    """Look at all strips, which are drawn when they are seen, and wait until they are."""
     page.evaluate(DRAWN)
     for selector in ("token-strip[aria-busy]", ".skeleton"):
         page.locator(selector).first.wait_for(state="detached", timeout=PATIENCE)

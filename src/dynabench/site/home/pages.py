@@ -7,8 +7,9 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request
 from sqlalchemy.orm import Session
-from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response
 
+from dynabench.benchmark.leaderboards.saturation_plot import sample_plot
 from dynabench.collection import forms, overview, service
 from dynabench.collection.api import throttle
 from dynabench.kit import errors
@@ -60,7 +61,11 @@ def home_figures(session: Session) -> HomeFigures:
 
 async def read_figures(request: Request, fresh: bool = False) -> HomeFigures:
     """Return the figures that all visitors share, which are a few seconds old at most."""
-    state = request.app.state
+    return await shared_figures(request.app.state, fresh)
+
+
+async def shared_figures(state: Any, fresh: bool = False) -> HomeFigures:
+    """Return the figures that all visitors share, by the state of the application."""
     cached: tuple[float, HomeFigures] | None = getattr(state, "home_figures", None)
     if cached is None or fresh or time.monotonic() - cached[0] > FRESH:
         cached = state.home_figures = (time.monotonic(), await state.db.aread(home_figures))
@@ -86,6 +91,7 @@ async def home_values(request: Request, chart: str = "") -> dict[str, Any]:
         "specimens": figures.specimens,
         "chart": chosen,
         "charts": figures.charts,
+        "sample": sample_plot(),
         "box_tasks": figures.box_tasks,
         "progress": progress,
         "continuation": None,
@@ -131,12 +137,6 @@ async def home(
     if box is None and values["progress"] and not wants_fragment(request):
         response.headers["Refresh"] = str(RETRY_SECONDS)  # nothing is written here yet, so nothing is lost
     return response
-
-
-@router.get("/live", name="live")
-async def live_counters(request: Request) -> JSONResponse:
-    """The texts of the first page's counters."""
-    return JSONResponse(counter_texts((await read_figures(request)).totals), headers={"Cache-Control": "no-store"})
 
 
 @router.get("/try", name="try_task", dependencies=[Depends(seats.load_actions)])
