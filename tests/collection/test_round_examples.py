@@ -56,7 +56,7 @@ def test_nothing_is_shown_before_the_release_but_a_reason_and_numbers(world, cli
         assert "Sentence 1." not in page
         assert "published with the release" in page
         assert "1 example so far" in page
-        assert client.get(f"{PAGE}/examples.csv").status_code == 404
+        assert client.get(f"{PAGE}/examples.csv").status_code == 409
 
 
 def test_filters_are_addresses(world, client):
@@ -115,7 +115,7 @@ def test_a_task_with_a_warning_shows_no_examples(world, client):
     page = client.get(PAGE).text
     assert "Sentence" not in page
     assert "content warning" in page
-    assert client.get(f"{PAGE}/examples.csv").status_code == 404
+    assert client.get(f"{PAGE}/examples.csv").status_code == 409
 
 
 @pytest.mark.parametrize(
@@ -141,10 +141,10 @@ def test_pages_follow_each_other_without_gaps(world, client):
     for number in range(23):
         world.example(writer, input=written(world, number))
     world.state("released")
-    found, address = [], PAGE
+    numbers, address = [], PAGE
     while address:
         page = client.get(address).text
-        found += [part.split(".")[0] for part in page.split("Sentence ")[1:]]
+        numbers += [part.split(".")[0] for part in page.split("Sentence ")[1:]]
         start = page.find('rel="next" href="')
         address = page[start + 17 :].split('"')[0].replace("&amp;", "&") if start > 0 else ""
-    assert found == [str(number) for number in reversed(range(23))]
+    assert numbers == [str(number) for number in reversed(range(23))]

@@ -319,7 +319,7 @@ async def round_examples_file(request: Request, task: str, n: Number, viewer: Vi
             rounds.config_of(session, current.version_id), RoundState(current.state)
         )
         if reason:
-            raise errors.NotFound(reason)
+            raise errors.Conflict(reason)
         return round_examples.export_rows(session, current, filters)
 
     header, rows = await request.app.state.db.aread(read)
