@@ -63,7 +63,7 @@ class NotFound(Problem):
 class Conflict(Problem):
     """The thing exists and its state does not allow this."""
 
-    status, title = 409, _("Conflict")
+    status, title = 409, _("Not possible now")
 
 
 class TooLarge(Problem):
