@@ -256,7 +256,7 @@ def _indented(text: str) -> str:
 
 
 def _first_sentence(text: str) -> str:
-    return text.split(". ")[0].rstrip(".") + "." if text else ""
+    return text.split(". ")[0].rstrip(".").replace("`", "") + "." if text else ""
 
 
 def _kind(part: Mapping[str, Any]) -> InputKind:

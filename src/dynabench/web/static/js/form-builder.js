@@ -66,7 +66,8 @@ class FormBuilder extends HTMLElement {
   }
 
   edit(edit, message = "") {
-    this.queue = this.queue.then(() => this.pressed).then(() => this.send(edit, message)).catch(() => announce(_("This did not work. Try again.")));
+    const moved = new Promise((done) => { setTimeout(done); }); // the focus, after the change that it ends
+    this.queue = this.queue.then(() => moved).then(() => this.pressed).then(() => this.send(edit, message)).catch(() => announce(_("This did not work. Try again.")));
   }
 
   async send(edit, message) {
@@ -106,6 +107,7 @@ class FormBuilder extends HTMLElement {
   remember = (event) => {
     if (event && event.detail?.target?.id !== "builder") return;
     this.open = new Map([...this.querySelectorAll("details")].map((details) => [details.id, details.open]));
+    if (!event) this.top = window.scrollY; // the new form is closed at first, and the page shorter
     const held = document.activeElement;
     if (this.contains(held) && held.id) this.focusOn ??= held.id;
   };
@@ -119,6 +121,8 @@ class FormBuilder extends HTMLElement {
     if (again && !again.disabled) again.focus({ preventScroll: true });
     else if (again) again.parentElement.querySelector("button:not(:disabled)")?.focus({ preventScroll: true });
     this.focusOn = undefined;
+    if (this.top !== undefined) window.scrollTo(0, this.top);
+    this.top = undefined;
   };
 
   dragstart = (event) => {
