@@ -26,6 +26,7 @@ MODELS_NEEDED = {
     "translation": _("a translation model"),
     "qa-extended": _("a model that reads long passages"),
     "vqa": _("a model that sees pictures"),
+    "answers": _("a language model"),
     "chat-preference": _("two language models"),
     "red-team-chat": _("a language model"),
     "red-team-image-prompt": _("an image generator"),
@@ -35,6 +36,10 @@ TEMPLATES = ("translation", "qa-extended", "vqa")
 """Those that have shipped models all the same, for tests and to begin with."""
 ANSWERED_BY = {"hate-emoji": "hate"}
 """Tasks whose models come with another task."""
+CONTEXTS_OF = {"answers": "qa"}
+"""Tasks whose contexts are those of another task."""
+WRITTEN = ("answers",)
+"""Tasks against models that write, which `dynabench model fetch` or the operator adds."""
 CONVERSATIONS = ("chat-preference", "red-team-chat")
 """Tasks against language models, which whoever runs them brings along."""
 DRAWINGS = ("red-team-image-prompt",)
@@ -72,7 +77,8 @@ class ShippedTask:
         yield from self._rows(part)
 
     def _rows(self, kind: str) -> Iterator[dict[str, Any]]:
-        file = files(__package__) / "builtin" / f"{self.config.id}.{kind}.jsonl"
+        task = CONTEXTS_OF.get(self.config.id, self.config.id) if kind == "contexts" else self.config.id
+        file = files(__package__) / "builtin" / f"{task}.{kind}.jsonl"
         if file.is_file():
             with file.open(encoding="utf-8") as lines:
                 yield from (json.loads(line) for line in lines)
@@ -101,6 +107,11 @@ def needed_model(task: str) -> str:
 def shipped_conversations() -> list[ShippedTask]:
     """Return the shipped tasks that are conversations with language models, which do not come with the platform."""
     return [_read(name) for name in CONVERSATIONS]
+
+
+def shipped_writing() -> list[ShippedTask]:
+    """Return the shipped tasks whose models write an answer, and do not come with the platform."""
+    return [_read(name) for name in WRITTEN]
 
 
 def shipped_selections() -> list[ShippedTask]:
