@@ -119,6 +119,7 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("GET", "/search"): Route("anyone", params={"q": "nli"}),
     ("GET", "/api/v1/search"): Route("anyone", params={"q": "nli"}),
     ("GET", "/live"): Route("anyone"),
+    ("GET", "/live/events"): Route("anyone"),
     ("GET", "/try"): Route("anyone", params={"task": "sentiment"}),
     ("GET", "/docs"): Route("anyone"),
     ("GET", "/docs/{name:path}"): Route("anyone"),

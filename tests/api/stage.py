@@ -32,6 +32,7 @@ class Stage(Props):
 
     def __init__(self, client: Any, database: Database, scene: Scene) -> None:
         self.client, self.database, self.scene = client, database, scene
+        client.app.state.live.places.most = 0  # a stream would not end
         self.callers = {role: Caller(client, NAMES[role], keys.id, keys.token) for role, keys in scene.people.items()}
         self.ids = {caller.name: caller.id for caller in self.callers.values()}
         self.browsers = {role: Browser(client) for role in ("anon", *NAMES)}

@@ -191,7 +191,7 @@ CLIPPED = """() => [...document.querySelectorAll("table")].filter((table) => {
 def test_no_table_is_cut_without_a_hint_that_it_goes_on(page, width):
     page.set_viewport_size({"width": width, "height": 900})
     for path in (BOARD, "/tasks/sentiment/slices", "/tasks/sentiment/matrix"):
-        page.goto(path, wait_until="networkidle")
+        page.goto(path)
         if path == BOARD:
             page.get_by_role("link", name="model-3").click()
             expect(page.locator("[data-detail]")).to_contain_text("Second")

@@ -61,8 +61,15 @@ async def answer(request: Request) -> Response:
 async def explained(request: Request) -> Response:
     """Save what the author says of an example."""
     request.state.viewer = None
-    explanation = {"values": {}, "errors": {}, "saved": True}
+    explanation = {"values": {}, "errors": {}, "saved": True, "answered": 0, "required": 0}
     return secured(render(request, "collection/_explain.html", **ANSWERED | {"explanation": explanation}))
+
+
+async def live(request: Request) -> Response:
+    """No stream, and counters that stay as they are."""
+    if request.url.path.endswith("/events"):
+        return Response(status_code=204)
+    return JSONResponse({"texts": {}, "counts": {}})
 
 
 async def vote(request: Request) -> Response:
@@ -96,6 +103,8 @@ def app() -> Starlette:
         routes=[
             Route("/gallery/{name}", show),
             Route("/", tasks),
+            Route("/live", live),
+            Route("/live/events", live),
             Route("/try", answer, methods=["POST"]),
             Route("/tasks/{task}/create", answer, methods=["POST"]),
             Route("/examples/{id}/explanation", explained, methods=["POST"]),

@@ -9,6 +9,7 @@ from dynabench.benchmark.ranking import DisplayedScore
 from dynabench.benchmark.standings import Entrant, ScoreCell
 from dynabench.collection.attributions import Overlap
 from dynabench.collection.boards import Mine, RoundRank
+from dynabench.collection.create_page import SILENT
 from dynabench.collection.figure_schemas import BoardPage, BoardRow, FigureRateOut
 from dynabench.collection.overview import Excerpt
 from dynabench.collection.programs import Board, Compared, Line
@@ -93,7 +94,7 @@ CREATE = {
                           initial={}),
     "values": {"input": {}, "answer": {}}, "problem": "", "tries": [], "outcome": None, "tried": None, "asks": True,
     "against": ["nli-minilm", "nli-ngram"],
-    "explanation": {"values": {}, "errors": {}, "saved": False}, "retracted": False, "asked_for": NLI.ask,
+    "explanation": SILENT, "retracted": False, "asked_for": NLI.ask,
     "changes": [], "overlaps": {}, "goals": [], "quota": None, "announcements": [], "checks": 4, "worked": [],
     "place": RoundRank(rank=2, people=7), "progress": {"examples": 312, "validated": 61},
 }  # fmt: skip

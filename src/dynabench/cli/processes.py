@@ -40,16 +40,15 @@ def web(
 
 
 def _server(settings: Settings) -> "uvicorn.Server":
-    import uvicorn
-
     from dynabench.kit import logs
     from dynabench.operations.key_check import check_keys
     from dynabench.operations.migrations import upgrade
+    from dynabench.site.live.server import WebServer
 
     logs.configure(settings.log_format)
     upgrade(settings)
     check_keys(settings)
-    return uvicorn.Server(server_config(settings))
+    return WebServer(server_config(settings))
 
 
 def server_config(settings: Settings) -> "uvicorn.Config":

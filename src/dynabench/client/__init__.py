@@ -239,9 +239,13 @@ class Client(Submitting, Talking):
         """One example with its predictions and its verdict."""
         return cast(Json, self.request("GET", f"/examples/{example}"))
 
-    def explain(self, example: int, values: Json) -> Json:
-        """Say why your example is right and what tricked the model, by the task's `ask` fields."""
-        return cast(Json, self.request("POST", f"/examples/{example}/explanations", json=values))
+    def explain(self, example: int, values: Json, *, draft: bool = False) -> Json:
+        """Say why your example is right and what tricked the model, by the task's `ask` fields.
+
+        A `draft` may lack answers that the task requires: `{id, values, complete, answered, required}`.
+        """
+        params = {"draft": "true"} if draft else {}
+        return cast(Json, self.request("POST", f"/examples/{example}/explanations", json=values, params=params))
 
     def retract(self, example: int) -> Json:
         """Take your example back."""

@@ -136,14 +136,22 @@ async def explain(
     id: security.RowId,
     body: dict[str, Any],
     person: Member,
+    draft: bool = False,
 ) -> schemas.ExplanationOut:
     """Say why your example is right and what tricked the model: an object by the names of the task's `ask` fields.
 
-    A later explanation takes the place of an earlier one.
+    A later explanation takes the place of an earlier one. As a `draft` it may lack answers that the task requires; it
+    is kept for you alone, and counts once none is lacking.
     """
     db: Database = request.app.state.db
-    explanation = await db.awrite(service.explain, person, id, body)
-    return schemas.ExplanationOut(id=explanation.id, values=explanation.values)
+    saved = await db.awrite(service.explain, person, id, body, draft=draft)
+    return schemas.ExplanationOut(
+        id=saved.explanation.id,
+        values=saved.explanation.values,
+        complete=saved.explanation.complete,
+        answered=saved.answered,
+        required=saved.required,
+    )
 
 
 @router.post("/examples/{id}/judgement")

@@ -14,7 +14,7 @@ from dynabench.collection.chat import schemas as chats
 from dynabench.collection.drawing import pages as drawings
 from dynabench.collection.forms import Posted
 from dynabench.collection.schemas import HandoutOut, OutcomeOut
-from dynabench.collection.service import DraftOutcome
+from dynabench.collection.service import DraftOutcome, SavedExplanation
 from dynabench.collection.tables import Example
 from dynabench.kit.db import Database
 from dynabench.people.accounts.tables import Person
@@ -28,7 +28,8 @@ from dynabench.tasks.conditions import ConditionFacts
 
 TRIES = 20  # earlier tries on a context that are listed
 WORKED = 2  # verified examples that are shown before the first try
-SILENT: dict[str, Any] = {"values": {}, "errors": {}, "saved": False}
+SILENT: dict[str, Any] = {"values": {}, "errors": {}, "saved": False, "answered": 0, "required": 0}
+"""The explanation of an example of which its author has said nothing yet, as `_explain.html` reads it."""
 
 
 async def prepare_page(
@@ -163,6 +164,12 @@ def asking(
         if len(possible) == len(asked_for):
             return {"asked_for": possible}
         asked_for = possible
+
+
+def explanation_values(saved: SavedExplanation) -> dict[str, Any]:
+    """Return a saved explanation as `_explain.html` reads it."""
+    values = saved.explanation.values
+    return SILENT | {"values": values, "saved": True, "answered": saved.answered, "required": saved.required}
 
 
 def _spent(session: Session, person: Person | None, task: str) -> bool:

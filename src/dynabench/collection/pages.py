@@ -190,13 +190,12 @@ async def explain(request: Request, id: RowId, person: Member) -> Response:
     except media_uploads.Unstored as problem:
         pairs, unstored = problem.pairs, problem
     written = config.form("ask", pairs)
-    explanation: dict[str, Any] = {"values": written, "errors": {}, "saved": False}
+    explanation = create_page.SILENT | {"values": written}
     status = 200
     try:
         if unstored is not None:
             raise unstored
-        stored_explanation = await db.awrite(service.explain, person, id, written)
-        explanation |= {"values": stored_explanation.values, "saved": True}
+        explanation = create_page.explanation_values(await db.awrite(service.explain, person, id, written, draft=True))
     except errors.Invalid as problem:
         explanation["errors"], status = problem.fields, 422
     return _explained(request, example, context, config, task, fooled, explanation, False, status)
@@ -222,6 +221,7 @@ async def judge(request: Request, id: RowId, person: Member) -> Response:
     values["values"] = {"input": example.input, "answer": example.answer}
     values["checks"] = await create_page.checks_left(request, person, task)
     values |= create_page.stored_outcome_values(config, handout, example, service.outcome(example, fooled))
+    values["explanation"] = create_page.SILENT | {"values": await db.aread(service.explained_values, id)}
     return render(request, "collection/create.html", fragment="collection/_answer.html", **values)
 
 

@@ -130,7 +130,7 @@ def example(example_id: int) -> Select[Example]:
 
 
 def explanation(example_id: int) -> Select[Explanation]:
-    """The latest explanation of an example: one index probe."""
+    """The latest explanation of an example, or draft of one: one index probe."""
     return select(Explanation).where(Explanation.example_id == example_id).order_by(Explanation.id.desc()).limit(1)
 
 
@@ -171,7 +171,7 @@ def marked(round_id: int, model: str, limit: int) -> Select[Explanation, StoredA
     each.
     """
     later, earlier = aliased(Explanation), aliased(StoredAttribution)
-    last = ~exists().where(later.example_id == Explanation.example_id, later.id > Explanation.id)
+    last = ~exists().where(later.example_id == Explanation.example_id, later.id > Explanation.id, later.complete)
     first = ~exists().where(
         earlier.example_id == StoredAttribution.example_id,
         earlier.model == StoredAttribution.model,
@@ -181,7 +181,7 @@ def marked(round_id: int, model: str, limit: int) -> Select[Explanation, StoredA
         select(Explanation, StoredAttribution)
         .join(Example, Example.id == Explanation.example_id)
         .join(StoredAttribution, StoredAttribution.example_id == Example.id)
-        .where(Example.round_id == round_id, StoredAttribution.model == model, last, first)
+        .where(Example.round_id == round_id, Explanation.complete, StoredAttribution.model == model, last, first)
         .where(~withdrawn(Example.id.expression))
         .order_by(Explanation.id.desc())
         .limit(limit)
@@ -216,8 +216,9 @@ def seen(ids: Sequence[int]) -> Select[Example, Standing, Round, Context, Person
 
 
 def explanations(ids: Sequence[int]) -> Select[Explanation]:
-    """The latest explanation of each of some examples: index probes for each."""
-    newest = select(func.max(Explanation.id)).where(Explanation.example_id.in_(ids)).group_by(Explanation.example_id)
+    """The latest complete explanation of each of some examples: index probes for each."""
+    complete = select(func.max(Explanation.id)).where(Explanation.example_id.in_(ids), Explanation.complete)
+    newest = complete.group_by(Explanation.example_id)
     return select(Explanation).where(Explanation.id.in_(newest))
 
 

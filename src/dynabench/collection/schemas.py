@@ -277,10 +277,13 @@ class JudgementIn(StrictModel):
 
 
 class ExplanationOut(BaseModel):
-    """The author's explanation of their example."""
+    """The author's explanation of their example: a draft while fewer answers are given than the task requires."""
 
     id: int
     values: Values
+    complete: bool
+    answered: int
+    required: int
 
 
 class RetractionOut(BaseModel):

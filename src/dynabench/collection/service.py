@@ -177,8 +177,22 @@ def fooled(session: Session, example_id: int) -> bool | None:
     return session.get_one(Standing, example_id).fooled
 
 
-def explain(session: Session, person: Person, example_id: int, values: dict[str, Any]) -> Explanation:
-    """Keep what the author says of their example; a later explanation takes the place of this one."""
+@dataclass(frozen=True)
+class SavedExplanation:
+    """An explanation as it was saved, with how many of the answers that the task requires it has."""
+
+    explanation: Explanation
+    answered: int
+    required: int
+
+
+def explain(
+    session: Session, person: Person, example_id: int, values: dict[str, Any], *, draft: bool = False
+) -> SavedExplanation:
+    """Keep what the author says of their example; a later explanation takes the place of this one.
+
+    A `draft` may lack required answers: it is kept for its author, and counts once it has them all.
+    """
     example = eligibility.own_example(session, person, example_id)
     current = session.get_one(Round, example.round_id, with_for_update={"read": True})
     if current.state == RoundState.RELEASED:
@@ -190,16 +204,27 @@ def explain(session: Session, person: Person, example_id: int, values: dict[str,
     model_fooled = fooled(session, example.id)
     task_id = current.task_id
     values = media.fill_media_values(session, task_id, config.ask, "ask", values, person_id=person.id)
-    cleaned = config.clean_ask(values, input=example.input, fooled=model_fooled, context=context, answer=example.answer)
+    facts = {"input": example.input, "context": context, "answer": example.answer}
+    cleaned = config.clean_ask(values, fooled=model_fooled, draft=draft, **facts)
+    around = {**context, **example.input, **example.answer}
+    required = config.required_questions(cleaned, fooled=model_fooled, around=around)
+    answered = sum(name in cleaned for name in required)
     latest = session.scalar(queries.explanation(example.id))
     if latest is not None and latest.values == cleaned:
-        return latest  # pages save each field when it is left
+        return SavedExplanation(latest, answered, len(required))  # pages save each field when it is left
     media.bind_media(session, task_id, cleaned, example_id=example.id)
-    explanation = Explanation(example_id=example.id, values=cleaned)
+    explanation = Explanation(example_id=example.id, values=cleaned, complete=answered == len(required))
     session.add(explanation)
     session.flush()
-    search.say(session, explanation)
-    return explanation
+    if explanation.complete:
+        search.say(session, explanation)
+    return SavedExplanation(explanation, answered, len(required))
+
+
+def explained_values(session: Session, example_id: int) -> dict[str, Any]:
+    """Return what the author has said of their example so far, also as a draft; {} for nothing."""
+    latest = session.scalar(queries.explanation(example_id))
+    return latest.values if latest else {}
 
 
 def retract(session: Session, person: Person, example_id: int) -> None:

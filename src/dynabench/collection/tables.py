@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint, false, func, select, text
+from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint, false, func, select, text, true
 from sqlalchemy.orm import Mapped, column_property, mapped_column, relationship
 
 from dynabench.kit.db import Base, Key, now
@@ -202,13 +202,17 @@ Prediction.errs = column_property(func.coalesce(_latest, Prediction.fooled))
 
 
 class Explanation(Base):
-    """The author's explanation of their example, written afterwards; the latest one counts."""
+    """The author's explanation of their example, written afterwards; the latest complete one counts.
+
+    One that is not `complete` lacks an answer that the task requires: a draft, for its author alone.
+    """
 
     __tablename__ = "explanations"
 
     id: Mapped[int] = mapped_column(Key, primary_key=True)
     example_id: Mapped[int] = mapped_column(ForeignKey("examples.id"), index=True)
     values: Mapped[dict[str, Any]]
+    complete: Mapped[bool] = mapped_column(default=True, server_default=true())
     at: Mapped[datetime] = mapped_column(default=now)
 
 

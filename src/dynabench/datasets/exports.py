@@ -72,7 +72,7 @@ FROM validations v LEFT JOIN undos u ON u.validation_id = v.id WHERE {ids:v.exam
 """
 EXPLANATIONS = """
 SELECT example_id, '{"values":' || {json:x.values} || ',"at":"' || {moment:at} || '"}'
-FROM explanations x WHERE {ids:example_id} ORDER BY example_id, id
+FROM explanations x WHERE complete AND {ids:example_id} ORDER BY example_id, id
 """
 ASSISTANCES = """
 SELECT example_id, '{"shown":' || shown || ',"outcome":"' || outcome || '","distance":' ||

@@ -311,6 +311,11 @@ def public_profiles(person: Table) -> ColumnElement[bool]:
     return and_(person.public_profile, person.deleted_at.is_(None))
 
 
+def name_in_activity(person: Person) -> str:
+    """Return the name under which live pages tell what a person does; empty unless their profile is public."""
+    return person.public_name if shows_profile(None, person) else ""
+
+
 def is_withheld(standing: ExampleStanding) -> bool:
     """Tell whether a release withholds an example: moderators and owners do not see it either."""
     return standing.withheld

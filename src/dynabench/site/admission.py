@@ -37,6 +37,8 @@ CHANGES, CHANGES_OF_VISITORS, PERIOD = 1200, 300, 60.0
 """Requests of one address that change something, in so many seconds: with a person's cookie or token, and without."""
 REMEMBERED, REMEMBERED_SECONDS = 10_000, 3600.0
 """Number of cookies and tokens of people that are remembered, and for how many seconds."""
+STREAMS = frozenset({"/live/events"})
+"""Addresses whose answers go on for as long as a page is open: they hold no place, and bound themselves."""
 ALWAYS = frozenset({"/healthz", "/readyz", "/metrics"})
 """Addresses that answer under any load, as static files do: they cost nothing, and watchers need them."""
 
@@ -69,20 +71,22 @@ class Admission:
             await (await problems.respond(request, problem))(scope, receive, send)
             return
         self.working.take(sender)
-        held = self.working
+        held: Places | None = self.working
 
         async def begun(message: Message) -> None:
             nonlocal held
             if message["type"] == "http.response.start" and held is self.working:
-                held.give_back(sender)
-                held = self.answering
-                held.take(sender)
+                self.working.give_back(sender)
+                held = None if request.url.path in STREAMS else self.answering
+                if held is not None:
+                    held.take(sender)
             await send(message)
 
         try:
             await self.in_turn(request, (sender, credential), receive, begun)
         finally:
-            held.give_back(sender)
+            if held is not None:
+                held.give_back(sender)
             if not credential and scope.get("state", {}).get("viewer") is not None:
                 self.credentials.remember(security.bearer(request) or security.session_cookie(request))
 

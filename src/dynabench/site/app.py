@@ -30,6 +30,7 @@ from dynabench.people.notices import events
 from dynabench.site import middleware, problems, process_routes
 from dynabench.site.admission import Admission, scale
 from dynabench.site.cards.calculator import Calculator
+from dynabench.site.live.feed import Feed
 from dynabench.site.middleware import CleanAddress, Frame
 from dynabench.site.process_routes import Description, Readiness
 from dynabench.site.request_bodies import BodyLimit
@@ -53,6 +54,7 @@ FEATURES = (
     "benchmark.releases",
     "cycle",
     "site.home",
+    "site.live",
     "site.community",
     "recognition.badges",
     "recognition.profiles",
@@ -197,6 +199,7 @@ def create_app(settings: Settings | None = None, host: Any = None) -> FastAPI:
         beating = asyncio.create_task(heartbeat.follow_loop())
         yield
         beating.cancel()
+        await app.state.live.close()
         if chats := getattr(app.state, "chats", None):
             await chats.close()
         await app.state.host.close()
@@ -230,6 +233,7 @@ def create_app(settings: Settings | None = None, host: Any = None) -> FastAPI:
     app.state.limiter = security.Limiter()
     app.state.description = Description(app.openapi)
     app.state.readiness = Readiness()
+    app.state.live = Feed(app.state)
     app.state.count_checks = places.count_checks
     problems.install(app)
     app.router.routes.extend(routes())

@@ -11,7 +11,7 @@ from rapidfuzz.distance import Levenshtein
 from dynabench.kit.errors import Invalid
 from dynabench.kit.language import _
 from dynabench.tasks import config_checks, reading
-from dynabench.tasks.conditions import ConditionFacts
+from dynabench.tasks.conditions import ConditionFacts, any_condition_holds
 from dynabench.tasks.fields import AnyField, Chat, Choice, Drawing, Field, Image, MediaField, Text, Values, innermost
 from dynabench.tasks.fields.base import clean_group, read_group_form
 from dynabench.tasks.fields.hidden import Hidden
@@ -183,13 +183,24 @@ class TaskConfig(Section):
         fooled: bool | None,
         context: Values | None = None,
         answer: Values | None = None,
+        draft: bool = False,
     ) -> dict[str, Any]:
         """Return the annotator's answers to the questions after the outcome; fields that do not apply are dropped.
 
-        While the outcome is not known, fields for either outcome do not apply.
+        While the outcome is not known, fields for either outcome do not apply. Of a `draft`, required fields may still
+        be empty.
         """
         around = {**(context or {}), **input}
-        return clean_group("ask", self.ask, values, around, ConditionFacts(fooled, None, {**around, **(answer or {})}))
+        facts = ConditionFacts(fooled, None, {**around, **(answer or {})})
+        return clean_group("ask", self.ask, values, around, facts, draft=draft)
+
+    def required_questions(self, values: Values, *, fooled: bool | None, around: Values) -> list[str]:
+        """Return the names of the required fields after the outcome that apply, given the clean `values` of a draft.
+
+        `around` holds the values of context, input and answer.
+        """
+        facts = ConditionFacts(fooled, None, {**around, **values})
+        return [field.name for field in self.ask if field.required and any_condition_holds(field.when, facts)]
 
     def clean_validation(
         self,

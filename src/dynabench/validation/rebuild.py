@@ -373,7 +373,7 @@ def index_written(session: Session, ids: Collection[int]) -> None:
 def _describe_examples(session: Session, some: Some) -> list[search.News]:
     explanations: dict[int, list[dict[str, Any]]] = defaultdict(list)
     for example_id, values in session.execute(
-        select(Explanation.example_id, Explanation.values).where(some(Explanation.example_id))
+        select(Explanation.example_id, Explanation.values).where(some(Explanation.example_id), Explanation.complete)
     ):
         explanations[example_id].append(values)
     flags = select(Validation).where(Validation.vote == Verdict.FLAGGED, ~UNDONE)

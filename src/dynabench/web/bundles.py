@@ -37,6 +37,7 @@ PARTS: Mapping[str, tuple[str, ...]] = {
 BUNDLES: Mapping[str, str] = {
     "css/site.css": "css/main.css",
     "js/site.js": "js/main.js",
+    "js/live-feed.js": "js/live-feed.js",
     **{name: name for name in PARTS},
 }
 """Name under which a bundle is served -> the source that it begins with."""

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request
 from sqlalchemy.orm import Session
-from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response
 
 from dynabench.collection import forms, overview, service
 from dynabench.collection.api import throttle
@@ -60,7 +60,11 @@ def home_figures(session: Session) -> HomeFigures:
 
 async def read_figures(request: Request, fresh: bool = False) -> HomeFigures:
     """Return the figures that all visitors share, which are a few seconds old at most."""
-    state = request.app.state
+    return await shared_figures(request.app.state, fresh)
+
+
+async def shared_figures(state: Any, fresh: bool = False) -> HomeFigures:
+    """Return the figures that all visitors share, by the state of the application."""
     cached: tuple[float, HomeFigures] | None = getattr(state, "home_figures", None)
     if cached is None or fresh or time.monotonic() - cached[0] > FRESH:
         cached = state.home_figures = (time.monotonic(), await state.db.aread(home_figures))
@@ -131,12 +135,6 @@ async def home(
     if box is None and values["progress"] and not wants_fragment(request):
         response.headers["Refresh"] = str(RETRY_SECONDS)  # nothing is written here yet, so nothing is lost
     return response
-
-
-@router.get("/live", name="live")
-async def live_counters(request: Request) -> JSONResponse:
-    """The texts of the first page's counters."""
-    return JSONResponse(counter_texts((await read_figures(request)).totals), headers={"Cache-Control": "no-store"})
 
 
 @router.get("/try", name="try_task", dependencies=[Depends(seats.load_actions)])

@@ -130,6 +130,10 @@ class Field(Section, ABC):
             raise FieldError(self.missing)
         return value
 
+    def clean_draft(self, raw: object, beside: Values = NOTHING) -> Any:
+        """Return the value as it is stored in a draft, in which every field may be left empty. Raises FieldError."""
+        return None if raw is None else self.check(raw, beside)
+
     @abstractmethod
     def check(self, raw: object, beside: Values) -> Any:
         """Return the stored form of `raw`, which is not None; None for an empty value. Raises FieldError."""
@@ -206,11 +210,17 @@ _UNKNOWN = 20  # told at most
 
 
 def clean_fields(
-    fields: Sequence[Field], values: object, beside: Values = NOTHING, facts: ConditionFacts | None = None
+    fields: Sequence[Field],
+    values: object,
+    beside: Values = NOTHING,
+    facts: ConditionFacts | None = None,
+    *,
+    draft: bool = False,
 ) -> dict[str, Any]:
     """Return the stored form of `values`, without empty optional fields and fields that do not apply.
 
-    `beside` holds the values of other fields that these may refer to, `facts` further facts for their conditions.
+    `beside` holds the values of other fields that these may refer to, `facts` further facts for their conditions. Of a
+    `draft`, required fields may still be empty.
     Raises FieldError with the messages by name.
     """
     if not isinstance(values, Mapping):
@@ -227,8 +237,9 @@ def clean_fields(
             field.when, replace(base_facts, values={**base_facts.values, **cleaned})
         ):
             continue
+        clean = field.clean_draft if draft else field.clean
         try:
-            value = field.clean(values.get(field.name), {**beside, **cleaned})
+            value = clean(values.get(field.name), {**beside, **cleaned})
         except FieldError as error:
             problems |= error.messages(field.name)
         else:
@@ -245,6 +256,8 @@ def clean_group(
     values: object,
     beside: Values | None = None,
     facts: ConditionFacts | None = None,
+    *,
+    draft: bool = False,
 ) -> dict[str, Any]:
     """Return the stored form of `values`, without empty optional fields and fields that do not apply.
 
@@ -252,7 +265,7 @@ def clean_group(
     `input.hypothesis`. `beside` holds the values that spans refer to.
     """
     try:
-        return clean_fields(fields, values, beside or {}, facts)
+        return clean_fields(fields, values, beside or {}, facts, draft=draft)
     except FieldError as error:
         raise Invalid(error.messages(group)) from None
 

@@ -11,6 +11,14 @@ function load() {
   }
 }
 
+const LIVE_AFTER = 1500;
+
+/** The live feed comes once the page is there: nothing that is read or used waits for it. */
+function loadFeed() {
+  if (document.querySelector("[data-live]")) setTimeout(() => import(new URL("../js/live-feed.js", import.meta.url)), LIVE_AFTER);
+}
+
 export function startParts() {
   document.addEventListener("htmx:load", load);
+  window.addEventListener("load", loadFeed);
 }
