@@ -50,40 +50,36 @@ _HALF_BITS = 4
 _FP32, _BF16 = 4, 2
 
 
-@dataclass(eq=False)
-class SharedModel:
-    """The parts of fetched weights, for as long as any model of this process uses them, and their copy in fp32."""
-
-    model: Any
-    processor: Any
-    device: str
-    twin: Any = None
-    lock: threading.Lock = field(default_factory=threading.Lock)
-
-
 class Parts(NamedTuple):
     """A model in evaluation mode, what reads its inputs, and where it computes."""
 
     model: Any
     processor: Any
     device: str
-    shared: SharedModel | None = None
+
+
+@dataclass(eq=False)
+class SharedModel:
+    """The parts of fetched weights, for as long as any model of this process uses them, and their copy in fp32."""
+
+    parts: Parts
+    twin: Any = None
+    lock: threading.Lock = field(default_factory=threading.Lock)
 
 
 _shared: WeakValueDictionary[tuple[str, ...], SharedModel] = WeakValueDictionary()
 _sharing = threading.Lock()
 
 
-def load_shared(options: Options, auto: str, processor: str) -> Parts:
-    """Return the parts of fetched weights, which several models of a process read once; raises `Invalid`."""
+def load_shared(options: Options, auto: str, processor: str) -> SharedModel:
+    """Return fetched weights, which several models of a process read once; raises `Invalid`."""
     place = fetched.find_weights(options.fetched, options.sha256)
     key = (str(place), options.sha256, options.precision, auto, processor)
     with _sharing:
         shared = _shared.get(key)
         if shared is None:
-            parts = load_weights(place, options, auto, processor)
-            shared = _shared[key] = SharedModel(parts.model, parts.processor, parts.device)
-        return Parts(shared.model, shared.processor, shared.device, shared)
+            shared = _shared[key] = SharedModel(load_weights(place, options, auto, processor))
+        return shared
 
 
 def load_weights(folder: Path, options: Options, auto: str, processor: str) -> Parts:
@@ -266,7 +262,7 @@ class Architecture(ABC):
         self.details = details
         self.options = options
         self.model = parts.model
-        self._shared = parts.shared
+        self._shared: SharedModel | None = None
         self.run: Any = self.predictor(parts.model, parts.processor, parts.device)
         self._packed = ExitStack()
 
@@ -275,7 +271,10 @@ class Architecture(ABC):
         """Load the model; raises `Invalid` or `Unavailable`. With `bulk`, weights are laid out for speed as well."""
         cls.fits(card, options)
         if options.fetched and not bulk:  # weights that are laid out for speed have no second user
-            return cls(card, details, options, load_shared(options, cls.auto, cls.processor))
+            shared = load_shared(options, cls.auto, cls.processor)
+            architecture = cls(card, details, options, shared.parts)
+            architecture._shared = shared
+            return architecture
         place = fetched.find_weights(options.fetched, options.sha256) if options.fetched else folder
         architecture = cls(card, details, options, load_weights(place, options, cls.auto, cls.processor))
         if bulk:
