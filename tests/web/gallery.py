@@ -143,9 +143,8 @@ def chromium() -> Iterator[Browser]:
 
 DRAWN = """async () => {
   const frame = () => new Promise(requestAnimationFrame);
-  const drawn = { "token-strip": (strip) => strip.loaded,
-                  "vega-chart": ({ canvas }) => canvas.hidden || canvas.role === "img" };
-  for (const each of document.querySelectorAll("token-strip, vega-chart")) {
+  const drawn = { "token-strip": (strip) => strip.loaded };
+  for (const each of document.querySelectorAll("token-strip")) {
     if (!each.checkVisibility()) continue;
     each.scrollIntoView({ block: "center", behavior: "instant" });
     for (const began = Date.now(); !drawn[each.localName](each); await frame()) {
@@ -160,7 +159,7 @@ DRAWN = """async () => {
 
 
 def settle(page: Page) -> None:
-    """Look at all strips and charts, which are drawn when they are seen, and wait until they are."""
+    """Look at all strips, which are drawn when they are seen, and wait until they are."""
     page.evaluate(DRAWN)
     for selector in ("token-strip[aria-busy]", ".skeleton"):
         page.locator(selector).first.wait_for(state="detached", timeout=PATIENCE)

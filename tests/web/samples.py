@@ -5,6 +5,7 @@ from types import SimpleNamespace as Thing
 
 from dynabench.benchmark.evaluations.measures import find_measure
 from dynabench.benchmark.leaderboards.best_models import BestModel, BoardSummary
+from dynabench.benchmark.leaderboards.saturation_plot import sample_plot
 from dynabench.benchmark.ranking import DisplayedScore
 from dynabench.benchmark.standings import Entrant, ScoreCell
 from dynabench.collection.attributions import Overlap
@@ -148,13 +149,14 @@ def drawn(found):
     by = found.by
     made = [
         charts.rates_per_day(*[[(day, each.rates.mer, each.rates.vmer) for day, each in by["day"].items()]] * 2),
-        charts.rates_by_condition([(name, each.rates.vmer) for name, each in by["start"].items()], "Start"),
-        charts.rates_by_condition([(name, each.rates.vmer) for name, each in by["source"].items()], "Author"),
+        charts.rates_by_condition([(name, each.rates.vmer) for name, each in by["start"].items()]),
+        charts.rates_by_condition([(name, each.rates.vmer) for name, each in by["source"].items()]),
     ]
     return [chart for chart in made if chart]
 
 
 HISTORY = [(1, wilson(130, 300)), (2, wilson(90, 280)), (3, wilson(61, 310)), (4, wilson(82, 312))]
+TARGETS_OF_ROUNDS = ["nli-ngram", "nli-minilm", "nli-minilm", "nli-pair"]
 SPECIMENS = [
     {"task": "nli", "task_name": NLI.name, "round": 4, "context": [Excerpt(NLI.context[0], PREMISE, {})],
      "input": [Excerpt(NLI.input[0], HYPOTHESIS, {})], "answer": "contradiction", "votes": 2,
@@ -209,7 +211,8 @@ TARGETS = [
 CHARTS = [chart for line in LINES if (chart := saturation_chart(line))]
 HOME = {
     "lines": LINES, "total": 2, "sorts": SORTS, "totals": TOTALS, "counters": counter_texts(TOTALS),
-    "specimens": SPECIMENS, "chart": CHARTS[0], "charts": CHARTS, "box_tasks": LINES, "box": BOX, "progress": None,
+    "specimens": SPECIMENS, "chart": CHARTS[0], "charts": CHARTS, "sample": sample_plot(),
+    "box_tasks": LINES, "box": BOX, "progress": None,
     "continuation": None,
 }  # fmt: skip
 NOTHING = Totals(0, 0, None, *[0] * 10)
@@ -275,7 +278,7 @@ NO_PROGRAMS = Board([], Compared(UNKNOWN, UNKNOWN, UNKNOWN), Compared(UNKNOWN, U
 NO_FIGURES = RoundStatistics(figures(), clustered_rate([], []), clustered_rate([], []), {})
 TASK = {
     "task": "nli", "config": NLI, "round": _round(), "numbers": [4, 3, 2, 1], "owners": ["grace"],
-    "statistics": FOUND, "chart": charts.rate_over_rounds(HISTORY), "examples": SPECIMENS[:1],
+    "statistics": FOUND, "chart": charts.rate_over_rounds(HISTORY, TARGETS_OF_ROUNDS), "examples": SPECIMENS[:1],
     "targets": TARGETS, "lower_bound": True,
 }  # fmt: skip
 NO_ROUND = {**dict.fromkeys(("round", "statistics", "chart")), "numbers": [], "examples": [], "owners": [],

@@ -1,13 +1,23 @@
-import json
-import re
+from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 
 import pytest
-import vl_convert
+from hypothesis import given
+from hypothesis import strategies as st
 
+from dynabench.benchmark.leaderboards.saturation_plot import ClosedGap, saturation_plot
 from dynabench.kit.language import translate
 from dynabench.stats.rates import UNKNOWN, wilson
 from dynabench.web import charts
+from dynabench.web.environment import environment
+
+RATES = st.integers(1, 400).flatmap(lambda n: st.builds(wilson, st.integers(0, n), st.just(n)))
+
+
+def markup(chart) -> str:
+    """The chart as pages draw it."""
+    source = '{% import "web/components.html" as ui with context %}{{ ui.figure(chart) }}'
+    return environment().from_string(source).render(chart=chart)
 
 
 def test_a_clear_fall_is_the_title():
@@ -17,58 +27,76 @@ def test_a_clear_fall_is_the_title():
 
 def test_overlapping_intervals_are_no_finding():
     assert "not clearly changed" in charts.rate_over_rounds([(1, wilson(3, 10)), (2, wilson(2, 10))]).title
-    assert (
-        "No clear difference" in charts.rates_by_condition([("a", wilson(3, 10)), ("b", wilson(2, 10))], "Start").title
-    )
+    assert "No clear difference" in charts.rates_by_condition([("a", wilson(3, 10)), ("b", wilson(2, 10))]).title
 
 
-def test_rounds_without_examples_are_left_out():
+def test_there_is_no_chart_of_one_point():
+    day = [("2026-11-21", wilson(5, 20), wilson(3, 20))]
+    assert charts.rates_per_day(day, day) is None
+    assert charts.rates_by_condition([("a", wilson(3, 10)), ("b", UNKNOWN)]) is None
     assert charts.rate_over_rounds([(1, UNKNOWN)]) is None
-    assert len(charts.rate_over_rounds([(1, UNKNOWN), (2, wilson(1, 4))]).rows) == 1
+    single = charts.rate_over_rounds([(1, UNKNOWN), (2, wilson(1, 4))])
+    assert single.plot is None
+    assert "<svg" not in markup(single)
+    assert "25%" in markup(single)
 
 
-@pytest.mark.parametrize("days", [1, 5])
-def test_the_table_says_what_the_chart_draws(days):
-    rates = [(f"2026-11-{day + 1:02}", wilson(5 + day, 20), wilson(day, 20)) for day in range(days)]
-    chart = charts.rates_per_day(rates, rates)
-    assert len(chart.rows) == days
+def test_each_round_names_the_targets_of_its_own():
+    rates = [(1, UNKNOWN), (2, wilson(1, 4)), (3, wilson(2, 4))]
+    chart = charts.rate_over_rounds(rates, ["first", "second", "third"])
+    assert [row.name for row in chart.plot.rows] == ["Round 2, second", "Round 3, third"]
+
+
+@given(st.lists(RATES, min_size=2, max_size=12))
+def test_every_value_lies_within_its_interval_and_its_axis(rates):
+    plot = charts.rate_plot([charts.rate_row(f"row {at}", rate) for at, rate in enumerate(rates)])
+    for row in plot.rows:
+        assert 0 <= plot.place(row.low) <= plot.place(row.value) <= plot.place(row.high) <= 100
+    assert plot.ticks[0][0] == 0
+    assert plot.ticks[-1][0] == 100
+
+
+@given(st.lists(st.tuples(RATES, RATES), min_size=2, max_size=40))
+def test_the_table_says_what_the_lines_draw(pairs):
+    days = [(f"{datetime(2026, 11, 1) + timedelta(days=3 * at):%Y-%m-%d}", *pair) for at, pair in enumerate(pairs)]
+    chart = charts.rates_per_day(days, days)
+    assert [len(curve.points) for curve in chart.plot.curves] == [len(days)] * 2
+    assert len(chart.rows) == len(days)
     assert {len(row) for row in chart.rows} == {len(chart.columns)}
-    text = json.dumps(chart.spec)
-    assert "vega/v6" in text
-    assert "http" not in text.replace(chart.spec["$schema"], "")
+    assert all(0 <= x <= 100 and charts.TOP <= y <= charts.BOTTOM
+               for curve in chart.plot.curves for x, y, _text in curve.points)  # fmt: skip
+    labels = sorted(curve.label_y for curve in chart.plot.curves)
+    assert labels[1] - labels[0] >= charts.LABEL_GAP
 
 
-def test_names_are_data_not_expressions():
-    chart = charts.rates_by_condition([("</script><b>'+alert(1)", wilson(1, 2))], "Start")
-    assert "alert(1)" in json.dumps(chart.spec["data"])
-    assert "alert(1)" not in json.dumps({key: value for key, value in chart.spec.items() if key != "data"})
+def test_names_are_text_and_never_markup():
+    name = "</dt><script>alert(1)</script>"
+    drawn = markup(charts.rates_by_condition([(name, wilson(1, 2)), ("b", wilson(1, 2))]))
+    assert "<script" not in drawn
+    assert "&lt;script&gt;" in drawn
+    assert "style=" not in drawn
 
 
 def test_anything_with_an_interval_will_do():
-    assert charts.rate_over_rounds([(1, SimpleNamespace(value=0.5, low=0.4, high=0.6, n=90))]).rows == [
-        ["1", "50.0%", "40.0% to 60.0%", "90"]
-    ]
+    rate = SimpleNamespace(value=0.5, low=0.4, high=0.6, n=90)
+    assert charts.rate_row("a", rate) == charts.ChartRow("a", 0.5, "50%", "40%–60% · n 90", 0.4, 0.6)
 
 
-def svg_of(chart):
-    return vl_convert.vega_to_svg(chart.spec if hasattr(chart, "spec") else chart)
+@pytest.mark.parametrize(("low", "high"), [(0, 1), (0, 0.004), (-3, 12), (5, 5), (0, 123456)])
+def test_ticks_are_few_round_and_inside(low, high):
+    ticks = charts.round_ticks(low, high)
+    assert 1 <= len(ticks) <= charts.TICKS
+    assert all(low <= tick <= high for tick in ticks)
 
 
-def test_days_with_few_examples_have_no_rates_of_their_own():
-    daily = [(f"2026-11-{day + 1:02}", wilson(day % 2, 1), wilson(0, 1)) for day in range(8)]
-    sofar = [(f"2026-11-{day + 1:02}", wilson((day + 1) // 2, day + 1), wilson(0, day + 1)) for day in range(8)]
-    chart = charts.rates_per_day(daily, sofar)
-    assert [row[1] for row in chart.rows][-2:] == ["42.9%", "50.0%"], "all examples so far, no zigzag of 0 and 100 %"
-    assert "up to and including the day" in translate(chart.note)
-    many = [(day, wilson(5 + at, 20), wilson(at, 20)) for at, (day, *_) in enumerate(daily)]
-    assert [row[5] for row in charts.rates_per_day(many, sofar).rows] == ["20"] * 8, "enough a day: rates of each day"
-
-
-def test_models_of_one_instant_stand_over_their_day():
-    points = [
-        {"series": "Round 1", "at": f"2026-11-23T18:04:22.{ms}+00:00", "value": value, "tip": "x"}
-        for ms, value in ((509000, -1.0), (509400, -0.4))
-    ]
-    texts = re.findall(r"<text[^>]*>([^<]*)</text>", svg_of(charts.saturation_lines(points)))
-    assert "23 Nov 2026" in texts
-    assert not [text for text in texts if text.startswith(".")], "no milliseconds"
+def test_rounds_without_two_models_at_different_times_have_no_line():
+    start = datetime(2026, 11, 23, tzinfo=UTC)
+    gap = ClosedGap(start, -1.0, "first")
+    assert saturation_plot({}) is saturation_plot({1: [gap]}) is None
+    assert saturation_plot({1: [gap, ClosedGap(start + timedelta(seconds=3), -0.4, "second")]}) is None
+    later = ClosedGap(start + timedelta(days=4), 0.4, "better than people")
+    plot = saturation_plot({1: [gap], 2: [gap, later]})
+    [curve] = plot.curves
+    assert translate(curve.name) == "round 2"
+    assert plot.top == curve.points[-1][1] < plot.people, "what is far above people stands at the upper end"
+    assert [text for _x, text in plot.x_ticks] == ["23 Nov", "24 Nov", "25 Nov", "27 Nov"]

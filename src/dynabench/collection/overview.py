@@ -205,7 +205,7 @@ def task_page(session: Session, task_id: str) -> dict[str, Any]:
         "statistics": figures,
         "targets": _targets(session, current, figures) if current and figures else [],
         "lower_bound": target_figures.is_lower_bound(session, current) if current else False,
-        "chart": charts.rate_over_rounds(history(session, opened_rounds)),
+        "chart": charts.rate_over_rounds(history(session, opened_rounds), _target_names(session, opened_rounds)),
         "examples": specimens(session, task_id, SPECIMENS),
     }
 
@@ -248,16 +248,19 @@ def _charts(figures: RoundStatistics) -> list[Chart]:
     )
     possible_charts = [
         charts.rates_per_day(daily, cumulative),
-        _by(by["start"], _("Start"), folding.STARTS),
-        _by(by["source"], _("Written by"), WRITERS),
+        _by(by["start"], folding.STARTS),
+        _by(by["source"], WRITERS),
     ]
     return [chart for chart in possible_charts if chart]
 
 
-def _by(figures: Mapping[str, Figures], about: str, names: Mapping[str, str]) -> Chart | None:
-    """A breakdown, unless all examples are of one kind: that picture would only repeat the total."""
-    if len(figures) < 2:
-        return None
+def _by(figures: Mapping[str, Figures], names: Mapping[str, str]) -> Chart | None:
     return charts.rates_by_condition(
-        [(names.get(name, name), condition_figures.rates.vmer) for name, condition_figures in figures.items()], about
+        [(names.get(name, name), condition_figures.rates.vmer) for name, condition_figures in figures.items()]
     )
+
+
+def _target_names(session: Session, task_rounds: Sequence[Round]) -> list[str]:
+    """The names of the targets of rounds, oldest first."""
+    views_of_rounds = [views.round_out(session, round_) for round_ in reversed(task_rounds)]
+    return [", ".join(target.model for target in view.targets) for view in views_of_rounds]

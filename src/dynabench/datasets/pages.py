@@ -1,5 +1,6 @@
 """Datasets as pages: all of them, a task's, one; and what owners change."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from anyio import to_thread
@@ -33,12 +34,15 @@ from dynabench.rounds import views as round_views
 from dynabench.rounds.tables import RoundState
 from dynabench.rounds.uploaded_files import refused_file
 from dynabench.web import render
+from dynabench.web.charts import ChartRow, RowPlot
+from dynabench.web.filters import number
 from dynabench.web.pages import wants_fragment
 
 router = APIRouter(include_in_schema=False)
 router.include_router(twin_pages.router)
 Words = Annotated[str, Query(max_length=100)]
 SHOWN_ROWS = 10  # of a public dataset, on its page
+SLICES_AT_ONCE = 12
 MOST_SLICES = 30
 REFUSED_ROWS = 50
 
@@ -167,11 +171,11 @@ async def dataset_page(
         "given": {},
         "warning": "",
     }
-    values |= {"once_public": False, "slices": [], "most": 1, "hub": request.app.state.settings.hub_url}
+    values |= {"once_public": False, "slices": [], "slice_plots": [], "hub": request.app.state.settings.hub_url}
     if dataset.version:
         values |= await db.aread(_citation_values, request, viewer, task, name)
         slices = sorted(dataset.version.slices.items(), key=lambda each: -each[1])
-        values |= {"slices": slices[:MOST_SLICES], "most": max([n for _, n in slices], default=1), "tags": len(slices)}
+        values |= {"slices": slices[:MOST_SLICES], "slice_plots": slice_plots(slices), "tags": len(slices)}
         if disclosure.rows:
             try:
                 version = await db.aread(library.readable_version, viewer, task, name)
@@ -333,3 +337,11 @@ async def start_dataset(
         wrong = {str(error["loc"][0]): error["msg"] for error in problem.errors()}
         return await _dataset_preview(request, task, file, person, form, 422, wrong)
     return redirect(request, "dataset", task=task, name=name)
+
+
+def slice_plots(slices: Sequence[tuple[str, int]]) -> list[RowPlot]:
+    """Return the numbers of rows by tag as bars: those that are shown at once, and the others."""
+    rows = [ChartRow(tag, float(count), number(count)) for tag, count in slices[:MOST_SLICES]]
+    most = max([row.value for row in rows], default=1.0)
+    parts = [rows[:SLICES_AT_ONCE], rows[SLICES_AT_ONCE:]]
+    return [RowPlot("bars", tuple(part), (), 0.0, most, "models") for part in parts if part]

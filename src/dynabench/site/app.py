@@ -57,6 +57,7 @@ FEATURES = (
     "site.live",
     "site.community",
     "recognition.badges",
+    "recognition.hall",
     "recognition.profiles",
     "site.admin",
     "site.console",

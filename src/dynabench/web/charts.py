@@ -1,18 +1,25 @@
-"""Charts as Vega-Lite documents: rates with intervals, heat maps, scatter plots, lines over time."""
+"""Charts that pages draw as SVG: rows of intervals or bars, lines over time, shaded tables.
+
+Places across are percent of the width and heights are pixels (`web/plots.html`), so that text keeps its size on a
+phone. Pictures of boards, which are files, are drawn by Vega.
+"""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any, ClassVar, Protocol
 
 from dynabench.kit.language import _, translate
 from dynabench.web.filters import day as short_day
 from dynabench.web.filters import number, percent
 
 PEOPLE, MODELS, INK, INK_2, LINE = "#c2571a", "#1f5fbf", "#1c1b18", "#57534b", "#dfdbd1"
-MIN_DAILY = 20
-"""Examples a day from which a rate of one day is drawn: below, it jumps between 0 and 100 %."""
-LABEL_GAP = 0.08  # names of lines that end closer than this would stand on each other
+LABEL_GAP = 14  # pixels between the names of two lines
 FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif'
+TOP, BOTTOM, BARS = 14, 190, 40  # of a plot of lines; its bars stand below
+SHADES = 10
+TICKS = 6
+Ticks = tuple[tuple[float, str], ...]
 
 
 class RateInterval(Protocol):
@@ -29,29 +36,123 @@ class RateInterval(Protocol):
 
 
 @dataclass(frozen=True)
+class ChartRow:
+    """A value with its name, the text of its number, a note, and the ends of its interval."""
+
+    name: str
+    value: float
+    text: str
+    note: str = ""
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class RowPlot:
+    """Values below each other on one axis from `low` to `high`, as `intervals` or `bars`, with their numbers.
+
+    `actor` is people or models. `line` is a value that all are compared with, `people` the value of people.
+    """
+
+    kind: str
+    rows: tuple[ChartRow, ...]
+    ticks: Ticks
+    low: float
+    high: float
+    actor: str = "people"
+    line: float | None = None
+    people: float | None = None
+
+    def place(self, value: float) -> float:
+        """Return the place of a value in percent of the axis."""
+        return round(100 * min(1.0, max(0.0, (value - self.low) / (self.high - self.low))), 2)
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A line of a plot. `points` are (percent, pixels, text), `band` a polygon, `style` names its colour."""
+
+    name: str
+    points: tuple[tuple[float, float, str], ...]
+    style: str = "people"
+    band: str = ""
+    label_y: float = 0.0
+    extended: bool = False
+
+    @property
+    def path(self) -> str:
+        """The points of the line; an extended one holds its height up to the right end."""
+        places = [f"{x},{y}" for x, y, _text in self.points]
+        return " ".join([*places, f"100,{self.points[-1][1]}"] if self.extended else places)
+
+
+@dataclass(frozen=True)
+class LinePlot:
+    """Lines over time. `bars` are (percent, height, text) and stand below; `people` is the height of people's line."""
+
+    kind: ClassVar[str] = "lines"
+    curves: tuple[Curve, ...]
+    x_ticks: Ticks
+    y_ticks: Ticks
+    bars: tuple[tuple[float, float, str], ...] = ()
+    people: float | None = None
+    top: float = TOP
+    bottom: float = BOTTOM
+
+    @property
+    def height(self) -> float:
+        """The height of the whole picture."""
+        return self.bottom + (BARS if self.bars else 0) + 22
+
+
+@dataclass(frozen=True)
+class ShadedCell:
+    """A number with the step of its shade, 0 to `SHADES`, and what it says in words."""
+
+    text: str
+    shade: int
+    tip: str
+
+
+@dataclass(frozen=True)
+class ShadedTable:
+    """Names above and on the left of shaded numbers; `corner` says what both are."""
+
+    kind: ClassVar[str] = "shades"
+    corner: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[ShadedCell | None, ...]], ...]
+
+
+@dataclass(frozen=True)
 class Chart:
-    """A chart: `title` states the finding; `spec` is Vega; `columns` and `rows` hold the same as a table."""
+    """A chart: `title` states the finding; `plot` is drawn unless the title says all; `columns` and `rows` are a table.
+
+    Plots whose numbers stand beside them have no table.
+    """
 
     title: str
-    spec: dict[str, Any]
-    columns: list[str | tuple[str, str]]
-    rows: list[list[str]]
+    plot: RowPlot | LinePlot | ShadedTable | None
     note: str = ""
+    columns: list[str | tuple[str, str]] = field(default_factory=list)
+    rows: list[list[str]] = field(default_factory=list)
 
 
-def rate_over_rounds(rates: Sequence[tuple[int, RateInterval]]) -> Chart | None:
-    """A rate over rounds as dots with whiskers; None where no round has examples."""
-    with_value = [(f"{number}", rate) for number, rate in rates if rate.value is not None]
-    if not with_value:
+def rate_over_rounds(rates: Sequence[tuple[int, RateInterval]], targets: Sequence[str] = ()) -> Chart | None:
+    """A rate over rounds, with the targets of each; only its title for one round, None where no round has examples."""
+    names = dict(zip((round_number for round_number, _rate in rates), targets, strict=False))
+    known_rates = [(round_number, rate) for round_number, rate in rates if rate.value is not None]
+    if not known_rates:
         return None
+    labels = [f"{round_number}" for round_number, _rate in known_rates]
+    title = _change("vMER", [rate for _number, rate in known_rates], _("round %(n)s"), labels[0], labels[-1])
+    rows = []
+    for round_number, rate in known_rates:
+        name = translate(_("Round %(n)s", n=round_number))
+        rows.append(rate_row(f"{name}, {names[round_number]}" if names.get(round_number) else name, rate))
+    plot = rate_plot(rows) if len(rows) > 1 else None
     return Chart(
-        title=_change(
-            "vMER", [rate for _name, rate in with_value], _("round %(n)s"), with_value[0][0], with_value[-1][0]
-        ),
-        note=_("Share of examples that fooled the models and were verified by people, with 95% intervals."),
-        spec=_dots([_point(name, rate) for name, rate in with_value], translate(_("Round"))),
-        columns=[_("Round"), *_rate_columns()],
-        rows=[[name, *_cells(rate)] for name, rate in with_value],
+        title, plot, _("Share of examples that fooled the models and were verified by people, with 95% intervals.")
     )
 
 
@@ -59,90 +160,123 @@ def rates_per_day(
     rates: Sequence[tuple[str, RateInterval, RateInterval]],
     cumulative: Sequence[tuple[str, RateInterval, RateInterval]],
 ) -> Chart | None:
-    """MER and vMER by UTC day (`2026-11-21`) as lines with bands; None where there is no day with examples.
+    """MER and vMER of all examples up to and including each UTC day (`2026-11-21`), and the examples of each day.
 
-    Each day's own `rates` where every day has at least `ENOUGH` examples; else `cumulative` ones, of all examples up
-    to and including a day.
+    `rates` are those of each day, of which the numbers of examples are drawn. None with fewer than two days.
     """
-    days = [entry for entry in rates if entry[1].value is not None]
-    if not days:
+    days = [entry for entry in cumulative if entry[1].value is not None and entry[2].value is not None]
+    if len(days) < 2:
         return None
-    daily = len(days) == 1 or min(mer.n for _day, mer, _vmer in days) >= MIN_DAILY
-    days = days if daily else [entry for entry in cumulative if entry[1].value is not None]
-    points = [
-        {**_point(day, rate), "series": series}
-        for day, mer, vmer in days
-        for series, rate in (("MER", mer), ("vMER", vmer))
-    ]
-    first, last = short_day(days[0][0]), short_day(days[-1][0])
-    title = _change("vMER", [vmer for _day, _mer, vmer in days], "", first, last)
-    return Chart(
-        title=title,
-        note=_(
-            "MER counts every example that fooled the models, vMER those verified by people. The "
-            "newest days lag: votes come later. Days are UTC; intervals are 95%."
+    dates = [date.fromisoformat(day) for day, _mer, _vmer in days]
+    span = max((dates[-1] - dates[0]).days, 1)
+    places = [round(100 * (at - dates[0]).days / span, 2) for at in dates]
+    curves = [
+        _curve(name, style, list(zip(places, column, strict=True)), style == "people")
+        for name, style, column in (
+            ("MER", "ink", [mer for _day, mer, _vmer in days]),
+            ("vMER", "people", [vmer for _day, _mer, vmer in days]),
         )
-        if daily
-        else _(
-            "MER counts every example that fooled the models, vMER those verified by people, each "
-            "over all examples up to and including the day, because some days have fewer than %(n)s. "
-            "Votes come later. Days are UTC; intervals are 95%%.",
-            n=MIN_DAILY,
+    ]
+    counts = {day: mer.n for day, mer, _vmer in rates}
+    most = max([*counts.values(), 1])
+    bars = tuple(
+        (place, round((BARS - 10) * counts[day] / most, 1), f"{short_day(day)}: {number(counts[day])}")
+        for place, (day, _mer, _vmer) in zip(places, days, strict=True)
+        if counts.get(day)
+    )
+    chosen = sorted({round(at * (len(days) - 1) / min(4, len(days) - 1)) for at in range(min(5, len(days)))})
+    plot = LinePlot(
+        tuple(spread_labels(curves)),
+        tuple((places[at], short_day(days[at][0])) for at in chosen),
+        tuple((_height(part / 4), percent(part / 4)) for part in range(5)),
+        bars,
+    )
+    return Chart(
+        _change("vMER", [vmer for _day, _mer, vmer in days], "", short_day(days[0][0]), short_day(days[-1][0])),
+        plot,
+        _(
+            "MER counts every example that fooled the models, vMER those verified by people, each over all examples up "
+            "to and including the day; votes come later. The band is the 95% interval, the bars are the examples of "
+            "each UTC day."
         ),
-        spec=_lines(points) if len(days) > 1 else _rows([_point("MER", days[0][1]), _point("vMER", days[0][2])]),
-        columns=[
-            _("Day"),
-            "MER",
-            (_("MER: 95% interval"), "num"),
-            "vMER",
-            (_("vMER: 95% interval"), "num"),
-            ("n", "num"),
-        ],  # fmt: skip,
-        rows=[
+        [_("Day"), "MER", (_("MER: 95% interval"), "num"), "vMER", (_("vMER: 95% interval"), "num"), ("n", "num")],
+        [
             [day, percent(mer.value, 1), _between(mer), percent(vmer.value, 1), _between(vmer), number(mer.n)]
             for day, mer, vmer in days
         ],
     )
 
 
-def rates_by_condition(rates: Sequence[tuple[str, RateInterval]], about: str) -> Chart | None:
-    """A rate by condition, such as the start or the source, as rows of dots with whiskers; `about` names the column."""
-    with_value = [(name, rate) for name, rate in rates if rate.value is not None]
-    if not with_value:
+def rates_by_condition(rates: Sequence[tuple[str, RateInterval]]) -> Chart | None:
+    """A rate by condition, such as the start or the source; None where fewer than two have examples."""
+    known_rates = [(name, rate) for name, rate in rates if rate.value is not None]
+    if len(known_rates) < 2:
         return None
     return Chart(
-        title=_compare(with_value),
-        note=_("vMER with 95% intervals."),
-        spec=_rows([_point(name, rate) for name, rate in with_value]),
-        columns=[about, *_rate_columns()],
-        rows=[[name, *_cells(rate)] for name, rate in with_value],
+        _compare(known_rates),
+        rate_plot([rate_row(name, rate) for name, rate in known_rates]),
+        _("vMER with 95% intervals."),
     )
 
 
-def _rate_columns() -> list[str | tuple[str, str]]:
-    return [("vMER", "num"), (_("95% interval"), "num"), ("n", "num")]
+def rate_row(name: str, rate: RateInterval) -> ChartRow:
+    """Return a share as a row of a plot."""
+    value = rate.value or 0.0
+    note = f"{percent(rate.low)}–{percent(rate.high)} · n {number(rate.n)}"
+    return ChartRow(translate(name), value, percent(value), note, rate.low, rate.high)
 
 
-def _point(name: str, rate: RateInterval) -> dict[str, Any]:
-    value, low, high = rate.value, rate.low, rate.high
-    text = f"{translate(name)}: {percent(value, 1)} ({_between(rate)}), n {number(rate.n)}"
-    return {
-        "name": translate(name),
-        "value": value,
-        "low": low,
-        "high": high,
-        "n": rate.n,
-        "tip": text,
-        "label": percent(value),
-    }
+def rate_plot(
+    rows: Sequence[ChartRow], actor: str = "people", line: float | None = None, people: float | None = None
+) -> RowPlot:
+    """Return shares on an axis from 0 to 25, 50 or 100 percent, whichever holds all of them."""
+    ends = [row.high if row.high is not None else row.value for row in rows]
+    most = max([*ends, line or 0.0, people or 0.0])
+    top = next(end for end in (0.25, 0.5, 1.0) if most <= end or end == 1.0)
+    ticks = tuple((25.0 * part, percent(top * part / 4)) for part in range(5))
+    if top == 0.25:
+        ticks = tuple((20.0 * part, percent(top * part / 5)) for part in range(6))
+    return RowPlot("intervals", tuple(rows), ticks, 0.0, top, actor, line, people)
+
+
+def _curve(name: str, style: str, points: Sequence[tuple[float, RateInterval]], banded: bool) -> Curve:
+    drawn = tuple(
+        (x, _height(rate.value or 0.0), f"{name} {percent(rate.value, 1)} ({_between(rate)}), n {number(rate.n)}")
+        for x, rate in points
+    )
+    above = [f"{x},{_height(rate.high or 0.0)}" for x, rate in points]
+    below = [f"{x},{_height(rate.low or 0.0)}" for x, rate in reversed(points)]
+    return Curve(name, drawn, style, " ".join(above + below) if banded else "", drawn[-1][1])
+
+
+def _height(share: float) -> float:
+    return round(BOTTOM - (BOTTOM - TOP) * share, 1)
+
+
+def spread_labels(curves: Sequence[Curve]) -> list[Curve]:
+    """Return the curves with labels at their ends that do not stand on each other, in the same order."""
+    places: dict[int, float] = {}
+    above = float("-inf")
+    for at in sorted(range(len(curves)), key=lambda at: curves[at].points[-1][1]):
+        above = places[at] = max(curves[at].points[-1][1] + 4, above + LABEL_GAP)
+    return [
+        Curve(curve.name, curve.points, curve.style, curve.band, round(places[at], 1), curve.extended)
+        for at, curve in enumerate(curves)
+    ]
+
+
+def round_ticks(low: float, high: float) -> list[float]:
+    """Return at most `TICKS` round numbers from `low` to `high`."""
+    span = (high - low) or 1.0
+    step = next(
+        size * 10.0**power for power in range(-6, 12) for size in (1, 2, 5) if span / (size * 10.0**power) < TICKS
+    )
+    first = int(-(-low // step))
+    return [round((first + at) * step, 9) for at in range(TICKS) if (first + at) * step <= high + 1e-9]
 
 
 def _between(rate: RateInterval) -> str:
     return translate(_("%(low)s to %(high)s", low=percent(rate.low, 1), high=percent(rate.high, 1)))
-
-
-def _cells(rate: RateInterval) -> list[str]:
-    return [percent(rate.value, 1), _between(rate), number(rate.n)]
 
 
 def _differ(first: RateInterval, second: RateInterval) -> bool:
@@ -183,76 +317,11 @@ def _compare(rates: Sequence[tuple[str, RateInterval]]) -> str:
     return _("No clear difference between %(least)s and %(most)s yet", least=least, most=most)
 
 
-def _dots(points: list[dict[str, Any]], axis: str) -> dict[str, Any]:
-    import altair as alt
-
-    base = alt.Chart(chart_data(points)).encode(
-        x=alt.X("name:N", title=axis, sort=None, axis=alt.Axis(labelAngle=0, grid=False)), tooltip="tip:N"
-    )
-    scale = alt.Y("low:Q", title=translate(_("vMER (% of examples)")), axis=_percents(), scale=alt.Scale(zero=True))
-    whisker = base.mark_rule(color=PEOPLE, strokeWidth=2, strokeCap="round").encode(y=scale, y2="high:Q")
-    line = base.mark_line(color=LINE, strokeWidth=2).encode(y="value:Q")
-    dot = base.mark_circle(color=PEOPLE, size=90, opacity=1).encode(y="value:Q")
-    text = base.mark_text(align="left", dx=9, color=INK, fontSize=13).encode(y="value:Q", text="label:N")
-    return compile_chart(alt.layer(line, whisker, dot, text).properties(width="container", height=220))
-
-
-def _lines(points: list[dict[str, Any]]) -> dict[str, Any]:
-    import altair as alt
-
-    colour = alt.Color("series:N", legend=None, scale=alt.Scale(domain=["MER", "vMER"], range=[INK_2, PEOPLE]))
-    days = len({point["name"] for point in points})
-    ticks = alt.Axis(format="%-d %b", tickCount=min(days, 7), grid=False, labelOverlap="greedy", labelSeparation=12)
-    x = alt.X("name:T", title=translate(_("Day (UTC)")), timeUnit="utcyearmonthdate", axis=ticks)
-    base = alt.Chart(chart_data(points)).encode(x=x, color=colour)
-    y = alt.Y("low:Q", title=translate(_("% of examples")), axis=_percents(), scale=alt.Scale(zero=True))
-    band = base.mark_area(opacity=0.14).encode(y=y, y2="high:Q")
-    line = base.mark_line(strokeWidth=2).encode(y="value:Q")
-    dot = base.mark_circle(size=48, opacity=1).encode(y="value:Q", tooltip="tip:N")
-    last = max(point["name"] for point in points)
-    ends = sorted((point for point in points if point["name"] == last), key=lambda point: -point["value"])
-    close = ends[0]["value"] - ends[-1]["value"] < LABEL_GAP
-    names = [
-        alt.Chart(chart_data([end]))
-        .mark_text(align="left", dx=8, dy=dy if close else 0, fontWeight=600, fontSize=13)
-        .encode(x=x, color=colour, y="value:Q", text="series:N")
-        for end, dy in zip(ends, (-8, 8), strict=False)
-    ]
-    return compile_chart(alt.layer(band, line, dot, *names).properties(width="container", height=240), right=44)
-
-
-def _rows(points: list[dict[str, Any]]) -> dict[str, Any]:
-    import altair as alt
-
-    base = alt.Chart(chart_data(points)).encode(
-        y=alt.Y(
-            "name:N",
-            title=None,
-            sort=None,
-            axis=alt.Axis(grid=False, domain=False, ticks=False, labelFontSize=14, labelPadding=12),
-        ),
-        tooltip="tip:N",
-    )
-    scale = alt.X("low:Q", title=translate(_("% of examples")), axis=_percents(), scale=alt.Scale(zero=True))
-    whisker = base.mark_rule(color=PEOPLE, strokeWidth=2, strokeCap="round").encode(x=scale, x2="high:Q")
-    dot = base.mark_circle(color=PEOPLE, size=90, opacity=1).encode(x="value:Q")
-    text = base.mark_text(align="left", dx=-4, dy=-13, color=INK, fontSize=13).encode(x="value:Q", text="label:N")
-    return compile_chart(
-        alt.layer(whisker, dot, text).properties(width="container", height=44 * len(points) + 12), right=40
-    )
-
-
 def chart_data(points: list[dict[str, Any]]) -> Any:
     """Return points as data for Altair."""
     import altair as alt
 
     return alt.Data(values=points)  # type: ignore[no-untyped-call]
-
-
-def _percents() -> Any:
-    import altair as alt
-
-    return alt.Axis(format="%", tickCount=5, domain=False, ticks=False)
 
 
 def compile_chart(chart: Any, right: int = 28) -> dict[str, Any]:
@@ -267,76 +336,3 @@ def compile_chart(chart: Any, right: int = 28) -> dict[str, Any]:
     styled = styled.configure_view(stroke=None).configure_axis(**axis, **text)
     spec: dict[str, Any] = vl_convert.vegalite_to_vega(styled.to_dict())
     return spec
-
-
-FEW = 5  # columns whose names may make them wide
-DARKEST = 0.55  # opacity of the darkest cell: its number can be read on it, in light and in dark
-WIDTH, HEIGHT = 92, 44  # of a cell
-MAX_NAMED_POINTS = 8  # points that are all named
-MAX_CELL_WIDTH = 180  # of a cell that has room for its column's name
-LETTER = 7.6  # width of a letter of a label
-
-
-def heat_map(
-    cells: Sequence[dict[str, Any]], better: str = "higher", columns: Sequence[str] = (), whole: bool = False
-) -> dict[str, Any]:
-    """Return a heat map.
-
-    A cell has `row`, `column`, `value`, `label`, `note` (a smaller line) and `tip`; more is darker.
-
-    Where less is better, `better` is "lower" and less is darker. Rows keep the order of the cells, columns that of
-    `columns`, else the same. `whole` says that values are shares, of which 0 is the palest and 1 the darkest.
-    """
-    import altair as alt
-
-    values = [cell["value"] for cell in cells]
-    low, high = (0.0, 1.0) if whole else (min(values), max(values))
-    spread = (high - low) or 1.0
-    shades = [(value - low) / spread if better == "higher" else (high - value) / spread for value in values]
-    points = [{**cell, "shade": round(DARKEST * shade, 3)} for cell, shade in zip(cells, shades, strict=True)]
-    rows, names = len({cell["row"] for cell in cells}), {cell["column"] for cell in cells}
-    longest = max(map(len, names)) * LETTER + 8
-    wide = int(max(WIDTH, min(MAX_CELL_WIDTH, longest))) if len(names) <= FEW else WIDTH
-    slanted = longest > wide and len(names) > FEW
-    axis = alt.Axis(labelAngle=-35 if slanted else 0, labelAlign="left" if slanted else "center", orient="top",
-                    grid=False, domain=False, ticks=False,
-                    labelLimit=MAX_CELL_WIDTH if slanted else wide - 6)  # fmt: skip
-    side = alt.Axis(grid=False, domain=False, ticks=False, labelLimit=150, labelPadding=8)
-    has_notes = any(cell["note"] for cell in cells)
-    base = alt.Chart(chart_data(points)).encode(
-        x=alt.X("column:N", sort=list(columns) or None, title=None, axis=axis, scale=alt.Scale(paddingInner=0.03)),
-        y=alt.Y("row:N", sort=None, title=None, axis=side, scale=alt.Scale(paddingInner=0.06)),
-        tooltip="tip:N",
-    )
-    field = base.mark_rect(color=MODELS, cornerRadius=3).encode(opacity=alt.Opacity("shade:Q", scale=None))
-    frame = base.mark_rect(filled=False, stroke=LINE, cornerRadius=3)
-    number = base.mark_text(color=INK, fontSize=14, fontWeight=600, dy=-6 if has_notes else 0).encode(text="label:N")
-    below = base.mark_text(color=INK, fontSize=11, dy=11).encode(text="note:N")
-    chart = alt.layer(frame, field, number, below).properties(width=alt.Step(wide), height=HEIGHT * rows)
-    return compile_chart(chart, right=8)
-
-
-def saturation_lines(points: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Lines over time of points with `series`, `at` (ISO), `value` and `tip`: people at 0, first models at -1."""
-    import altair as alt
-
-    days = len({point["at"][:10] for point in points})  # of one instant an axis in time would show milliseconds
-    ticks = alt.Axis(format="%-d %b %Y", tickCount=min(days, 6), grid=False, labelOverlap="greedy")
-    x = alt.X("at:T", title=None, timeUnit="utcyearmonthdate", axis=ticks)
-    y = alt.Y(
-        "value:Q",
-        title=translate(_("first model −1, people 0")),
-        scale=alt.Scale(domainMin=-1.1),
-        axis=alt.Axis(tickCount=5),
-    )
-    base = alt.Chart(chart_data(list(points))).encode(x=x, y=y, detail="series:N", tooltip="tip:N")
-    line = base.mark_line(color=MODELS, strokeWidth=2, interpolate="step-after")
-    dot = base.mark_circle(color=MODELS, size=60, opacity=1)
-    last = {point["series"]: point for point in points}
-    ends = alt.Chart(chart_data(list(last.values()))).encode(x=x, y=y, text="series:N")
-    names = ends.mark_text(align="left", dx=8, color=INK, fontSize=13)
-    people = alt.Chart(chart_data([{"value": 0.0, "text": translate(_("people"))}]))
-    rule = people.mark_rule(color=PEOPLE, strokeWidth=2, strokeDash=[6, 4]).encode(y="value:Q")
-    named = people.mark_text(color=PEOPLE, align="left", dx=4, dy=-9, x=0, fontSize=13, fontWeight=600)
-    chart = alt.layer(rule, line, dot, names, named.encode(y="value:Q", text="text:N"))
-    return compile_chart(chart.properties(width="container", height=300), right=90)

@@ -17,6 +17,7 @@ from dynabench.kit.language import _
 from dynabench.people.accounts.tables import Person
 from dynabench.people.disclosure import counts_as_try
 from dynabench.stats.p_values import holm
+from dynabench.stats.rates import FEW_ROWS
 
 LEADERS = 10
 HARDEST_SLICES = 8
@@ -80,6 +81,7 @@ def _entry(session: Session, board: TaskBoard, entrant: Entrant) -> ModelEntry:
         if cells:
             worst = sorted(cells.items(), key=lambda pair: board.primary.direction * pair[1].value)
             slices.append((dataset, tuple((tag, cell) for (_id, tag), cell in worst[:HARDEST_SLICES])))
+    slices.sort(key=lambda pair: -sum(cell.n >= FEW_ROWS for _tag, cell in pair[1]))
     tries = None
     if entrant.person_id is not None and counts_as_try(entrant):
         tries = session.scalar(queries.count_tries(entrant.person_id, board.config.id))

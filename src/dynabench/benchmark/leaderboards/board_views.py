@@ -15,6 +15,7 @@ import numpy as np
 from sqlalchemy.orm import Session
 
 from dynabench.benchmark.evaluations.measures import ACCURACIES, REPLICATES, Measure
+from dynabench.benchmark.leaderboards.recipe import people_by_round
 from dynabench.benchmark.ranking import dataset_steps
 from dynabench.benchmark.reading import read_board, read_slices
 from dynabench.benchmark.standings import Entrant, ScoreCell, ScoredDataset, TaskBoard, combination, mean
@@ -333,6 +334,9 @@ def models_on_round(session: Session, viewer: Person | None, task_id: str, numbe
             tuple(rows),
             (0,) * len(rows),
             "intervals",
+            human=people_by_round(session, board).get(number, UNKNOWN).value
+            if board.primary.name in ACCURACIES
+            else None,
         )
         if rows
         else None

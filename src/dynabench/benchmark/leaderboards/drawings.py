@@ -1,7 +1,6 @@
 """Charts, pictures and texts of numbers: each chart has its finding as title and its numbers as a table."""
 
 from collections.abc import Sequence
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -9,11 +8,25 @@ import numpy as np
 from dynabench.benchmark.evaluations.measures import Measure
 from dynabench.benchmark.leaderboards.board_views import Matrix, PeopleAndModels, Plot
 from dynabench.benchmark.leaderboards.row_views import Transfer
+from dynabench.benchmark.leaderboards.saturation_plot import ClosedGap, saturation_plot
 from dynabench.benchmark.ranking import BoardRanking, RankedEntrant
 from dynabench.benchmark.standings import Entrant, ScoreCell
 from dynabench.kit.language import _, ngettext, translate
-from dynabench.web import charts
-from dynabench.web.charts import INK, INK_2, LINE, MODELS, Chart, chart_data, compile_chart
+from dynabench.stats.rates import FEW_ROWS
+from dynabench.web.charts import (
+    INK,
+    INK_2,
+    LINE,
+    MODELS,
+    SHADES,
+    Chart,
+    ChartRow,
+    ShadedCell,
+    ShadedTable,
+    chart_data,
+    compile_chart,
+    rate_plot,
+)
 from dynabench.web.filters import NONE, number, percent
 
 MINUS = "\N{MINUS SIGN}"
@@ -156,17 +169,20 @@ def pareto_finding(plot: Plot) -> str:
 def saturation_chart(standings: Sequence[PeopleAndModels]) -> Chart | None:
     """Return a chart of how far models have come from the first model's score to that of people.
 
-    Return None where no round has scores of both.
+    Return None where no round has two models that raised the best score, with people's accuracy above the first.
     """
-    points, rows = [], []
+    steps, rows = {}, []
     for standing in standings:
+        gaps = []
         for step in standing.steps:
-            day, reached = f"{step.at:%Y-%m-%d}", f"{step.saturation:+.2f}".replace("-", "\N{MINUS SIGN}")
-            name = translate(_("Round %(n)s", n=standing.round))
-            tip = f"{name}, {step.entrant.label}: {reached} ({percent(step.score, 1)})"
-            points.append({"series": name, "at": step.at.isoformat(), "value": step.saturation, "tip": tip})
-            rows.append([f"{standing.round}", day, step.entrant.label, percent(step.score, 1), reached])
-    if not points:
+            reached = f"{step.saturation:+.2f}".replace("-", MINUS)
+            gaps.append(ClosedGap(step.at, step.saturation, f"{step.entrant.label}: {percent(step.score, 1)}"))
+            rows.append(
+                [f"{standing.round}", f"{step.at:%Y-%m-%d}", step.entrant.label, percent(step.score, 1), reached]
+            )
+        steps[standing.round] = gaps
+    plot = saturation_plot(steps)
+    if plot is None:
         return None
     done = [standing for standing in standings if standing.steps]
     near = sum(standing.steps[-1].saturation >= 0 for standing in done)
@@ -177,34 +193,63 @@ def saturation_chart(standings: Sequence[PeopleAndModels]) -> Chart | None:
         near=near,
     )
     columns: Columns = [_("Round"), _("Day"), _("Best model"), (_("Score"), "num"), (_("Progress: −1 to 0"), "num")]
-    note = _("The best score so far on each round: the first model is at −1, human performance at 0.")
-    return Chart(title, charts.saturation_lines(points), columns, rows, note)
+    note = _("The best score so far on each round: the first model is at −100%, people at 0.")
+    return Chart(title, plot, note, columns, rows)
 
 
 def transfer_chart(models: Sequence[Entrant], transfer: Transfer) -> Chart:
     """Of the rows that fool one model (rows), the share that fool another too (columns), alike models side by side."""
-    names = [models[at].label for at in transfer.order]
-    cells = []
-    for i, j in product(transfer.order, transfer.order):
-        value = float(transfer.shares[i, j])
-        if i != j and not np.isnan(value):
-            first, second, share = models[i].label, models[j].label, percent(value)
-            words = {"one": first, "other": second, "share": percent(value, 1)}
-            tip = translate(_("%(share)s of what fools %(one)s also fools %(other)s", **words))
-            cells.append({"row": first, "column": second, "value": value, "label": share, "note": "", "tip": tip})
-    columns: Columns = [_("Rows that fool…"), *((_("also fools %(name)s", name=name), "num") for name in names)]
-    rows = [_transfer_row(models, transfer, i) for i in transfer.order]
-    title = _("No model errors") if not cells else _together(models, transfer)
+    rows = []
+    for i in transfer.order:
+        cells = tuple(_transfer_cell(models, transfer, i, j) for j in transfer.order)
+        share = percent(float(transfer.rates[i]), 1)
+        rows.append((translate(_("%(name)s (wrong on %(share)s)", name=models[i].label, share=share)), cells))
+    if not any(cell for _name, cells in rows for cell in cells):
+        return Chart(_("No model errors"), None)
+    names = tuple(models[at].label for at in transfer.order)
+    plot = ShadedTable(translate(_("Rows that fool…")), names, tuple(rows))
     note = _(
         "Of the rows that fool the model on the left, the share that also fools the model above. "
         "Models with similar errors are next to each other."
     )
-    return Chart(title, charts.heat_map(cells, columns=names, whole=True) if cells else {}, columns, rows, note)
+    return Chart(_together(models, transfer), plot, note)
 
 
-def _transfer_row(models: Sequence[Entrant], transfer: Transfer, i: int) -> list[str]:
-    head = _("%(name)s (wrong on %(share)s)", name=models[i].label, share=percent(float(transfer.rates[i]), 1))
-    return [head, *("" if i == j else percent(float(transfer.shares[i, j])) for j in transfer.order)]
+def _transfer_cell(models: Sequence[Entrant], transfer: Transfer, i: int, j: int) -> ShadedCell | None:
+    value = float(transfer.shares[i, j])
+    if i == j or np.isnan(value):
+        return None
+    words = {"one": models[i].label, "other": models[j].label, "share": percent(value, 1)}
+    tip = translate(_("%(share)s of what fools %(one)s also fools %(other)s", **words))
+    return ShadedCell(percent(value), round(SHADES * value), tip)
+
+
+MAX_TAGS = 8
+"""Tags in one picture of a model's errors."""
+
+
+def errors_by_tag(metric: Measure, whole: ScoreCell | None, slices: Sequence[tuple[str, ScoreCell]]) -> Chart | None:
+    """Return a model's scores on the tags of a dataset, the worst first, with its score on all rows as a line.
+
+    Tags with few rows are left out where two others have enough. Return None for metrics that are no shares, and with
+    fewer than two tags.
+    """
+    many = [pair for pair in slices if pair[1].n >= FEW_ROWS]
+    tags = (many if len(many) > 1 else slices)[:MAX_TAGS]
+    if metric.scale != 100 or len(tags) < 2:
+        return None
+    rows = []
+    for tag, cell in tags:
+        few = f" · {translate(_('few rows'))}" if cell.n < FEW_ROWS else ""
+        note = f"{interval_text(cell.low, cell.high, metric)} · n {number(cell.n)}{few}"
+        rows.append(ChartRow(tag, cell.value, percent(cell.value), note, cell.low, cell.high))
+    tag, worst = tags[0]
+    title = _("No tag is clearly harder than all rows together")
+    if whole is not None and worst.high is not None and worst.high < whole.value:
+        values = {"tag": tag, "value": percent(worst.value), "whole": percent(whole.value)}
+        title = _("Hardest: %(tag)s with %(value)s, against %(whole)s on all rows", **values)
+    note = _("%(metric)s by tag with 95%% intervals; the dashed line is for all rows.", metric=metric.title)
+    return Chart(title, rate_plot(rows, "models", whole.value if whole is not None else None), note)
 
 
 def _together(models: Sequence[Entrant], transfer: Transfer) -> str:

@@ -184,6 +184,23 @@ def card_text(readme: str) -> str:
     return _TITLE.sub("", _FRONT_MATTER.sub("", readme.replace("\r\n", "\n")), count=1)
 
 
+def usage_code(request: Request, card: Card | None) -> str:
+    """Return lines that ask a model by the Python client; empty for pictures, which are files, and without a card."""
+    if card is None or card.images:
+        return ""
+    address = request.app.state.settings.public_url or str(request.base_url)
+    inputs = ", ".join(f'"{name}": "…"' for name in card.inputs)
+    return "\n".join(
+        [
+            "from dynabench.client import Client",
+            "",
+            f'with Client("{address.rstrip("/")}") as client:',
+            f"    inputs = {{{inputs}}}",
+            f'    answer = client.ask("{card.name}", inputs)',
+        ]
+    )
+
+
 router = APIRouter(include_in_schema=False)
 Words = Annotated[str, Query(max_length=100)]
 FORM: dict[str, Any] = {"max_files": 4, "max_fields": 50, "max_part_size": 3 * 2**20}
@@ -331,6 +348,7 @@ async def _page(
         "wrong": wrong or {},
         "silent": "",
         "talk": None,
+        "usage": usage_code(request, model.version(version).card),
         "notice": _("Visibility saved.") if "listed" in request.query_params else "",
     }
     try:

@@ -130,7 +130,7 @@ def _chart(by: str, lines: list[Line], cumulative: list[Line]) -> charts.Chart |
     ordered = sorted(live, key=lambda line: -(line.clustered.vmer.value or 0))[:12] if by == "tag" else live
     names = NAMES.get(by, {})
     rates = [(names.get(line.value, line.value) or _("none"), line.clustered.vmer) for line in ordered]
-    return charts.rates_by_condition(rates, ABOUT[by])
+    return charts.rates_by_condition(rates)
 
 
 @router.get("/tasks/{task}/manage/figures.csv", name="download_figures")

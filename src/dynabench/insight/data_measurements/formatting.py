@@ -8,7 +8,7 @@ from dynabench.insight.data_measurements.measures import MEASURES
 from dynabench.insight.data_measurements.results import Figure, Kind, Table
 from dynabench.insight.data_measurements.service import RoundMeasurements
 from dynabench.kit.language import Amount, _, current, joined, translate
-from dynabench.web.charts import INK, INK_2, LINE, MODELS, PEOPLE, Chart, chart_data, compile_chart
+from dynabench.web.charts import BOTTOM, TOP, Chart, ChartRow, Curve, LinePlot, RowPlot, round_ticks
 
 FEW = 10  # from here on numbers are written with one place after the point
 
@@ -64,7 +64,9 @@ def round_document(measurements: RoundMeasurements) -> dict[str, Any]:
 def _public_document(document: dict[str, Any]) -> dict[str, Any]:
     return {
         **document,
-        "tables": [{k: v for k, v in table.items() if k not in ("drawn", "line")} for table in document["tables"]],
+        "tables": [
+            {k: v for k, v in table.items() if k not in ("drawn", "line", "human")} for table in document["tables"]
+        ],
     }
 
 
@@ -86,8 +88,6 @@ def compare_rounds(rounds: Sequence[RoundMeasurements]) -> list[tuple[str, list[
 
 OF_MODELS = ("baselines", "targets", "later")
 """Tables about models; the others are about people."""
-NAME = 200  # pixels of a row's name
-ROW = 40
 
 
 def table_chart(measure_table: Table) -> Chart | None:
@@ -98,15 +98,14 @@ def table_chart(measure_table: Table) -> Chart | None:
 @lru_cache(maxsize=256)
 def _chart(measure_table: Table, language: str) -> Chart | None:
     known_rows = [row for row in measure_table.rows if row[1] is not None]
-    if not measure_table.drawn or not known_rows:
+    if not measure_table.drawn or len(known_rows) < 2:
         return None
-    draw = {"intervals": _intervals, "bars": _bars, "lines": _lines}[measure_table.drawn]
+    lines = measure_table.drawn == "lines"
+    plot = _lines(measure_table, known_rows) if lines else _rows(measure_table, known_rows)
+    if not lines and len(measure_table.columns) <= (4 if measure_table.drawn == "intervals" else 2):
+        return Chart(measure_table.title, plot, _note(measure_table))
     return Chart(
-        measure_table.title,
-        draw(measure_table, known_rows),
-        table_header(measure_table),
-        table_lines(measure_table),
-        _note(measure_table),
+        measure_table.title, plot, _note(measure_table), table_header(measure_table), table_lines(measure_table)
     )
 
 
@@ -133,86 +132,50 @@ def _note(measure_table: Table) -> str:
     return _("With 95%% intervals. The line is at %(at)s: equally frequent answers.", at=at)
 
 
-def _axis(kind: Kind) -> dict[str, Any]:
-    return {"format": "%" if kind == "share" else "~s", "tickCount": 5, "domain": False, "ticks": False}
-
-
-def _points(measure_table: Table, rows: Sequence[Sequence[Any]]) -> list[dict[str, Any]]:
+def _rows(measure_table: Table, rows: Sequence[Sequence[Any]]) -> RowPlot:
     kind, spans = measure_table.columns[1].kind, measure_table.drawn == "intervals"
-    points = []
+    drawn = []
     for row in rows:
         low, high = (row[2], row[3]) if spans else (None, None)
-        between = format_interval(low, high, kind)
-        label = format_value(row[1], kind)
-        tip = f"{translate(row[0])}: {label}{f' ({between})' if between else ''}"
-        low, high = (row[1] if limit is None else limit for limit in (low, high))
-        points.append(
-            {"name": translate(str(row[0])), "value": row[1], "low": low, "high": high, "label": label, "tip": tip}
-        )
-    return points
-
-
-def _intervals(measure_table: Table, rows: Sequence[Sequence[Any]]) -> dict[str, Any]:
-    import altair as alt
-
-    colour = MODELS if measure_table.name in OF_MODELS else PEOPLE
-    base = _named(_points(measure_table, rows))
-    scale = alt.X(
-        "low:Q", title=translate(measure_table.columns[1].label), axis=alt.Axis(**_axis(measure_table.columns[1].kind))
+        text = format_value(row[1], kind)
+        drawn.append(ChartRow(translate(str(row[0])), row[1], text, format_interval(low, high, kind), low, high))
+    ends = [end for row in drawn for end in (row.value, row.low, row.high) if end is not None]
+    ends += [value for value in (measure_table.line, measure_table.human) if value is not None]
+    low, high = min(0.0, *ends), max(ends)
+    high = high if high > low else low + 1.0
+    ticks = (
+        tuple((round(100 * (tick - low) / (high - low), 2), _tick(tick, kind)) for tick in round_ticks(low, high))
+        if spans
+        else ()
     )
-    layers = [
-        base.mark_rule(color=colour, strokeWidth=2, strokeCap="round").encode(x=scale, x2="high:Q"),
-        base.mark_circle(color=colour, size=90, opacity=1).encode(x="value:Q"),
-        base.mark_text(align="left", dx=-4, dy=-13, color=INK, fontSize=13).encode(x="value:Q", text="label:N"),
-    ]
-    if measure_table.line is not None:
-        line = (
-            alt.Chart(chart_data([{"at": measure_table.line}]))
-            .mark_rule(color=INK_2, strokeDash=[4, 4])
-            .encode(x="at:Q")
-        )
-        layers.insert(0, line)
-    return compile_chart(alt.layer(*layers).properties(width="container", height=(ROW + 4) * len(rows) + 12), right=48)
+    actor = "models" if measure_table.name in OF_MODELS else "people"
+    return RowPlot(measure_table.drawn, tuple(drawn), ticks, low, high, actor, measure_table.line, measure_table.human)
 
 
-def _bars(measure_table: Table, rows: Sequence[Sequence[Any]]) -> dict[str, Any]:
-    import altair as alt
-
-    base = _named(_points(measure_table, rows))
-    scale = alt.X(
-        "value:Q",
-        title=translate(measure_table.columns[1].label),
-        axis=alt.Axis(**_axis(measure_table.columns[1].kind)),
-    )
-    bar = base.mark_bar(color=PEOPLE, height=14, cornerRadiusEnd=3).encode(x=scale)
-    text = base.mark_text(align="left", dx=6, color=INK, fontSize=13).encode(x="value:Q", text="label:N")
-    return compile_chart(alt.layer(bar, text).properties(width="container", height=28 * len(rows) + 8), right=56)
+def _tick(value: float, kind: Kind) -> str:
+    if kind == "share":
+        return translate(Amount(value, ".0%")).replace("-", "\N{MINUS SIGN}")
+    return f"{value:,g}".replace("-", "\N{MINUS SIGN}")
 
 
-def _named(points: list[dict[str, Any]]) -> Any:
-    import altair as alt
-
-    side = alt.Axis(grid=False, domain=False, ticks=False, labelFontSize=14, labelPadding=10, labelLimit=NAME)
-    return alt.Chart(chart_data(points)).encode(y=alt.Y("name:N", title=None, sort=None, axis=side), tooltip="tip:N")
-
-
-def _lines(measure_table: Table, rows: Sequence[Sequence[Any]]) -> dict[str, Any]:
-    import altair as alt
-
+def _lines(measure_table: Table, rows: Sequence[Sequence[Any]]) -> LinePlot:
     first, second = measure_table.columns[:2]
-    points = [
-        {
-            "x": row[0],
-            "y": row[1],
-            "tip": f"{format_value(row[0], first.kind)}: {format_value(row[1], second.kind)}",
-        }
-        for row in rows
-    ]
-    base = alt.Chart(chart_data(points)).encode(
-        x=alt.X("x:Q", title=translate(first.label), axis=alt.Axis(**_axis(first.kind), grid=False)),
-        y=alt.Y("y:Q", title=translate(second.label), axis=alt.Axis(**_axis(second.kind)), scale=alt.Scale(zero=True)),
-        tooltip="tip:N",
+    ordered = sorted(rows, key=lambda row: row[0])
+    least, most = ordered[0][0], ordered[-1][0]
+    low, high = min(0.0, *(row[1] for row in ordered)), max(row[1] for row in ordered)
+    high = high if high > low else low + 1.0
+
+    def across(value: float) -> float:
+        return float(round(100 * (value - least) / ((most - least) or 1.0), 2))
+
+    def height(value: float) -> float:
+        return float(round(BOTTOM - (BOTTOM - TOP) * (value - low) / (high - low), 1))
+
+    points = tuple(
+        (across(row[0]), height(row[1]), f"{format_value(row[0], first.kind)}: {format_value(row[1], second.kind)}")
+        for row in ordered
     )
-    line = base.mark_line(color=LINE, strokeWidth=2)
-    dot = base.mark_circle(color=PEOPLE, size=60, opacity=1)
-    return compile_chart(alt.layer(line, dot).properties(width="container", height=220))
+    curve = Curve("", points, "people", label_y=points[-1][1])
+    x_ticks = tuple((across(tick), _tick(tick, first.kind)) for tick in round_ticks(least, most))
+    y_ticks = tuple((height(tick), _tick(tick, second.kind)) for tick in round_ticks(low, high))
+    return LinePlot((curve,), x_ticks, y_ticks)

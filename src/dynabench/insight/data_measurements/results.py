@@ -51,6 +51,8 @@ class Table:
     drawn: Drawn = ""
     line: float | None = None
     """A value to compare with, which pictures show as a line."""
+    human: float | None = None
+    """The value of people, where the table is about models and blind answers exist."""
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 import pprint
 import re
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -12,7 +13,6 @@ from markupsafe import Markup
 from dynabench.evaluate.results import chart_of_result
 from dynabench.site.cards.library import LibraryEntry, all_entries
 from dynabench.site.cards.service import Computation
-from dynabench.web.charts import Chart
 
 SIGNS = re.compile(r"[\\_^=]")  # without any of them a formula is a sentence
 TAGS = {
@@ -53,7 +53,18 @@ def _parts(formula: str) -> list[str]:
     return [part for part in parts if part.strip()] if whole else [formula]
 
 
-def result_chart(computation: Computation, per_example: dict[str, Any]) -> Chart | None:
+@dataclass(frozen=True)
+class ResultPicture:
+    """A chart of a computed result: `title` states the finding, `spec` is Vega, `columns` and `rows` are its table."""
+
+    title: str
+    spec: dict[str, Any]
+    columns: list[str | tuple[str, str]]
+    rows: list[list[str]]
+    note: str = ""
+
+
+def result_chart(computation: Computation, per_example: dict[str, Any]) -> ResultPicture | None:
     """Return a chart of the result; None where there is nothing to draw."""
     chart = chart_of_result(computation.entry.module, computation.columns, per_example)
     if chart is None:
@@ -62,7 +73,9 @@ def result_chart(computation: Computation, per_example: dict[str, Any]) -> Chart
 
     spec: dict[str, Any] = vl_convert.vegalite_to_vega(chart.spec)
     first, *rest = chart.columns
-    return Chart(chart.title, spec, [first, *((name, "num") for name in rest)], [list(row) for row in chart.rows])
+    return ResultPicture(
+        chart.title, spec, [first, *((name, "num") for name in rest)], [list(row) for row in chart.rows]
+    )
 
 
 WIDTH = 68

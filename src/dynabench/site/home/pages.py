@@ -9,6 +9,7 @@ from fastapi import APIRouter, Depends, Query, Request
 from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
 
+from dynabench.benchmark.leaderboards.saturation_plot import sample_plot
 from dynabench.collection import forms, overview, service
 from dynabench.collection.api import throttle
 from dynabench.kit import errors
@@ -90,6 +91,7 @@ async def home_values(request: Request, chart: str = "") -> dict[str, Any]:
         "specimens": figures.specimens,
         "chart": chosen,
         "charts": figures.charts,
+        "sample": sample_plot(),
         "box_tasks": figures.box_tasks,
         "progress": progress,
         "continuation": None,

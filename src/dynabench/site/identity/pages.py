@@ -223,7 +223,7 @@ async def robots(request: Request) -> Response:
 @router.get("/sitemap.xml", name="site_map")
 async def site_map(request: Request) -> Response:
     """The public pages: the indexes, and those of each task."""
-    paths = ["/", "/tasks", "/leaderboards", "/models", "/datasets", "/evaluate", "/badges", "/docs"]
+    paths = ["/", "/tasks", "/leaderboards", "/models", "/datasets", "/evaluate", "/people", "/badges", "/docs"]
     for line in await read_lines(request):
         paths += [f"/tasks/{line.id}{page}" for page in ("", "/leaderboard", "/rounds", "/datasets")]
     entries = "".join(f"<url><loc>{escape(_site(request) + path)}</loc></url>" for path in paths)

@@ -47,7 +47,7 @@ async def search(
     q: Annotated[str, Query(max_length=LONGEST)] = "",
     limit: Annotated[int, Query(ge=1, le=50)] = 5,
 ) -> SearchOut:
-    """Return what has all words: tasks, documentation, models, datasets, metrics, and examples of released rounds."""
+    """Return what has all words: tasks, documents, models, datasets, metrics, people, examples of released rounds."""
     results = await search_everything(request, viewer, q, limit)
     return SearchOut(
         groups=[

@@ -1,8 +1,9 @@
-"""Search over tasks, models, datasets, metrics, examples and the documentation, each group in an order of its own."""
+"""Search over tasks, models, datasets, metrics, people, examples and the documentation, each with its own order."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from urllib.parse import quote
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -15,6 +16,7 @@ from dynabench.collection.terms import strings
 from dynabench.datasets import library_api as dataset_lists
 from dynabench.kit.language import _, translate
 from dynabench.people.accounts.tables import Person
+from dynabench.recognition.hall.service import find_people
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round, RoundState
@@ -35,6 +37,7 @@ KINDS = {
     "models": _("Models"),
     "datasets": _("Datasets"),
     "metrics": _("Metrics"),
+    "people": _("People"),
     "examples": _("Examples"),
 }
 
@@ -75,12 +78,13 @@ def words_of(query: str) -> list[str]:
 
 
 def search_stored(session: Session, viewer: Person | None, query: str, limit: int) -> list[SearchGroup]:
-    """Return the groups that are read from the database: tasks, datasets and examples."""
+    """Return the groups that are read from the database: tasks, datasets, people and examples."""
     tasks = _configs(session)
     words = words_of(query)
     return [
         _tasks(session, tasks, words, limit),
         _datasets(session, viewer, tasks, query, limit),
+        _people(session, query, limit),
         _examples(session, tasks, query, limit),
     ]
 
@@ -126,6 +130,12 @@ def _datasets(
         for dataset in page.items
     ]
     return SearchGroup("datasets", count, hits)
+
+
+def _people(session: Session, query: str, limit: int) -> SearchGroup:
+    """People with public profiles, by their public names."""
+    count, names = find_people(session, query[:LONGEST], limit)
+    return SearchGroup("people", count, [SearchHit(name, f"/people/{quote(name, safe='')}") for name in names])
 
 
 def _examples(session: Session, tasks: dict[str, TaskConfig], query: str, limit: int) -> SearchGroup:
