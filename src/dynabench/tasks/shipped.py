@@ -36,8 +36,8 @@ TEMPLATES = ("translation", "qa-extended", "vqa")
 """Those that have shipped models all the same, for tests and to begin with."""
 ANSWERED_BY = {"hate-emoji": "hate"}
 """Tasks whose models come with another task."""
-CONTEXTS_OF = {"answers": "qa"}
-"""Tasks whose contexts are those of another task."""
+PASSAGES_FOR = {"answers": "passage", "boolq": "passage", "summarization": "source"}
+"""Tasks that also show the passages written for question answering, with the field that they stand in."""
 WRITTEN = ("answers",)
 """Tasks against models that write, which `dynabench model fetch` or the operator adds."""
 CONVERSATIONS = ("chat-preference", "red-team-chat")
@@ -64,6 +64,10 @@ class ShippedTask:
         """Yield clean contexts as `{"values": {...}, "tag": "..."}`; none where the task shows nothing."""
         for row in self._rows("contexts"):
             yield {"values": self.config.clean_context(row["values"]), "tag": row["tag"]}
+        if field := PASSAGES_FOR.get(self.config.id):
+            for row in _read("qa").contexts():
+                values = self.config.clean_context({field: row["values"]["passage"]})
+                yield {"values": values, "tag": row["tag"]}
 
     def seeds(self) -> Iterator[dict[str, Any]]:
         """Yield texts to start from; many tasks have none.
@@ -77,8 +81,7 @@ class ShippedTask:
         yield from self._rows(part)
 
     def _rows(self, kind: str) -> Iterator[dict[str, Any]]:
-        task = CONTEXTS_OF.get(self.config.id, self.config.id) if kind == "contexts" else self.config.id
-        file = files(__package__) / "builtin" / f"{task}.{kind}.jsonl"
+        file = files(__package__) / "builtin" / f"{self.config.id}.{kind}.jsonl"
         if file.is_file():
             with file.open(encoding="utf-8") as lines:
                 yield from (json.loads(line) for line in lines)
