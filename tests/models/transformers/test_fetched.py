@@ -46,11 +46,11 @@ def test_models_of_fetched_weights_answer_their_tasks_and_hold_the_weights_once(
         assert (entry.folder / spec.README).is_file()
     opened = [catalog.open_model(entries[name].folder) for name in ("answers-smollm2", "chat-smollm2-brief")]
     assert opened[0]._network.model is opened[1]._network.model
-    asked = {"passage": "hot", "question": "cold"}
-    [first] = opened[0].predict([asked])
+    question_row = {"passage": "hot", "question": "cold"}
+    [first] = opened[0].predict([question_row])
     assert opened[0]._network.twin is opened[1]._network.twin
     opened[1].close()
-    assert opened[0].predict([asked]) == [first]
+    assert opened[0].predict([question_row]) == [first]
     bulk = catalog.open_model(entries["answers-smollm2"].folder, bulk=True)
     assert bulk._network.model is not opened[0]._network.model
 
@@ -115,8 +115,11 @@ def test_what_cannot_be_fetched_says_what_to_install_and_leaves_nothing(home, mo
 def test_the_real_one_answers_the_same_each_time_and_streams_a_bounded_reply(home):
     fetched.fetch_models("smollm2", get_settings())
     answers = catalog.open_model(home / "models" / "answers-smollm2")
-    asked = {"passage": "The ferry leaves at nine. The bus leaves at ten.", "question": "When does the ferry leave?"}
-    replies = [answers.predict([asked])[0] for _ in range(2)]
+    question_row = {
+        "passage": "The ferry leaves at nine. The bus leaves at ten.",
+        "question": "When does the ferry leave?",
+    }
+    replies = [answers.predict([question_row])[0] for _ in range(2)]
     assert replies[0] == replies[1]
     assert "nine" in replies[0].answer["answer"]
     chat = catalog.open_model(home / "models" / "chat-smollm2")
