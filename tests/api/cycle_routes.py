@@ -11,6 +11,8 @@ CYCLE: dict[tuple[str, str], Route] = {
     ("POST", "/api/v1/tasks/{task}/turns/{turn}/pause"): Route("owner"),
     ("POST", "/api/v1/tasks/{task}/turns/{turn}/resume"): Route("owner"),
     ("POST", "/api/v1/tasks/{task}/turns/{turn}/undo"): Route("owner"),
+    ("GET", "/tasks/{task}/manage/rounds/{n}/finish"): Route("owner"),
+    ("POST", "/tasks/{task}/manage/rounds/{n}/finish"): Route("owner", form={"sure": "0"}),
     ("GET", "/tasks/{task}/manage/cycle"): Route("owner"),
     ("POST", "/tasks/{task}/manage/cycle"): Route("owner", form={"then": "preview"}),
     ("GET", "/tasks/{task}/manage/cycle/{turn}"): Route("owner"),

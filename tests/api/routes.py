@@ -134,6 +134,7 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("GET", "/tasks/{task}/rounds/{n}/data"): Route("anyone"),
     ("GET", "/tasks/{task}/rounds/{n}/data/{measure}/{table}.csv"): Route("anyone"),
     ("GET", "/tasks/{task}/rounds.csv"): Route("anyone"),
+    ("GET", "/tasks/{task}/rounds/{n}/examples.csv"): Route("anyone"),
     ("GET", "/tasks/{task}/manage/rounds/{n}/data"): Route("moderator"),
     ("GET", "/tasks/{task}/manage/rounds/{n}/data/{measure}/{table}.csv"): Route("moderator"),
     ("POST", "/tasks/{task}/manage/rounds/{n}/data"): Route("owner", form={}),

@@ -138,7 +138,7 @@ def test_the_console_asks_for_the_number_and_says_how_it_goes(world, olga, clien
     assert "only closed rounds are released" in early
     assert 'name="sure"' not in early
     world.db.write(rounds.close_round, None, world.task, 1)
-    assert f'href="{PAGE}"' in browser.get("/tasks/checks/manage/rounds/1").text
+    assert 'href="/tasks/checks/manage/rounds/1/finish"' in browser.get("/tasks/checks/manage/rounds/1").text
     shown = browser.get(PAGE, params={"look": "yes", "seed": "2", "disjoint": ["", "writers"]}).text
     assert "for testing, never published" in shown
     assert 'name="seed" value="2"' in shown

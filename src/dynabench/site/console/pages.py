@@ -5,6 +5,7 @@ from fastapi import APIRouter
 from dynabench.announcements import manage
 from dynabench.benchmark.releases import pages as releases
 from dynabench.collection.manage import figures, people
+from dynabench.cycle import finish_pages
 from dynabench.cycle import manage as cycle
 from dynabench.datasets import manage_contexts, manage_data
 from dynabench.datasets.archives import pages as archives
@@ -22,6 +23,7 @@ ROUTERS = (
     rounds.router,
     releases.manage_router,
     cycle.router,
+    finish_pages.router,
     manage_contexts.router,
     examples.router,
     figures.router,
