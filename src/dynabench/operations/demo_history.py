@@ -18,7 +18,7 @@ from importlib.resources import files
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from sqlalchemy import Column, LargeBinary, Table, insert, select, update
+from sqlalchemy import LargeBinary, Table, insert, select, update
 from sqlalchemy.orm import Session
 
 from dynabench.benchmark.evaluations import records
@@ -357,13 +357,9 @@ def _partition(rows: list[Row], table: Table) -> tuple[list[Row], list[Row]]:
 
 
 def _table_values(row: Row, table: Table, without: str = "") -> Row:
-    """Return the values of all columns; those that are newer than the archive have their defaults."""
+    """Return the row by column; a column that is younger than the archive is left to its default, where it has one."""
     return {
-        column.name: row[column.name] if column.name in row else _default_of(column)
+        column.name: row.get(column.name)
         for column in table.columns
-        if column.name != without
+        if column.name != without and (column.name in row or column.default is None)
     }
-
-
-def _default_of(column: Column[Any]) -> Any:
-    return getattr(column.default, "arg", None) if column.default is not None and column.default.is_scalar else None
