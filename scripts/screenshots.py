@@ -13,19 +13,20 @@ import re
 import sys
 import tempfile
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from urllib.parse import urlencode
 
+from fastapi.routing import iter_route_contexts
 from PIL import Image, ImageDraw
 from playwright.sync_api import Page, expect, sync_playwright
-from starlette.routing import Match, Route
+from starlette.routing import compile_path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from benchmarks.running import operate, platform
 from dynabench.client import Client
-from dynabench.kit.settings import Settings
-from dynabench.site.app import create_app
+from dynabench.site.app import routes
 from scripts import readme_pictures
 from scripts.programs import find
 
@@ -68,7 +69,7 @@ def log_in(page: Page, name: str) -> None:
 def capture(page: Page, name: str, width: str, scheme: str) -> Path:
     """Write a screenshot of the whole page and return its path; few colours keep the file small."""
     page.evaluate("() => scrollTo(0, document.body.scrollHeight)")
-    expect(page.locator("token-strip[aria-busy], .skeleton")).to_have_count(0)
+    expect(page.locator("token-strip[aria-busy]")).to_have_count(0)
     page.evaluate("() => { document.activeElement?.blur(); scrollTo(0, 0) }")
     picture = Image.open(io.BytesIO(page.screenshot(full_page=True))).convert("RGB")
     path = OUT / f"{name}-{width}-{scheme}.png"
@@ -76,18 +77,29 @@ def capture(page: Page, name: str, width: str, scheme: str) -> Path:
     return path
 
 
-def route_of(routes: list[Route], path: str) -> str:
-    """Return the route that answers an address, so that one page of each is captures."""
-    scope = {"type": "http", "path": path.partition("?")[0], "method": "GET"}
-    return next((route.path for route in routes if route.matches(scope)[0] == Match.FULL), path)
+@cache
+def patterns() -> list[tuple[re.Pattern[str], str]]:
+    """Return patterns of addresses with the routes that answer them, in the order in which they are tried."""
+    contexts = iter_route_contexts(routes())
+    return [
+        (compile_path(path)[0], path)
+        for context in contexts
+        if "GET" in (context.methods or ()) and (path := context.path)
+    ]
 
 
-def crawl(page: Page, routes: list[Route]) -> Iterator[str]:
+def route_of(address: str) -> str:
+    """Return the route that answers an address, so that one page of each is taken."""
+    path = address.partition("?")[0]
+    return next((route for pattern, route in patterns() if pattern.match(path)), path)
+
+
+def crawl(page: Page) -> Iterator[str]:
     """Yield the address of one page of each route that links lead to, in the order of the links."""
     waiting, seen = list(STARTS), set[str]()
     while waiting and len(seen) < MOST_PAGES:
         path = waiting.pop(0)
-        route = route_of(routes, path)
+        route = route_of(path)
         if route in seen or route.startswith("/api/"):
             continue
         seen.add(route)
@@ -186,14 +198,13 @@ def main() -> None:
         take_readme_pictures(page, annotator)
         if "readme" in sys.argv[1:]:
             return
-        routes = [route for route in create_app(Settings(home=Path(home))).routes if isinstance(route, Route)]
         page.context.clear_cookies()
-        public = list(crawl(page, routes))
+        public = list(crawl(page))
         take_pages(page, "visitor", public)
         log_in(page, ADMIN)
-        own = list(crawl(page, routes))
-        routes_of_visitors = {route_of(routes, path) for path in public}
-        take_pages(page, "admin", [path for path in own if route_of(routes, path) not in routes_of_visitors])
+        own = list(crawl(page))
+        routes_of_visitors = {route_of(path) for path in public}
+        take_pages(page, "admin", [path for path in own if route_of(path) not in routes_of_visitors])
         browser.close()
     pictures = list(OUT.glob("*.png"))
     print(f"{len(pictures)} pictures, {sum(item.stat().st_size for item in pictures) / 1e6:.1f} MB, in {OUT}")

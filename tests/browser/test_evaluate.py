@@ -16,9 +16,9 @@ pytestmark = pytest.mark.browser
 def test_typing_narrows_the_list_and_the_address_says_so(guest):
     page = guest().page
     page.goto("/evaluate")
-    expect(page.locator(".module-item")).to_have_count(len(library.all_entries()))
+    expect(page.locator(".list-table tbody tr")).to_have_count(len(library.all_entries()))
     page.get_by_role("searchbox", name="Search modules").press_sequentially("harmonic")
-    expect(page.locator(".module-item").get_by_role("link", name="f1", exact=True)).to_be_visible()
+    expect(page.locator(".list-table tbody tr").get_by_role("link", name="f1", exact=True)).to_be_visible()
     expect(page.get_by_role("link", name="accuracy", exact=True)).to_have_count(0)
     expect(page.get_by_role("searchbox", name="Search modules")).to_be_focused()
     expect(page).to_have_url(re.compile("q=harmonic"))

@@ -21,7 +21,7 @@ def test_find_a_model_talk_to_it_compare_it_and_share_what_it_said(guest):
     page.goto("/")
     follow(page.get_by_role("navigation", name="Main").get_by_role("link", name="Models"), "**/models")
     page.get_by_role("searchbox", name="Search models").press_sequentially("nli")
-    expect(page.locator(".model-item")).to_have_count(2)
+    expect(page.locator(".list-table tbody tr")).to_have_count(2)
     looks_well(page)
     follow(page.get_by_role("link", name="nli-minilm"), "**/models/nli-minilm*")
     page.evaluate("() => { window.stayed = true }")

@@ -192,7 +192,7 @@ def test_nothing_of_a_task_with_a_warning_is_shown_in_public(guest):
     expect(page.locator(".example-card").filter(has_text="Hate speech")).to_have_count(0)
     expect(page.get_by_role("navigation", name="Task to try").get_by_role("link", name="Hate")).to_have_count(0)
     page.goto("/tasks/hate")
-    expect(page.locator(".specimen")).to_have_count(0)
+    expect(page.locator(".example-card")).to_have_count(0)
     page.goto("/tasks/hate/create")
     page.get_by_role("link", name="Go back").click()
     expect(page).to_have_url(re.compile(r"/tasks/hate$"))

@@ -197,7 +197,7 @@ def test_a_specimen_shows_pictures_not_their_kind(task):
         "input": [overview.Excerpt(each, given[each.name], context) for each in config.input],
     }
     shown = {"task": task, "task_name": config.name, "round": 1, "answer": "7", "said": [], "votes": 2} | parts
-    html = environment().get_template("rounds/_specimen.html").render(specimen=shown)
+    html = environment().get_template("rounds/_example_card.html").render(specimen=shown)
     assert html.count("<img") == 1, "the picture that it is about, not those that it was chosen from"
     assert not re.search(r">\s*image\s*<", html)
 

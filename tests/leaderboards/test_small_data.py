@@ -1,5 +1,7 @@
 """What a board, a matrix and a plot say and do with datasets of a few rows, and what a board says of its scores."""
 
+import csv
+import io
 import re
 
 import pytest
@@ -82,3 +84,24 @@ def test_a_board_says_in_which_metrics_a_score_depends_on_other_models(client, i
     page = client.get(PAGE).text
     assert "does not depend on other models." not in page
     assert "does not depend on other models, except for Price" in page
+
+
+def test_json_and_csv_say_which_datasets_weigh_nothing_and_a_weight_in_the_address_wins(client, ids, shrink):
+    def datasets(**weights):
+        answer = client.get(f"{API}/leaderboard", params=weights).json()
+        names = ("few_rows", "weight", "default_weight")
+        return {dataset["name"]: tuple(dataset[name] for name in names) for dataset in answer["datasets"]}
+
+    def lines(**weights):
+        text = client.get(f"{API}/leaderboard/file", params={"format": "csv", **weights}).content.decode("utf-8-sig")
+        return list(csv.DictReader(io.StringIO(text)))
+
+    assert datasets() == {"first": (False, 5, 5), "second": (False, 5, 5)}
+    assert "datasets_without_weight" not in lines()[0]
+    shrink("second")
+    assert datasets() == {"first": (False, 5, 5), "second": (True, 0, 0)}
+    assert {line["datasets_without_weight"] for line in lines()} == {"second: 3 of 30 rows"}
+    assert datasets(**{"d.second": 2})["second"] == (True, 2, 0)
+    assert "datasets_without_weight" not in lines(**{"d.second": 2})[0]
+    shrink("first")
+    assert datasets() == {"first": (True, 1, 1), "second": (True, 1, 1)}

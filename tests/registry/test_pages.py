@@ -40,7 +40,7 @@ def send_picture(visitor, content, kind="image/png", **more):
 
 
 def test_models_are_listed_searched_and_filtered(owner, visitor):
-    assert "3 models" in text(visitor.get("/models"))
+    assert "All tasks 3" in text(visitor.get("/models"))
     found = text(visitor.get("/models", params={"q": "nli", "task": "nli"}))
     assert "nli-a" in found
     assert "sentiment-a" not in found

@@ -11,9 +11,11 @@ from dynabench.benchmark.standings import Entrant, ScoreCell
 from dynabench.collection.attributions import Overlap
 from dynabench.collection.boards import Mine, RoundRank
 from dynabench.collection.create_page import SILENT
+from dynabench.collection.eligibility import Goal
 from dynabench.collection.figure_schemas import BoardPage, BoardRow, FigureRateOut
 from dynabench.collection.overview import Excerpt
 from dynabench.collection.programs import Board, Compared, Line
+from dynabench.collection.round_examples import ExampleFilters, ExamplesPage
 from dynabench.collection.schemas import ExampleOut, HandoutOut, OutcomeOut, PredictionOut
 from dynabench.collection.statistics import Figures, RoundStatistics
 from dynabench.kit.errors import Unavailable
@@ -272,7 +274,10 @@ PROGRAMS = Board(
 ROUND = {
     "task": "nli", "config": NLI, "round": _round(), "numbers": [4, 3, 2, 1], "statistics": FOUND,
     "charts": drawn(FOUND), "waiting": 21, "targets": TARGETS, "lower_bound": True,
-    "programs": PROGRAMS, "overlap": Overlap(marked=61, shared=24, chance=9.5),
+    "programs": PROGRAMS, "overlap": Overlap(marked=61, shared=24, chance=9.5), "goals": [Goal("verified", 400, 61)],
+    "writers": BOARD, "written": 312, "verified_count": 61, "filters": ExampleFilters(tag="rain", fooled="yes"),
+    "page": ExamplesPage([each | {"fooled": True, "verdict": "correct", "writer": "ada"} for each in SPECIMENS], 12),
+    "no_examples": "", "wrong": "", "tags": ["rain", "snow"], "writers_named": ["ada"], "after": None,
 }  # fmt: skip
 NO_PROGRAMS = Board([], Compared(UNKNOWN, UNKNOWN, UNKNOWN), Compared(UNKNOWN, UNKNOWN, UNKNOWN))
 NO_FIGURES = RoundStatistics(figures(), clustered_rate([], []), clustered_rate([], []), {})

@@ -63,6 +63,18 @@ class Submitting(ABC):
             how: Json = {"params": {"name": Path(path).name}, "content": content}
             return str(self.request("POST", f"/tasks/{task}/submissions/files", **how)["file"])
 
+    def leaderboard(
+        self, task: str, *, metrics: dict[str, int] | None = None, datasets: dict[str, int] | None = None, **more: Any
+    ) -> Json:
+        """A task's leaderboard, weighed by steps from 0 to 5 by metric and by dataset, else by the task's own weights.
+
+        Each of its `datasets` says its `weight`; one with `few_rows` weighs nothing unless you give it a weight. `more`
+        are the other parameters of the address, such as `form`, `size` and `sort`.
+        """
+        params = {f"m.{name}": step for name, step in (metrics or {}).items()}
+        params |= {f"d.{name}": step for name, step in (datasets or {}).items()}
+        return cast(Json, self.request("GET", f"/tasks/{task}/leaderboard", params=params | more))
+
     def submissions(self, task: str) -> Iterator[Json]:
         """Your submissions to a task, newest first; for its owners also the others' that are not private."""
         return self.pages(f"/tasks/{task}/submissions")

@@ -7,13 +7,14 @@ from typing import Any
 
 from sqlalchemy.orm import Session, selectinload
 
-from dynabench.collection import boards, folding, programs
+from dynabench.collection import boards, eligibility, folding, programs
 from dynabench.collection import statistics as target_figures
 from dynabench.collection.attributions import round_overlap
 from dynabench.collection.statistics import Figures, RoundStatistics, statistics
 from dynabench.collection.tables import Example, Standing
 from dynabench.kit import errors
 from dynabench.kit.language import _
+from dynabench.people.accounts.tables import Person
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds import service as rounds
 from dynabench.rounds import views
@@ -123,7 +124,7 @@ def specimens(session: Session, task_id: str | None, limit: int) -> list[dict[st
             turns[task] += 1
         statement = statement.where(Example.id.in_(sorted(places, key=places.__getitem__)[:limit]))
     rows = session.execute(statement.limit(limit).options(selectinload(Example.predictions))).all()
-    return [_specimen(session, example, standing, round_) for example, standing, round_ in rows]
+    return [specimen(session, example, standing, round_) for example, standing, round_ in rows]
 
 
 def person_specimens(session: Session, person_id: int, limit: int) -> list[dict[str, Any]]:
@@ -138,10 +139,11 @@ def person_specimens(session: Session, person_id: int, limit: int) -> list[dict[
     ]
     statement = boards.verified(task_ids).where(Example.author_id == person_id, Round.state == RoundState.RELEASED)
     rows = session.execute(statement.limit(limit).options(selectinload(Example.predictions))).all()
-    return [_specimen(session, example, standing, round_) for example, standing, round_ in rows]
+    return [specimen(session, example, standing, round_) for example, standing, round_ in rows]
 
 
-def _specimen(session: Session, example: Example, standing: Standing, round_: Round) -> dict[str, Any]:
+def specimen(session: Session, example: Example, standing: Standing, round_: Round) -> dict[str, Any]:
+    """Return an example as a card shows it, with the answers of the models that it fooled, else of all models."""
     config = rounds.config_of(session, example.version_id)
     context = config.shown_context(session.get_one(Context, example.context_id).values)
     return {
@@ -156,7 +158,7 @@ def _specimen(session: Session, example: Example, standing: Standing, round_: Ro
         "said": [
             (prediction.model, _answer_in_words(config, prediction.answer))
             for prediction in example.predictions
-            if prediction.errs
+            if prediction.errs or not standing.fooled
         ],
         "votes": standing.votes,
     }
@@ -210,7 +212,10 @@ def task_page(session: Session, task_id: str) -> dict[str, Any]:
     }
 
 
-def round_page(session: Session, task_id: str, number: int) -> dict[str, Any]:
+TOP_WRITERS = 5
+
+
+def round_page(session: Session, viewer: Person | None, task_id: str, number: int) -> dict[str, Any]:
     """The figures of one round."""
     current = chosen_round(session, task_id, number)
     figures = statistics(session, current)
@@ -227,6 +232,10 @@ def round_page(session: Session, task_id: str, number: int) -> dict[str, Any]:
         "programs": programs.board(session, current),
         "waiting": session.scalar(boards.waiting(current.id)),
         "overlap": round_overlap(session, current),
+        "goals": eligibility.goals(session, current),
+        "writers": boards.board(session, current, viewer, limit=TOP_WRITERS),
+        "written": figures.total.counts.examples,
+        "verified_count": figures.total.counts.validated,
     }
 
 

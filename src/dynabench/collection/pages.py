@@ -21,6 +21,7 @@ from dynabench.collection import (
     media_uploads,
     overview,
     programs,
+    round_examples,
     service,
 )
 from dynabench.collection.api import throttle
@@ -29,6 +30,7 @@ from dynabench.collection.chat import pages as chat_pages
 from dynabench.collection.chat import preferences as chat_boards
 from dynabench.collection.drawing import pages as drawing_pages
 from dynabench.collection.forms import Posted
+from dynabench.collection.round_examples import Choice, ExampleFilters
 from dynabench.collection.schemas import ProgramRow
 from dynabench.collection.tables import Example
 from dynabench.kit import errors
@@ -41,7 +43,7 @@ from dynabench.rounds import people as seats
 from dynabench.rounds import service as rounds
 from dynabench.rounds import views
 from dynabench.rounds.schemas import Number
-from dynabench.rounds.tables import Context, Round
+from dynabench.rounds.tables import Context, Round, RoundState
 from dynabench.tasks import TaskConfig
 from dynabench.web import refresh, render
 from dynabench.web.pages import wants_fragment
@@ -275,10 +277,53 @@ async def rounds_page(request: Request, task: str, viewer: Viewer) -> Response:
     return render(request, "rounds/rounds.html", **await request.app.state.db.aread(overview.rounds_page, task))
 
 
+Words = Annotated[str, Query(max_length=1000)]
+Name = Annotated[str, Query(max_length=100)]
+Cursor = Annotated[int | None, Query(ge=1, le=2**53)]
+
+
+def example_filters(
+    q: Words = "", fooled: Choice = "", verified: Choice = "", tag: Name = "", writer: Name = ""
+) -> ExampleFilters:
+    """Return the filters of a list of a round's examples, from the parameters of an address."""
+    return ExampleFilters(q, fooled, verified, tag, writer)
+
+
+Filters = Annotated[ExampleFilters, Depends(example_filters)]
+
+
 @router.get("/tasks/{task}/rounds/{n}", name="round", dependencies=[Depends(seats.load_actions)])
-async def round_page(request: Request, task: str, n: Number, viewer: Viewer) -> Response:
-    """The figures of one round."""
-    return render(request, "rounds/round.html", **await request.app.state.db.aread(overview.round_page, task, n))
+async def round_page(
+    request: Request, task: str, n: Number, viewer: Viewer, filters: Filters, after: Cursor = None
+) -> Response:
+    """The figures of one round and its examples; for htmx the examples alone."""
+
+    def read(session: Session) -> dict[str, Any]:
+        current = overview.chosen_round(session, task, n)
+        listed = round_examples.list_values(session, current, filters, after)
+        if wants_fragment(request) and not listed["no_examples"]:
+            return listed | {"task": task, "round": views.round_out(session, current)}
+        return overview.round_page(session, viewer, task, n) | listed
+
+    values = await request.app.state.db.aread(read)
+    return render(request, "rounds/round.html", fragment="rounds/_round_examples.html", **values)
+
+
+@router.get("/tasks/{task}/rounds/{n}/examples.csv", name="round_examples_file")
+async def round_examples_file(request: Request, task: str, n: Number, viewer: Viewer, filters: Filters) -> Response:
+    """The readable examples of a released round that meet the filters."""
+
+    def read(session: Session) -> tuple[list[str], list[list[object]]]:
+        current = overview.chosen_round(session, task, n)
+        reason = round_examples.why_no_examples(
+            rounds.config_of(session, current.version_id), RoundState(current.state)
+        )
+        if reason:
+            raise errors.Conflict(reason)
+        return round_examples.export_rows(session, current, filters)
+
+    header, rows = await request.app.state.db.aread(read)
+    return csv_response(f"{task}-round-{n}-examples.csv", header, rows)
 
 
 @router.get("/tasks/{task}/people", name="people", dependencies=[Depends(seats.load_actions)])

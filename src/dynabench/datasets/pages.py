@@ -71,6 +71,7 @@ async def all_datasets(
     )
     many = counts.get(task, 0) if task else sum(counts.values())
     values: dict[str, Any] = {"q": q, "chosen": task, "counts": counts, "page": page, "many": many, "after": after}
+    values["task_names"] = await db.aread(rounds.task_names, counts)
     return render(request, "datasets/list.html", fragment="datasets/_found.html", **values)
 
 

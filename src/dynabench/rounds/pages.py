@@ -29,6 +29,7 @@ from dynabench.tasks.shipped import (
     shipped_conversations,
     shipped_drawings,
     shipped_selections,
+    shipped_writing,
 )
 from dynabench.web import render
 
@@ -64,7 +65,8 @@ def starter_config() -> str:
 
 def task_templates() -> list[ShippedTask]:
     """The shipped tasks, to begin with."""
-    return [*shipped_tasks(), *shipped_conversations(), *shipped_drawings(), *shipped_selections()]
+    needing_models = [*shipped_writing(), *shipped_conversations(), *shipped_drawings()]
+    return [*shipped_tasks(), *needing_models, *shipped_selections()]
 
 
 def _template_title(template: ShippedTask) -> str:

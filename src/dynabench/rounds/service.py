@@ -1,6 +1,6 @@
-"""Parts of a config that a new version must leave unchanged."""
+"""Tasks and rounds: save a config, give roles, draft, open and close a round."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from anyio import to_thread
-from sqlalchemy import Pool
+from sqlalchemy import Pool, select
 from sqlalchemy.orm import Session
 
 from dynabench.kit import errors, jobs
@@ -140,6 +140,13 @@ def task_config(session: Session, task_id: str) -> TaskConfig:
     if version_id is None:
         raise errors.NotFound(_("Task %(task_id)s has no config.", task_id=repr(task_id)))
     return config_of(session, version_id)
+
+
+def task_names(session: Session, ids: Collection[str]) -> dict[str, str]:
+    """Return the name of each task by its id, sorted by name; a task that does not exist here goes by its id."""
+    versions = dict(session.execute(select(Task.id, Task.version_id).where(Task.id.in_(ids))).all())
+    names = {id: config_of(session, version).name if (version := versions.get(id)) else id for id in ids}
+    return dict(sorted(names.items(), key=lambda entry: entry[1].casefold()))
 
 
 def newest_config(session: Session, task_id: str) -> TaskConfig:

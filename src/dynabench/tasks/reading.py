@@ -131,7 +131,7 @@ def explain_errors(error: ValidationError, lines: dict[Path, int]) -> Invalid:
     """Return pydantic's errors by dotted path and with lines."""
     fields: dict[str, str] = {}
     for problem in error.errors(include_url=False, include_input=False)[:50]:
-        path = tuple(problem["loc"])
+        path = tuple(part for part in problem["loc"] if part != "by_language")  # which a short form leaves out
         message = validation_message(problem, _MESSAGES)
         line = _line(path, lines)
         name = ".".join(str(part) for part in path) or "config"

@@ -37,6 +37,7 @@ PARTS: Mapping[str, tuple[str, ...]] = {
 """Scripts of elements that few pages have -> the names of the elements."""
 BUNDLES: Mapping[str, str] = {
     "css/site.css": "css/main.css",
+    "css/documents.css": "css/documents.css",
     "js/site.js": "js/main.js",
     "js/live-feed.js": "js/live-feed.js",
     **{name: name for name in PARTS},

@@ -15,16 +15,20 @@ import pyarrow.parquet as pq
 import yaml
 
 from dynabench.benchmark.evaluations.measures import Measure
-from dynabench.benchmark.ranking import BoardRanking, DisplayedScore, RankedEntrant, displayed
+from dynabench.benchmark.ranking import BoardRanking, DisplayedScore, RankedEntrant, default_weights, displayed
 from dynabench.benchmark.standings import ScoredDataset, TaskBoard
 from dynabench.kit.csv_tables import as_csv
+from dynabench.stats.rates import FEW_ROWS
 
 FORMATS = {"csv": "text/csv; charset=utf-8", "json": "application/json", "parquet": "application/vnd.apache.parquet"}
 
 
 def board_document(ranking: BoardRanking, rows: Sequence[RankedEntrant]) -> dict[str, Any]:
-    """Everything that the board says, as JSON: weights, metrics with units and directions, datasets, rows."""
-    board = ranking.board
+    """Everything that the board says, as JSON: weights, metrics with units and directions, datasets, rows.
+
+    A dataset with `few_rows` weighs nothing (`weight`, `default_weight`) unless a weight is asked for.
+    """
+    board, usual = ranking.board, default_weights(ranking.board).datasets
     return {
         "task": board.config.id,
         "weights": ranking.weights.document(),
@@ -34,7 +38,8 @@ def board_document(ranking: BoardRanking, rows: Sequence[RankedEntrant]) -> dict
         ],
         "datasets": [
             {"name": entry.name, "title": entry.title, "version": entry.number, "digest": entry.digest,
-             "rows": entry.rows, "visibility": entry.visibility}
+             "rows": entry.rows, "visibility": entry.visibility, "few_rows": entry.rows < FEW_ROWS,
+             "weight": ranking.weights.datasets.get(entry.name, 0), "default_weight": usual[entry.name]}
             for entry in board.datasets
         ],
         "rows": [row_document(ranking, row) for row in rows],
@@ -86,6 +91,8 @@ def board_table(ranking: BoardRanking, rows: Sequence[RankedEntrant]) -> tuple[l
     header = ["rank_low", "rank_high", "tie_group", "name", "model", "version", "submitter", "submitted_at", "licence",
               "languages", "bytes", "verified", "score", "score_low", "score_high", *numbers, "unranked"]  # fmt: skip
     learnt = ["rows", "balance"] if any(row.entrant.rows for row in rows) else []
+    small = unweighed_datasets(ranking)
+    notes = ["datasets_without_weight"] if small else []
     lines = []
     for row in rows:
         entrant, rank = row.entrant, row.rank
@@ -96,8 +103,19 @@ def board_table(ranking: BoardRanking, rows: Sequence[RankedEntrant]) -> tuple[l
             entrant.entered_at.date().isoformat(), entrant.licence, " ".join(entrant.languages), entrant.bytes,
             row.verified, *cells, row.why,
             *([entrant.rows, ", ".join(f"{label}: {n}" for label, n in entrant.balance)] if learnt else []),
+            *([small] if small else []),
         ])  # fmt: skip
-    return header + learnt, lines
+    return header + learnt + notes, lines
+
+
+def unweighed_datasets(ranking: BoardRanking) -> str:
+    """Return the datasets that weigh nothing because they have few rows, with how many; empty where none does."""
+    names = [
+        f"{dataset.name}: {dataset.rows} of {FEW_ROWS} rows"
+        for dataset in ranking.board.datasets
+        if dataset.rows < FEW_ROWS and not ranking.weights.datasets.get(dataset.name, 0)
+    ]
+    return "; ".join(names)
 
 
 def board_file(ranking: BoardRanking, rows: Sequence[RankedEntrant], kind: str) -> bytes:
@@ -118,7 +136,18 @@ def _type(column: str) -> pa.DataType:
         return pa.int64()
     if column == "verified":
         return pa.bool_()
-    texts = ("name", "model", "version", "submitter", "submitted_at", "licence", "languages", "unranked", "balance")
+    texts = (
+        "name",
+        "model",
+        "version",
+        "submitter",
+        "submitted_at",
+        "licence",
+        "languages",
+        "unranked",
+        "balance",
+        "datasets_without_weight",
+    )
     return pa.string() if column in texts else pa.float64()
 
 

@@ -24,6 +24,7 @@ from dynabench.models.protocol import SPAN_PARTS, Attribution, Card
 from dynabench.people.accounts.auth import Member, Viewer
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds import people
+from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Task
 from dynabench.tasks.fields import Field, FieldError
 from dynabench.tasks.fields.base import read_group_form
@@ -225,6 +226,7 @@ async def models(request: Request, viewer: Viewer, q: Words = "", task: Words = 
     counts = {
         name: sum(model.task == name for model in matching) for name in sorted({model.task for model in matching})
     }
+    names = await request.app.state.db.aread(rounds.task_names, counts)
     return render(
         request,
         "registry/list.html",
@@ -232,6 +234,7 @@ async def models(request: Request, viewer: Viewer, q: Words = "", task: Words = 
         q=q,
         task=task,
         counts=counts,
+        task_names=names,
         found=service.search_models(everything, q, task),
         total=len(everything),
         down=down,
