@@ -31,6 +31,7 @@ PARTS: Mapping[str, tuple[str, ...]] = {
     ),
     "js/weighed-board.js": ("weighed-board",),
     "js/yaml-editor.js": ("yaml-editor",),
+    "js/form-builder.js": ("form-builder",),
     "js/vega-chart.js": ("vega-chart",),
 }
 """Scripts of elements that few pages have -> the names of the elements."""
