@@ -54,6 +54,7 @@ ACCOUNTS: dict[tuple[str, str], Route] = {
     ("GET", "/api/v1/people"): Route("anyone"),
     ("GET", "/badges"): Route("anyone"),
     ("GET", "/badges/news"): Route("anyone"),
+    ("POST", "/settings/known-languages"): Route("member", form={"language": "en"}),
     ("POST", "/settings/public-profile"): Route("member", form={"public": "false"}),
     ("GET", "/api/v1/people/{name}"): Route("anyone"),
     ("GET", "/api/v1/badges"): Route("anyone"),

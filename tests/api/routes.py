@@ -125,6 +125,7 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("GET", "/docs/{name:path}"): Route("anyone"),
     ("GET", "/docs/api"): Route("anyone"),
     ("GET", "/docs/api/{tag}"): Route("anyone"),
+    ("GET", "/docs/api/{tag}/{anchor}"): Route("anyone"),
     ("POST", "/try"): Route("anyone", form={"task": "sentiment"}),
     ("GET", "/tasks/{task}"): Route("anyone"),
     ("GET", "/tasks/{task}/rounds/{n}"): Route("anyone"),

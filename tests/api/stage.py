@@ -89,7 +89,7 @@ class Stage(Props):
         if "{side}" in path:
             known["side"] = 180
         if path.startswith("/docs/"):
-            known |= {"tag": "accounts", "name": "how-to/deploy"}
+            known |= {"tag": "accounts", "anchor": "get-me", "name": "how-to/deploy"}
         if "{handle}" in path:
             known["handle"] = self.browser_of(role)
         if "/submissions/{id}" in path:

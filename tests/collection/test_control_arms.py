@@ -60,6 +60,11 @@ def test_a_person_stays_in_their_arm_and_its_models_answer(trial, owner, person,
     assert [(each["arm"]["name"], each["people"], each["examples"], each["unknown"]) for each in found] == [
         ("model", 2, 2, 0), ("other", 2, 2, 0), ("nobody", 2, 2, 2),
     ]  # fmt: skip
+    assert [(item["handouts"], item["skipped"]) for item in found] == [(4, 2)] * 3
+    draw(people[0], "feel")  # a person who is still at work on it has not skipped it
+    items = owner.get("/api/v1/tasks/feel/rounds/2/arms").json()["items"]
+    line = {item["arm"]["name"]: item for item in items}[arms["writer0"]]
+    assert (line["handouts"], line["skipped"]) == (5, 2)
     assert [each["mer"]["value"] for each in found] == [1.0, 1.0, None]
     assert found[1]["arm"]["assistant"] is True
     assert found[1]["from_first"]["mer"]["value"] == 0

@@ -99,7 +99,16 @@ PLAYED: dict[str, tuple[str, Callable[[int, dict[str, Any]], Written], str]] = {
 """By task: a model that comes with it, what is written in the example of a number, and the board's metric."""
 BRIEFLY = {"sentiment", "ner", "summarization"}
 """Tasks whose answers are of different forms, with models that answer at once."""
-FEW = {"qa-extended": 12, "hate": 0}
+FEW = {
+    "qa-extended": 12,
+    "hate": 0,
+    "boolq": 300,
+    "ner": 300,
+    "nli": 300,
+    "qa": 300,
+    "sentiment": 300,
+    "summarization": 300,
+}
 """How many contexts come with a task, at least; others have 30."""
 
 

@@ -92,7 +92,7 @@ class TestANewTask:
         page = enter(admin)
         shown = page.get("/tasks/new")
         assert "Preview for annotators" in shown.text
-        text = html.unescape(re.search(r"<textarea[^>]*>\n(.*?)</textarea>", shown.text, re.DOTALL)[1])
+        text = html.unescape(re.search(r'<textarea id="config"[^>]*>\n(.*?)</textarea>', shown.text, re.DOTALL)[1])
         made = page.submit("/tasks/new", page="/settings", config=text, then="save")
         assert made.headers["location"] == "/tasks/my-task/manage", made.text
         again = page.submit("/tasks/new", page="/settings", config=text, then="save")
@@ -112,7 +112,7 @@ class TestANewTask:
     def test_begins_with_a_template_a_name_and_an_id_that_is_free(self, owner, enter, asked, id, name):
         shown = enter(owner).client.get("/tasks/new", params=asked)
         assert "Preview for annotators" in shown.text
-        text = html.unescape(re.search(r"<textarea[^>]*>\n(.*?)</textarea>", shown.text, re.DOTALL)[1])
+        text = html.unescape(re.search(r'<textarea id="config"[^>]*>\n(.*?)</textarea>', shown.text, re.DOTALL)[1])
         config = TaskConfig.parse(text)
         assert (config.id, config.name) == (id, name or "Fröhliche Gespräche: 2")
 

@@ -84,7 +84,17 @@ def test_the_reference_has_every_operation_once_with_what_it_needs(app, client):
     answer = client.get("/docs/api")
     assert answer.status_code == 200
     for subject in reference.subjects:
-        assert client.get(f"/docs/api/{subject.name}").text.count("<section") == len(subject.operations)
+        page = client.get(f"/docs/api/{subject.name}").text
+        assert page.count("<section") == len(subject.operations)
+        assert len(page) < 90_000, (subject.name, "details have pages of their own")
+        operation = subject.operations[0]
+        address = f"/docs/api/{subject.name}/{operation.anchor}"
+        assert address in page
+        part = client.get(address, headers={"HX-Request": "true"}).text
+        assert "curl " in part
+        assert "<html" not in part
+        assert operation.path.split("/")[-1].strip("{}") in client.get(address).text
+    assert client.get("/docs/api/collection/nothing").status_code == 404
 
 
 def test_an_operation_says_how_it_is_called(app):

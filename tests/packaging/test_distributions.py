@@ -269,7 +269,17 @@ def test_every_file_of_the_package_is_in_exactly_one_wheel(wheels):
     listed = subprocess.run(["git", "ls-files", "src"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     assert {line.removeprefix("src/") for line in listed.splitlines()} - set(owners) == set()
     assert [name for name, found in owners.items() if len(found) > 1] == []
-    made = ("htmx.js", "vega.js", "site.js", "site.css", "sources.sha256", "inter.woff2", "jetbrains-mono.woff2")
+    made = (
+        "htmx.js",
+        "vega.js",
+        "site.js",
+        "site.css",
+        "documents.css",
+        "live-feed.js",
+        "sources.sha256",
+        "inter.woff2",
+        "jetbrains-mono.woff2",
+    )
     assert {f"dynabench/web/static/vendor/{name}" for name in made} <= set(owners)
     assert not [name for name in owners if "node_modules" in name]
     assert owners["dynabench/__init__.py"] == ["dynabench_eval"]

@@ -59,6 +59,8 @@ def test_counts_days_and_withdrawals(ada, bob, owner, browser):
     assert [(day["written"], day["checked"]) for day in profile["days"]] == [(1, 0)]
     mine, other = browser(), browser()
     mine.log_in("ada")
+    assert "withdrawn by you" in mine.get("/people/me").text
+    assert '<a href="/people/ada">ada</a>' in other.get("/tasks/nli/people").text
     assert "You withdrew 1 example" in mine.get("/people/ada").text
     page = other.get("/people/ada").text
     assert "withdrew" not in page

@@ -129,7 +129,9 @@ def test_words_are_marked_by_keys_and_sent_as_one_span(page: Page) -> None:
     assert sent(page) == [{"start": 5, "end": 20}]
     page.keyboard.press("Space")
     assert sent(page) == [{"start": 5, "end": 13}]
-    expect(page.locator("#explain-state").get_by_text("Saved. Thank you.")).to_be_visible()  # without a press, and the focus stays
+    expect(
+        page.locator("#explain-state").get_by_text("Saved. Thank you.")
+    ).to_be_visible()  # without a press, and the focus stays
     expect(page.get_by_role("checkbox", name="eating")).to_be_focused()
 
 

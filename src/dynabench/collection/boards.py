@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import takewhile
 from typing import Any
+from urllib.parse import quote
 
 from sqlalchemy import ColumnElement, Select, case, func, select, text, true, tuple_
 from sqlalchemy.orm import Session
@@ -246,6 +247,7 @@ def _row(row: object, rank: int, viewer: Person | None) -> BoardRow:
         source=SOURCES[row.source],  # type: ignore[attr-defined]
         mer=rate(counts["fooled"], counts["examples"] - counts["unknown"]),
         mine=viewer is not None and viewer.id == person.id,
+        profile=f"/people/{quote(person.public_name, safe='')}" if disclosure.shows_profile(None, person) else "",
         **counts,
     )
 

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from dynabench.kit.schemas import Page
 
@@ -74,6 +74,7 @@ class BoardRow(BaseModel):
     unknown: int
     mer: FigureRateOut
     mine: bool = False
+    profile: str = Field("", description="Path of the person's public profile, or nothing.")
 
 
 class BoardPage(Page[BoardRow]):

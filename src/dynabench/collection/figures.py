@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Select, case, func, select
+from sqlalchemy import Select, case, exists, func, select
 from sqlalchemy.orm import Session
 
 from dynabench.collection import folding, statistics
 from dynabench.collection.folding import Rows
 from dynabench.collection.projections import CONTROL, COUNTS, SOURCES
 from dynabench.collection.statistics import PEOPLE
-from dynabench.collection.tables import Example, Standing
+from dynabench.collection.tables import Example, Handout, Standing
 from dynabench.kit import errors
 from dynabench.kit.language import _
 from dynabench.people.accounts.tables import Person
@@ -230,9 +230,14 @@ Sums = dict[str, NDArray[np.float64]]  # (people,) each
 
 @dataclass(frozen=True)
 class ArmLine:
-    """The figures of an arm; `seconds` are per example, `from_first` the differences from the first arm by measure."""
+    """The figures of an arm; `seconds` are per example, `from_first` the differences from the first arm by measure.
+
+    `handouts` are the contexts that were given in it, `skipped` those that their person left for another without a try.
+    """
 
     arm: Arm
+    handouts: int
+    skipped: int
     people: int
     examples: int
     unknown: int
@@ -242,9 +247,10 @@ class ArmLine:
 
 
 def lines(session: Session, round_: Round) -> list[ArmLine]:
-    """The arms of a round in their order; none for a plain round. Reads all of its examples once."""
+    """The arms of a round in their order; none for a plain round. Reads all of its examples and handouts once."""
     if not round_.arms:
         return []
+    handed_out = {row.arm: (row.handouts, row.skipped) for row in session.execute(_handouts(round_.id))}
     rows = session.execute(_sums(round_.id, [arm["name"] for arm in round_.arms])).all()
     place = {person: number for number, person in enumerate(sorted({row.author_id for row in rows}))}
     empty = {arm["name"]: {name: np.zeros(len(place)) for name in SUMS} for arm in round_.arms}
@@ -254,7 +260,7 @@ def lines(session: Session, round_: Round) -> list[ArmLine]:
     first = empty[round_.arms[0]["name"]]
     differences = _corrected([_differences(empty[arm["name"]], first) for arm in round_.arms[1:]])
     return [
-        _arm_line(arm, empty[arm["name"]], difference)
+        _arm_line(arm, empty[arm["name"]], difference, *handed_out.get(arm["name"], (0, 0)))
         for arm, difference in zip(round_.arms, [{}, *differences], strict=True)
     ]
 
@@ -290,6 +296,18 @@ def _sums(round_id: int, names: Sequence[str]) -> Select[Any]:
     return select(handouts.c.author_id, handouts.c.arm, *sums).group_by(handouts.c.author_id, handouts.c.arm)
 
 
+def _handouts(round_id: int) -> Select[str, int, Any]:
+    """Handouts and skips by arm: one look through the handouts, and a probe of the examples for each of the round's.
+
+    The last handout of a person, on which they may still write, is no skip.
+    """
+    last = select(func.max(Handout.id)).where(Handout.round_id == round_id).group_by(Handout.person_id)
+    tried = exists().where(Example.handout_id == Handout.id)
+    skipped = func.sum(case((~tried & Handout.id.not_in(last), 1), else_=0))
+    counts = select(Handout.arm, func.count().label("handouts"), skipped.label("skipped"))
+    return counts.where(Handout.round_id == round_id).group_by(Handout.arm)
+
+
 def _differences(arm: Sums, first: Sums) -> dict[str, ClusteredEstimate]:
     return {
         name: clusters.difference(arm[part], arm[whole], first[part], first[whole])
@@ -308,9 +326,13 @@ def _corrected(differences: Sequence[dict[str, ClusteredEstimate]]) -> list[dict
     return corrected
 
 
-def _arm_line(arm: Arm, sums: Sums, from_first: Mapping[str, ClusteredEstimate]) -> ArmLine:
+def _arm_line(
+    arm: Arm, sums: Sums, from_first: Mapping[str, ClusteredEstimate], handouts: int, skipped: int
+) -> ArmLine:
     return ArmLine(
         arm=arm,
+        handouts=handouts,
+        skipped=skipped,
         people=int((sums["examples"] > 0).sum()),
         examples=int(sums["examples"].sum()),
         unknown=int((sums["examples"] - sums["known"]).sum()),

@@ -56,6 +56,8 @@ class ArmFiguresOut(BaseModel):
 
     arm: ArmOut
     people: int
+    handouts: int
+    skipped: int = Field(description="Handouts that their person left for another without a try.")
     examples: int
     unknown: int = Field(description="Nobody knows (yet) whether a model was fooled; these are in no rate of it.")
     mer: FigureRateOut
@@ -72,6 +74,8 @@ class ArmFiguresOut(BaseModel):
         return cls(
             arm=ArmOut.model_validate(line.arm),
             people=line.people,
+            handouts=line.handouts,
+            skipped=line.skipped,
             examples=line.examples,
             unknown=line.unknown,
             seconds=EstimateOut.of(line.seconds),

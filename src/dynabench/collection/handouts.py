@@ -60,7 +60,8 @@ def hand_out(
     eligibility.admit(session, person, current)
     before = _before(session, person, current) if person else None
     arm = _arm(session, current, person) if person else None
-    handout, context, seed = _drawn(session, current, rng, before, but, arm, person.id if person else 0)
+    languages = person.known_languages if person else ()
+    handout, context, seed = _drawn(session, current, rng, before, but, arm, person.id if person else 0, languages)
     if person is not None:
         handout.person_id = person.id
         handout.link = _arrived(rounds.config_of(session, current.version_id), link, before)
@@ -106,12 +107,13 @@ def _drawn(
     but: int,
     arm: plan.Arm | None,
     person_id: int,
+    languages: Sequence[str],
 ) -> tuple[Handout, Context, Seed | None]:
     config = rounds.config_of(session, current.version_id)
     arm_start = arm.get("start") if arm else None
     start, seed = arm_start or config.draw_start(rng), None
     if start == "seed":
-        seed = seeds.pick(session, current.task_id, rng, (before.seed_id or 0) if before else 0)
+        seed = seeds.pick(session, current.task_id, rng, (before.seed_id or 0) if before else 0, languages)
         if seed is None and (arm_start or config.start.kinds == ["seed"]):
             raise errors.Conflict(_("This task has no seeds yet. Its owner can add some."))
         start = start if seed else config.draw_start(rng, but="seed")
@@ -120,7 +122,7 @@ def _drawn(
     else:
         last = before.context_id if before else but
         sampling, pool = _sampling(session, current), planning.context_pool(session, current)
-        context = contexts.pick_context(session, current.task_id, sampling, rng, last, person_id, pool)
+        context = contexts.pick_context(session, current.task_id, sampling, rng, last, person_id, pool, languages)
     handout = Handout(
         round_id=current.id,
         context_id=context.id,
@@ -204,8 +206,15 @@ def current(
     config = rounds.config_of(session, round_.version_id)
     if handout is None or _arrived(config, link, handout) != handout.link:
         return None
+    context = session.get_one(Context, handout.context_id)
+    if not (context_id or handout_id) and not _is_known(person, context):
+        return None
     seed = session.get(Seed, handout.seed_id) if handout.seed_id else None
-    return _offer(session, round_, handout, session.get_one(Context, handout.context_id), seed)
+    return _offer(session, round_, handout, context, seed)
+
+
+def _is_known(person: Person, context: Context) -> bool:
+    return not person.known_languages or context.language in ("", *person.known_languages)
 
 
 def _offer(session: Session, round_: Round, handout: Handout, context: Context, seed: Seed | None) -> Offer:

@@ -26,6 +26,7 @@ from dynabench.rounds import contexts
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds import service as rounds
 from dynabench.rounds.contexts import ContextRow, UploadResult
+from dynabench.rounds.samplers import in_languages
 from dynabench.rounds.tables import Context, Task
 from dynabench.stats.verdict import Verdict
 from dynabench.tasks import TaskConfig
@@ -181,14 +182,19 @@ def _row(example: Example, context: Context) -> dict[str, Any]:
     }
 
 
-def pick(session: Session, task_id: str, rng: random.Random, but: int = 0) -> Seed | None:
+def pick(
+    session: Session, task_id: str, rng: random.Random, but: int = 0, languages: Sequence[str] = ()
+) -> Seed | None:
     """A seed with the fewest examples, other than `but` where there is another; None where the task has none.
 
-    Seeds whose example was taken back, hidden or withheld by a release since are passed over.
+    Seeds whose example was taken back, hidden or withheld by a release since are passed over, and where `languages`
+    are given, those on contexts in others.
     """
     draw = rng.randint(0, round_queries.KEYS)
     level = session.scalar(least_seeded(task_id)) or 0
     for probe in seed_probes(task_id, level, draw, but):
+        if languages:
+            probe = probe.join(Context, Context.id == Seed.context_id).where(in_languages(languages))
         if seed := session.scalar(probe):
             return seed
     return session.scalar(seed_of_task(task_id, but)) if but else None

@@ -42,11 +42,16 @@ def public_datasets(session: Session, viewer: Person, task: str) -> list[tuple[s
 
 
 def read_change(form: FormData) -> tuple[list[int], ContextChange, str]:
-    """The ids, what to do with them, and what the page then says; `then` is `tag`, `weigh`, `retire` or `restore`."""
+    """The ids, what to do with them, and what the page then says.
+
+    `then` is `tag`, `language`, `weigh`, `retire` or `restore`.
+    """
     ids = [int(str(text)) for text in form.getlist("contexts") if str(text).isdecimal() and len(str(text)) < 16]
     then = str(form.get("then", ""))
     if then == "tag":
         return ids, ContextChange(tag=str(form.get("tag", "")).strip()), "tagged"
+    if then == "language":
+        return ids, ContextChange(language=str(form.get("language", "")).strip()), "translated"
     if then == "weigh":
         try:
             return ids, ContextChange(weight=float(str(form.get("weight", "")))), "weighed"
@@ -155,7 +160,9 @@ async def download(db: Db, task: str, owner: TaskOwner, tag: Tag = None) -> Resp
     """All contexts, or those with one tag, newest first: a file that can be sent to another task."""
     fields = [field.name for field in (await db.aread(service.newest_config, task)).context]
     rows = _rows(db, task, tag or None, fields)
-    return csv_response(f"{task}-contexts.csv", [*fields, "tag", "examples", "fooled", "weight", "retired"], rows)
+    return csv_response(
+        f"{task}-contexts.csv", [*fields, "tag", "language", "examples", "fooled", "weight", "retired"], rows
+    )
 
 
 def _rows(db: Database, task: str, tag: str | None, fields: Sequence[str]) -> Iterator[list[object]]:
@@ -164,7 +171,15 @@ def _rows(db: Database, task: str, tag: str | None, fields: Sequence[str]) -> It
         page = db.read(owner_lists.find_contexts, task, ContextFilter(tag=tag, retired=None), after, 500)
         for context in page.items:
             values = [context.values.get(name, "") for name in fields]
-            yield [*values, context.tag, context.used, context.fooled, context.weight, context.retired_at or ""]
+            yield [
+                *values,
+                context.tag,
+                context.language,
+                context.used,
+                context.fooled,
+                context.weight,
+                context.retired_at or "",
+            ]
         if page.next is None:
             return
         after = int(page.next)

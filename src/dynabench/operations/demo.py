@@ -3,6 +3,7 @@
 These are the shipped tasks whose models are worth fooling, with their contexts, their seeds, the history of the main
 ones (`demo_history`) and an open round of each against the strongest shipped model; the shipped suites, on which all
 models are evaluated; and the task in which people choose training data, with its pool, its test data and its baselines.
+After `dynabench model fetch` it also has the tasks that language models answer.
 """
 
 from typing import Any
@@ -21,13 +22,20 @@ from dynabench.kit.distributions import PLATFORM, install_command
 from dynabench.kit.errors import Unavailable
 from dynabench.kit.settings import Settings
 from dynabench.models import catalog
+from dynabench.models.fetched import fetched_names
 from dynabench.models.protocol import Card
 from dynabench.operations import demo_history
 from dynabench.rounds import contexts, demo, queries, service
 from dynabench.rounds.contexts import ContextRow
 from dynabench.rounds.tables import DemoMark, Task
 from dynabench.tasks.fields import Image
-from dynabench.tasks.shipped import ShippedTask, demo_tasks, shipped_selections
+from dynabench.tasks.shipped import (
+    ShippedTask,
+    demo_tasks,
+    shipped_conversations,
+    shipped_selections,
+    shipped_writing,
+)
 
 PARTS: tuple[tuple[str, str, Kind, Visibility], ...] = (
     ("dev", "Development messages", "rows", "scoring"),
@@ -64,6 +72,11 @@ def prepare(settings: Settings) -> None:
                 demo_history.install_files(settings, archive)
             db.write(_add_task, shipped, contexts, own, targets, settings, archive)
             demo_history.write_releases(db, settings)
+        for shipped in (*shipped_writing(), *shipped_conversations()):
+            own = [card for card in cards if card.task == shipped.config.id and card.name in fetched_names()]
+            if own and not db.read(_has_task, shipped.config.id):
+                sides = own[:2] if shipped.config.id == "chat-preference" else own[:1]
+                db.write(_add_task, shipped, list(shipped.contexts()), own, sides)
         for shipped in shipped_selections():
             if not db.read(_has_task, shipped.config.id):
                 add_selection(db, settings, shipped)

@@ -357,4 +357,9 @@ def _partition(rows: list[Row], table: Table) -> tuple[list[Row], list[Row]]:
 
 
 def _table_values(row: Row, table: Table, without: str = "") -> Row:
-    return {column.name: row.get(column.name) for column in table.columns if column.name != without}
+    """Return the row by column; a column that is younger than the archive is left to its default, where it has one."""
+    return {
+        column.name: row.get(column.name)
+        for column in table.columns
+        if column.name != without and (column.name in row or column.default is None)
+    }

@@ -158,7 +158,10 @@ async def close_round(db: Db, task: str, n: Number, person: Member) -> schemas.R
 @router.post("/tasks/{task}/contexts", status_code=201)
 async def upload_contexts(db: Db, task: str, body: schemas.ContextsIn, person: Member) -> schemas.UploadOut:
     """Add up to 1,000 contexts (owners). Good rows are kept, bad ones named, repeated ones counted."""
-    rows = [ContextRow(number, context.values, context.tag) for number, context in enumerate(body.contexts, start=1)]
+    rows = [
+        ContextRow(number, context.values, context.tag, language=context.language)
+        for number, context in enumerate(body.contexts, start=1)
+    ]
 
     def write(session: Session) -> contexts.UploadResult:
         service.require(session, person, Action.MANAGE_CONTEXTS, task)

@@ -41,7 +41,7 @@ def upload_contexts(
     """
     config = db.read(service.newest_config, task_id)
     result = UploadResult()
-    rows = (context_row(row, mapping) for row in read_fields(file, progress))
+    rows = (context_row(config, row, mapping) for row in read_fields(file, progress))
     for batch in contexts.split_batches(rows):
         result += db.write(contexts.add_contexts, task_id, config, batch)
     db.write(service.record_act, None, "contexts.uploaded", task=task_id, created=result.created)
@@ -59,23 +59,29 @@ def read_fields(file: Path, progress: Callable[[int], object] = lambda _: None) 
 
 
 def unwrap_fields(row: FileRow) -> FileRow:
-    """Return a row whose fields were wrapped in `values` or `context` with these fields and its `tag`."""
+    """Return a row whose fields were wrapped in `values` or `context` with these fields, its `tag` and `language`."""
     wrapped = (row.values.get(name) for name in WRAPPERS) if row.values else ()
     fields = next((values for values in wrapped if isinstance(values, dict)), None)
     if fields is None or row.values is None:
         return row
-    return FileRow(row.number, {**fields, "tag": row.values["tag"]} if "tag" in row.values else fields)
+    beside: dict[str, Any] = {name: row.values[name] for name in ("tag", "language") if name in row.values}
+    return FileRow(row.number, {**fields, **beside})
 
 
-def context_row(row: FileRow, mapping: ColumnMapping | None = None) -> ContextRow:
-    """Return a row of a file as a context; without a mapping its columns are the fields and `tag`."""
+def context_row(config: TaskConfig, row: FileRow, mapping: ColumnMapping | None = None) -> ContextRow:
+    """Return a row of a file as a context; without a mapping its columns are the fields, `tag` and `language`.
+
+    Where the task has a context field `language`, the column of this name is that field.
+    """
     if row.values is None:
         return ContextRow(row.number, None, error=row.error)
+    is_field = any(field.name == "language" for field in config.context)
+    language = "" if is_field else row.values.get("language", "")
     if mapping is None:
-        values = dict(row.values)
-        return ContextRow(row.number, values, values.pop("tag", ""))
+        values = {name: value for name, value in row.values.items() if is_field or name != "language"}
+        return ContextRow(row.number, values, values.pop("tag", ""), language=language)
     values, tag = mapping.read_context(row.values)
-    return ContextRow(row.number, values, str(tag) if isinstance(tag, int | float) else tag)
+    return ContextRow(row.number, values, str(tag) if isinstance(tag, int | float) else tag, language=language)
 
 
 ZIP_ENDING = ".zip"

@@ -15,6 +15,7 @@ from dynabench.kit import errors
 from dynabench.kit.db import now
 from dynabench.kit.language import _
 from dynabench.media import service as media
+from dynabench.people.accounts.rules import clean_language_code
 from dynabench.rounds import queries, samplers
 from dynabench.rounds.queries import KEYS
 from dynabench.rounds.samplers import Ask, all_samplers
@@ -36,6 +37,7 @@ class ContextRow:
     values: Any
     tag: Any = ""
     error: str = ""
+    language: Any = ""
     weight: float = 1.0
     retired: bool = False
 
@@ -68,7 +70,7 @@ def content_digest(values: dict[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _clean(session: Session, task_id: str, config: TaskConfig, row: ContextRow) -> tuple[dict[str, Any], str]:
+def _clean(session: Session, task_id: str, config: TaskConfig, row: ContextRow) -> tuple[dict[str, Any], str, str]:
     if row.error:
         raise errors.Invalid({"row": row.error}, row.error)
     if not isinstance(row.values, dict):
@@ -76,8 +78,10 @@ def _clean(session: Session, task_id: str, config: TaskConfig, row: ContextRow) 
     tag = "" if row.tag is None else row.tag
     if not isinstance(tag, str) or len(tag) > 100 or not tag.isprintable():
         raise errors.Invalid({"tag": _("Give up to 100 printable characters.")})
+    language = clean_language_code(row.language)
     values = config.read_texts("context", row.values)
-    return config.clean_context(media.fill_media_values(session, task_id, config.context, "context", values)), tag
+    cleaned = config.clean_context(media.fill_media_values(session, task_id, config.context, "context", values))
+    return cleaned, tag, language
 
 
 def new_keys(moment: float, weight: float = 1.0) -> dict[str, float]:
@@ -96,14 +100,15 @@ def add_contexts(session: Session, task_id: str, config: TaskConfig, rows: list[
     good: dict[str, dict[str, Any]] = {}
     for row in rows:
         try:
-            values, tag = _clean(session, task_id, config, row)
+            values, tag, language = _clean(session, task_id, config, row)
         except errors.Invalid as problem:
             result.errors.append((row.number, problem.detail))
             continue
         key = content_digest(values)
         result.duplicates += key in good
         retired = now() if row.retired else None
-        good.setdefault(key, {"values": values, "tag": tag, "weight": row.weight, "retired_at": retired})
+        facts = {"values": values, "tag": tag, "language": language, "weight": row.weight, "retired_at": retired}
+        good.setdefault(key, facts)
     known_digests = set(session.scalars(queries.known_digests(task_id, list(good))))
     moment = samplers.clock_time(session, task_id)
     new = [
@@ -128,16 +133,27 @@ def pick_context(
     but: int = 0,
     person_id: int = 0,
     pool: Sequence[int] | None = None,
+    languages: Sequence[str] = (),
 ) -> Context:
     """A context by the sampler called `sampling`, other than `but` where there is another; of `pool`, where given.
 
-    `person_id` is 0 for visitors. Whoever records that it was handed out calls `handed_out`.
+    `person_id` is 0 for visitors. Whoever records that it was handed out calls `handed_out`. Where `languages` are
+    given it is in one of them, or has no language.
     """
     draw = rng.randint(0, KEYS)
-    ask = Ask(session, task_id, rng, draw, but=but, person_id=person_id, pool=pool)
+    ask = Ask(session, task_id, rng, draw, but=but, person_id=person_id, pool=pool, languages=languages)
     context = all_samplers()[sampling].pick(ask)
     if context is None and but:
         context = session.scalar(replace(ask, but=0).live(Context.id == but))
+    if (
+        context is None
+        and languages
+        and replace(ask, but=0, languages=()).first(order=[Context.id.expression]) is not None
+    ):
+        raise errors.Conflict(
+            _("No context of this task is in a language that you know (%(codes)s).", codes=", ".join(languages)),
+            languages=list(languages),
+        )
     if context is None:
         raise errors.Conflict(
             _("This task has no contexts yet. Its owner can upload some.")

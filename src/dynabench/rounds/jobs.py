@@ -31,8 +31,9 @@ def _store_batch(session: Session, job_id: str, number: int, task: str, rows: li
     total = NO_COUNTS | (job.done or {})
     if total["batches"] < number:  # else this batch was committed before a crash, and counted
         mapping = context_files.job_mapping(job.payload)
-        converted = [context_files.context_row(row, mapping) for row in rows]
-        result = contexts.add_contexts(session, task, service.newest_config(session, task), converted)
+        config = service.newest_config(session, task)
+        converted = [context_files.context_row(config, row, mapping) for row in rows]
+        result = contexts.add_contexts(session, task, config, converted)
         values_by_number = {row.number: row.values or {} for row in rows}
         store_bad_rows(
             session, job_id, [BadRow(number, message, values_by_number[number]) for number, message in result.errors]

@@ -71,7 +71,7 @@ async def list_contexts(
 @router.patch("/tasks/{task}/contexts")
 async def patch_contexts(db: Db, task: str, body: schemas.ContextChangeIn, person: Member) -> schemas.ChangedOut:
     """Tag, weigh, retire or bring back up to 1,000 contexts (owners). Retired ones are handed out no more."""
-    change = ContextChange(body.tag, body.weight, body.retired)
+    change = ContextChange(body.tag, body.language, body.weight, body.retired)
     return schemas.ChangedOut(changed=await db.awrite(owner_lists.change_contexts, person, task, body.contexts, change))
 
 

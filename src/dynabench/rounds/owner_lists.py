@@ -14,6 +14,7 @@ from dynabench.kit import errors
 from dynabench.kit.db import now
 from dynabench.kit.language import _
 from dynabench.people import may
+from dynabench.people.accounts.rules import clean_language_code
 from dynabench.people.accounts.tables import Act, Person
 from dynabench.people.may import Action
 from dynabench.rounds import queries, samplers, schemas, service, views
@@ -202,6 +203,7 @@ class ContextChange:
     """Changes to contexts; None leaves a value as it is."""
 
     tag: str | None = None
+    language: str | None = None
     weight: float | None = None
     retired: bool | None = None
 
@@ -215,12 +217,15 @@ def change_contexts(
     """
     service.require(session, actor, Action.MANAGE_CONTEXTS, task_id)
     _check_change(ids, change)
+    clean_language_code(change.language)
     mine = (Context.task_id == task_id, Context.id.in_(set(ids)))
     contexts = session.scalars(select(Context).where(*mine).order_by(Context.id).with_for_update()).all()
     moment, rng = samplers.clock_time(session, task_id), random.SystemRandom()
     for context in contexts:
         if change.tag is not None:
             context.tag = change.tag
+        if change.language is not None:
+            context.language = clean_language_code(change.language)
         if change.weight is not None:
             context.weight = change.weight
         if change.weight is not None or change.retired is False:

@@ -18,7 +18,7 @@ from dynabench.kit.language import _
 from dynabench.kit.security import RowId
 from dynabench.people.accounts.auth import Admin, Member, Viewer, limited
 from dynabench.people.accounts.tables import Person
-from dynabench.rounds import config_review, invitations, older_configs, proposals, service
+from dynabench.rounds import builder, config_review, invitations, older_configs, proposals, service
 from dynabench.rounds.proposal_api import proposal_values
 from dynabench.rounds.tables import Task
 from dynabench.tasks import shipped_tasks
@@ -29,6 +29,7 @@ from dynabench.tasks.shipped import (
     shipped_conversations,
     shipped_drawings,
     shipped_selections,
+    shipped_writing,
 )
 from dynabench.web import render
 
@@ -64,7 +65,8 @@ def starter_config() -> str:
 
 def task_templates() -> list[ShippedTask]:
     """The shipped tasks, to begin with."""
-    return [*shipped_tasks(), *shipped_conversations(), *shipped_drawings(), *shipped_selections()]
+    needing_models = [*shipped_writing(), *shipped_conversations(), *shipped_drawings()]
+    return [*shipped_tasks(), *needing_models, *shipped_selections()]
 
 
 def _template_title(template: ShippedTask) -> str:
@@ -103,7 +105,15 @@ def _free_id(session: Session, stem: str) -> str:
     return next((id for id in ids() if id not in reserved and session.get(Task, id) is None), stem)
 
 
-async def _page(request: Request, person: Person, text: str, status: int = 200, **known: Any) -> Response:
+async def _page(
+    request: Request,
+    person: Person,
+    text: str,
+    status: int = 200,
+    part: str = "rounds/_checked.html",
+    refused: dict[str, str] | None = None,
+    **known: Any,
+) -> Response:
     state = request.app.state
     checked = known if "problems" in known else known | await state.db.aread(config_review.check_config, text)
     values = {"text": text, "address": str(request.app.url_path_for("new_task")), "base": 0, "note": "", "effects": []}
@@ -112,8 +122,9 @@ async def _page(request: Request, person: Person, text: str, status: int = 200, 
         "template": "",
         "called": "",
     }
+    values |= {"rewritten": False, "builder": builder.build_form(text, checked["problems"], refused)}
     values["creates"] = proposals.may_create_task(person, state.settings.new_tasks)
-    return render(request, "rounds/new.html", status=status, fragment="rounds/_check.html", **(values | checked))
+    return render(request, "rounds/new.html", status=status, fragment=part, **(values | checked))
 
 
 @router.get("/tasks/new", name="new_task")
@@ -138,7 +149,10 @@ async def new(
 
 @router.post("/tasks/new", name="send_new_task")
 async def create(request: Request, person: Member) -> Response:
-    """Create the task and go to its console, or propose it; or (`then` = check) show what is wrong with it."""
+    """Create the task and go to its console, or propose it; or (`then` = check) show what is wrong with it.
+
+    With `then` = edit its text is edited as the form says.
+    """
     state = request.app.state
     text, note = "", ""
 
@@ -155,6 +169,17 @@ async def create(request: Request, person: Member) -> Response:
             text = await config_review.posted_config(form)
             if form.get("then") == "check":
                 return await _page(request, person, text, note=note)
+            if form.get("then") == "edit":
+                edited = builder.edit_config(text, str(form.get("edit", "")))
+                return await _page(
+                    request,
+                    person,
+                    edited.text,
+                    part="rounds/_edited.html",
+                    refused=edited.errors,
+                    note=note,
+                    rewritten=edited.rewritten,
+                )
             proposals.may_create_task(person, state.settings.new_tasks)
             await service.parse_ahead(text)
             address = await _write_or_refuse(state.db, make)

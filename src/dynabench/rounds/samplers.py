@@ -18,7 +18,8 @@ class Ask:
     """One context of a task is wanted, other than `but` (0: any).
 
     `draw` is a random key, 0 to `queries.KEYS`. `person_id` is 0 for visitors, for whom nothing is stored. `pool` names
-    the few contexts that a round works on; None stands for all of the task.
+    the few contexts that a round works on; None stands for all of the task. Where `languages` are given, contexts in
+    others are passed over.
     """
 
     session: Session
@@ -28,6 +29,7 @@ class Ask:
     but: int = 0
     person_id: int = 0
     pool: Sequence[int] | None = None
+    languages: Sequence[str] = ()
 
     def key(self, column: InstrumentedAttribute[Any]) -> ColumnElement[Any]:
         """A column to walk by. With a pool its index is kept out of use: the few are read by id, then sorted."""
@@ -38,6 +40,8 @@ class Ask:
         statement = select(Context).where(Context.task_id == self.task_id, Context.retired_at.is_(None), *conditions)
         if self.pool is not None:
             statement = statement.where(Context.id.in_(self.pool))
+        if self.languages:
+            statement = statement.where(in_languages(self.languages))
         return statement.where(Context.id != self.but) if self.but else statement
 
     def first(self, *conditions: ColumnElement[bool], order: Sequence[ColumnElement[Any]]) -> Context | None:
@@ -59,6 +63,12 @@ class Ask:
         lowest = self.live().with_only_columns(column).order_by(key).limit(1)
         level = self.session.execute(lowest).scalar()
         return None if level is None else self.around(key == level) or self.first(order=[key, draw])
+
+
+def in_languages(languages: Sequence[str]) -> ColumnElement[bool]:
+    """Return the where-clause of contexts in one of some languages, or without one."""
+    clause: ColumnElement[bool] = Context.language.in_(["", *languages])
+    return clause
 
 
 class Sampler(Protocol):

@@ -132,6 +132,7 @@ class ContextIn(BaseModel):
 
     values: Any = None
     tag: Any = ""
+    language: Any = Field("", description="ISO 639 code of its language, such as en; empty for none.")
 
 
 class ContextsIn(StrictModel):
@@ -182,6 +183,7 @@ class ContextOut(RowModel):
     id: int
     values: dict[str, Any]
     tag: str
+    language: str
     used: int
     fooled: int
     weight: float
@@ -274,6 +276,7 @@ class ContextChangeIn(StrictModel):
 
     contexts: list[Annotated[int, Field(ge=1, le=2**53)]] = Field(min_length=1, max_length=1000)
     tag: Annotated[str, Field(max_length=100)] | None = None
+    language: Annotated[str, Field(max_length=3)] | None = None
     weight: Annotated[float, Field(ge=0, le=1000, allow_inf_nan=False)] | None = None
     retired: bool | None = None
 

@@ -17,7 +17,7 @@ from dynabench.tasks.fields import (
     Text,
     base,
 )
-from dynabench.tasks.section import did_you_mean, refuse_keys
+from dynabench.tasks.section import LANGUAGE_CODE, did_you_mean, refuse_keys
 
 if TYPE_CHECKING:
     from dynabench.tasks.config import TaskConfig
@@ -27,7 +27,7 @@ def expand_short_forms(raw: Any) -> Any:
     """Return `raw` with its short forms written out.
 
     A single field may stand without a list; fields under `ask` are optional unless they say otherwise; a choice
-    there without options takes those of the answer.
+    there without options takes those of the answer. Instructions may stand under the codes of their languages.
     """
     if not isinstance(raw, dict):
         return raw
@@ -35,6 +35,7 @@ def expand_short_forms(raw: Any) -> Any:
     for group in ("context", "input", "answer", "ask", "link"):
         if isinstance(config.get(group), dict):
             config[group] = [config[group]]
+    config |= _by_language(config.get("instructions"))
     options = _answer_options(config.get("answer"))
     config["ask"] = _optional(config.get("ask", []), options)
     if isinstance(config.get("validate"), dict):
@@ -42,6 +43,16 @@ def expand_short_forms(raw: Any) -> Any:
         validation_fields = [validation_fields] if isinstance(validation_fields, dict) else validation_fields
         config["validate"] = {**config["validate"], "ask": _optional(validation_fields, options)}
     return config
+
+
+def _by_language(instructions: Any) -> dict[str, Any]:
+    """Return instructions whose keys are all codes of languages as those of the first with all `by_language`."""
+    if not isinstance(instructions, dict) or not instructions:
+        return {}
+    if not all(isinstance(key, str) and LANGUAGE_CODE.match(key) for key in instructions):
+        return {}
+    first = next(iter(instructions.values()))
+    return {"instructions": {**(first if isinstance(first, dict) else {}), "by_language": instructions}}
 
 
 _LISTED = ("choice", "multi_choice", "ranking")  # types whose options may come from one answer of these types

@@ -131,7 +131,7 @@ def explain_errors(error: ValidationError, lines: dict[Path, int]) -> Invalid:
     """Return pydantic's errors by dotted path and with lines."""
     fields: dict[str, str] = {}
     for problem in error.errors(include_url=False, include_input=False)[:50]:
-        path = tuple(problem["loc"])
+        path = tuple(part for part in problem["loc"] if part != "by_language")  # which a short form leaves out
         message = validation_message(problem, _MESSAGES)
         line = _line(path, lines)
         name = ".".join(str(part) for part in path) or "config"
@@ -279,9 +279,9 @@ def _set(text: str, path: Path, value: Any) -> str:
             _("%(value)s is not a plain value in this config; edit it there.", value=".".join(map(str, path)))
         )
     if node.value == "" and node.start_mark.index == node.end_mark.index:  # a key with nothing after it
-        return text[: node.start_mark.index] + " " + _dump_value(value) + text[node.end_mark.index :]
+        return text[: node.start_mark.index] + " " + dump_value(value) + text[node.end_mark.index :]
     after = "\n" if node.style in ("|", ">") else ""  # a block ends where the next key begins
-    return text[: node.start_mark.index] + _dump_value(value) + after + text[node.end_mark.index :]
+    return text[: node.start_mark.index] + dump_value(value) + after + text[node.end_mark.index :]
 
 
 def _child(node: yaml.Node, part: str | int) -> yaml.Node | None:
@@ -294,7 +294,8 @@ def _child(node: yaml.Node, part: str | int) -> yaml.Node | None:
     raise _invalid(NO_PLACE)
 
 
-def _dump_value(value: Any) -> str:
+def dump_value(value: Any) -> str:
+    """Return a text, number, true or false as YAML writes it on one line."""
     if not isinstance(value, str):
         return json.dumps(value)  # YAML reads JSON
     style = None if SIMPLE.fullmatch(value) else '"'  # commas and braces mean something where braces are open
@@ -304,7 +305,7 @@ def _dump_value(value: Any) -> str:
 
 def _add(text: str, to: yaml.Node, path: Path, value: Any) -> str:
     """The value under keys that `to` lacks, after its last one."""
-    written = _dump_value(value)
+    written = dump_value(value)
     for part in reversed(path[1:]):
         written = f"{{{part}: {written}}}"
     entry = f"{path[0]}: {written}"

@@ -5,6 +5,7 @@ from typing import Any
 from dynabench.tasks import fields, rules
 from dynabench.tasks.config import TaskConfig
 from dynabench.tasks.fields import types
+from dynabench.tasks.section import LANGUAGE_CODE
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -25,6 +26,7 @@ def config_schema() -> dict[str, Any]:
         definitions[f"field_{name}"] = _field(own, name)
         names.append(f"field_{name}")
     definitions["Fooled"] = _fooled(definitions)
+    schema["properties"]["instructions"] = _instructions(schema["properties"]["instructions"])
     definitions["Field"] = {
         "title": "Field",
         "type": "object",
@@ -78,6 +80,14 @@ def _fooled(definitions: dict[str, Any]) -> dict[str, Any]:
             for name in names
         ],
     }
+
+
+def _instructions(plain: dict[str, Any]) -> dict[str, Any]:
+    """Instructions in one language, or by the codes of their languages."""
+    texts = {"$ref": "#/$defs/InstructionTexts"}
+    by_code = {"type": "object", "patternProperties": {LANGUAGE_CODE.pattern: texts}, "additionalProperties": False}
+    description = "Instructions for people before they write or check, or these by the codes of their languages."
+    return {"anyOf": [plain, by_code | {"minProperties": 1}], "description": description}
 
 
 def _one_or_list(properties: dict[str, Any], name: str, kind: str = "Field") -> None:

@@ -1,5 +1,6 @@
 """The common ground of all parts of a task's config: strict types and no unknown keys."""
 
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Annotated, Any, NoReturn
@@ -10,6 +11,8 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from dynabench.kit.language import _
 
+LANGUAGE_CODE = re.compile(r"^[a-z]{2,3}$")
+"""ISO 639 codes of languages."""
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
 Line = Annotated[str, StringConstraints(max_length=300)]
 Markdown = Annotated[str, StringConstraints(max_length=20_000)]

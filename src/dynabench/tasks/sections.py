@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
 from statistics import median_low
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
@@ -11,7 +12,7 @@ from pydantic.dataclasses import dataclass
 from dynabench.kit.language import _
 from dynabench.tasks.fields import AnyField, Choice, Text
 from dynabench.tasks.fields.choice import Branch, TreeChoice
-from dynabench.tasks.section import Line, Markdown, Name, Section, Setting, did_you_mean
+from dynabench.tasks.section import LANGUAGE_CODE, Line, Markdown, Name, Section, Setting, did_you_mean
 
 if TYPE_CHECKING:
     from dynabench.tasks.config import TaskConfig
@@ -21,7 +22,7 @@ Annotators = Literal["anyone", "invited"]
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
-class Instructions:
+class InstructionTexts:
     """Instructions for people before they write or check; markdown, which the pages sanitise."""
 
     create: Annotated[Markdown, Setting(description="For annotators: what to write and what counts.")] = ""
@@ -35,6 +36,25 @@ class Instructions:
     def briefing(self) -> str:
         """Return all that annotators read, as one text."""
         return "\n\n".join([self.create, *(["What tends to work: " + "; ".join(self.tips) + "."] if self.tips else [])])
+
+
+LanguageCode = Annotated[str, StringConstraints(pattern=LANGUAGE_CODE.pattern)]
+
+
+@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
+class Instructions(InstructionTexts):
+    """Instructions in one language, or in several: then these are those of the first of `by_language`."""
+
+    by_language: Annotated[
+        dict[LanguageCode, InstructionTexts],
+        Setting(max_length=50, description="The same by ISO 639 code, the first for readers of other languages."),
+    ] = field(default_factory=dict)
+
+    def in_order(self, language: str) -> list[tuple[str, InstructionTexts]]:
+        """Return the instructions by language, those for a reader of `language` first; one, without a code, for all."""
+        if not self.by_language:
+            return [("", self)]
+        return sorted(self.by_language.items(), key=lambda pair: pair[0] != language)
 
 
 class Start(Section):

@@ -26,6 +26,7 @@ MODELS_NEEDED = {
     "translation": _("a translation model"),
     "qa-extended": _("a model that reads long passages"),
     "vqa": _("a model that sees pictures"),
+    "answers": _("a language model"),
     "chat-preference": _("two language models"),
     "red-team-chat": _("a language model"),
     "red-team-image-prompt": _("an image generator"),
@@ -35,6 +36,10 @@ TEMPLATES = ("translation", "qa-extended", "vqa")
 """Those that have shipped models all the same, for tests and to begin with."""
 ANSWERED_BY = {"hate-emoji": "hate"}
 """Tasks whose models come with another task."""
+PASSAGES_FOR = {"answers": "passage", "boolq": "passage", "summarization": "source"}
+"""Tasks that also show the passages written for question answering, with the field that they stand in."""
+WRITTEN = ("answers",)
+"""Tasks against models that write, which `dynabench model fetch` or the operator adds."""
 CONVERSATIONS = ("chat-preference", "red-team-chat")
 """Tasks against language models, which whoever runs them brings along."""
 DRAWINGS = ("red-team-image-prompt",)
@@ -59,6 +64,10 @@ class ShippedTask:
         """Yield clean contexts as `{"values": {...}, "tag": "..."}`; none where the task shows nothing."""
         for row in self._rows("contexts"):
             yield {"values": self.config.clean_context(row["values"]), "tag": row["tag"]}
+        if field := PASSAGES_FOR.get(self.config.id):
+            for row in _read("qa").contexts():
+                values = self.config.clean_context({field: row["values"]["passage"]})
+                yield {"values": values, "tag": row["tag"]}
 
     def seeds(self) -> Iterator[dict[str, Any]]:
         """Yield texts to start from; many tasks have none.
@@ -101,6 +110,11 @@ def needed_model(task: str) -> str:
 def shipped_conversations() -> list[ShippedTask]:
     """Return the shipped tasks that are conversations with language models, which do not come with the platform."""
     return [_read(name) for name in CONVERSATIONS]
+
+
+def shipped_writing() -> list[ShippedTask]:
+    """Return the shipped tasks whose models write an answer, and do not come with the platform."""
+    return [_read(name) for name in WRITTEN]
 
 
 def shipped_selections() -> list[ShippedTask]:

@@ -56,7 +56,7 @@ def next_item(
     """
     offered, at = _offered(session, person, task_id), now()
     eligible_rounds = [offered_round for offered_round in offered if round_number in (None, offered_round.number)]
-    asks = _Asks(session, person.id, task_id, at, random.randint(0, LAST), seconds)
+    asks = _Asks(session, person.id, task_id, at, random.randint(0, LAST), seconds, person.known_languages)
     head = asks.waiting(eligible_rounds[0] if eligible_rounds else None)
     for row in head:
         if row.kind == queries.HELD and (
@@ -75,7 +75,7 @@ def next_item(
 
 def count_checks(session: Session, person: Person, task_id: str) -> int:
     """Return how many examples of a task wait for a person's vote, at most `MOST_COUNTED`."""
-    return session.scalar(queries.open_for(person.id, task_id, MOST_COUNTED)) or 0
+    return session.scalar(queries.open_for(person.id, task_id, MOST_COUNTED, person.known_languages)) or 0
 
 
 @dataclass(frozen=True)
@@ -108,11 +108,13 @@ class _Asks:
     at: datetime
     start: int
     seconds: int
+    languages: Sequence[str] = ()
 
     def waiting(self, offered_round: _Offered | None) -> Sequence[Any]:
         """Return the items held, the old places to remove, and the head of the round's queue."""
         old = {"task": self.task_id, "old": self.at - REMEMBER}
-        return self._run(queries.WAITING, **old, **self._place(offered_round, (self.start, -1), LAST, PAGE))
+        statement = queries.KNOWN_WAITING if self.languages else queries.WAITING
+        return self._run(statement, **old, **self._place(offered_round, (self.start, -1), LAST, PAGE))
 
     def candidates(self, offered_round: _Offered, first: Sequence[Any] | None) -> Iterator[int]:
         """Examples that look as if they had a place, from the start on and around the corner; `first` are known."""
@@ -175,7 +177,8 @@ class _Asks:
         )
 
     def _queue(self, offered_round: _Offered, after: tuple[int, int], high: int) -> Sequence[Any]:
-        return self._run(queries.QUEUE, **self._place(offered_round, after, high, MORE))
+        statement = queries.KNOWN_QUEUE if self.languages else queries.QUEUE
+        return self._run(statement, **self._place(offered_round, after, high, MORE))
 
     def _place(self, offered_round: _Offered | None, after: tuple[int, int], high: int, size: int) -> dict[str, Any]:
         walk = {
@@ -185,7 +188,8 @@ class _Asks:
             "last": high,
             "size": size,
         }
-        return {"person": self.person_id, "at": self.at, **walk}
+        languages = {"languages": ["", *self.languages]} if self.languages else {}
+        return {"person": self.person_id, "at": self.at, **walk, **languages}
 
     def _run(self, statement: Executable, **values: Any) -> Sequence[Any]:
         return self.session.connection().execute(statement, values).all()

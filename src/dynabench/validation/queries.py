@@ -22,6 +22,7 @@ from sqlalchemy import (
     literal,
     select,
     text,
+    true,
     tuple_,
     union_all,
 )
@@ -206,13 +207,14 @@ def _stale() -> Select[int, int, int, int, int, int]:
     return select(literal(STALE).label("kind"), *nowhere).where(*mine).limit(1)
 
 
-def _queue() -> Select[int, int, int, int, int, int]:
+def _queue(by_language: bool = False) -> Select[int, int, int, int, int, int]:
     """The next `size` open examples of a round, above the place (`draw`, `example`) and up to the draw `last`, that a
     person may check, with their votes and the places that others hold.
 
     A walk along the index of open examples that ends with the last row wanted; a row that is passed over (own, voted
     on, skipped) costs an index probe or two. Places are counted for the rows found alone. How many are wanted after
-    a disagreement depends on the votes: the caller looks at those under a lock.
+    a disagreement depends on the votes: the caller looks at those under a lock. With `by_language`, examples of
+    other `languages` are passed over too, at the cost of two probes for each.
     """
     draw: BindParameter[int] = bindparam("draw", type_=BigInteger)
     walk = (
@@ -220,12 +222,19 @@ def _queue() -> Select[int, int, int, int, int, int]:
         .where(OPEN, Standing.round_id == bindparam("round"), Standing.draw.between(draw, bindparam("last")))
         .where(tuple_(Standing.draw, Standing.example_id) > tuple_(draw, _EXAMPLE))
         .where(Standing.author_id != _PERSON, ~_voted(), ~_skipped())
+        .where(_in_languages(bindparam("languages", expanding=True)) if by_language else true())
         .order_by(Standing.draw, Standing.example_id)
         .limit(bindparam("size"))
         .subquery("walk")
     )
     reserved_places = _count_reserved(walk.c.example_id).label("taken")
     return select(literal(QUEUED).label("kind"), *walk.c, reserved_places).order_by(walk.c.draw, walk.c.example_id)
+
+
+def _in_languages(languages: Any) -> ColumnElement[bool]:
+    """Return the condition that the context of the outer `standings` row is in one of some languages, or in none."""
+    of_standing = and_(Example.id == Standing.example_id, Context.id == Example.context_id)
+    return exists().where(of_standing, Context.language.in_(languages)).correlate(Standing)
 
 
 def _voted() -> ColumnElement[bool]:
@@ -246,8 +255,8 @@ def _count_reserved(example_id: Any) -> Any:
     return select(func.count()).select_from(Reservation).where(*others).correlate_except(Reservation).scalar_subquery()
 
 
-def _waiting() -> Executable:
-    parts = [part.subquery() for part in (_held(), _stale(), _queue())]
+def _waiting(by_language: bool = False) -> Executable:
+    parts = [part.subquery() for part in (_held(), _stale(), _queue(by_language))]
     return union_all(*(select(*part.c) for part in parts))
 
 
@@ -274,8 +283,10 @@ def _candidate() -> Select[Any]:
     )
 
 
-def open_for(person_id: int, task_id: str, most: int) -> Select[int]:
+def open_for(person_id: int, task_id: str, most: int, languages: Sequence[str] = ()) -> Select[int]:
     """Select how many open examples of a task a person has neither written, voted on nor skipped, at most `most`.
+
+    Where `languages` are given, those on contexts in others are left out.
 
     A walk along the index of open examples of the task's rounds, with an index probe or two for each.
     """
@@ -284,12 +295,15 @@ def open_for(person_id: int, task_id: str, most: int) -> Select[int]:
         .join(Round, Round.id == Standing.round_id)
         .where(Round.task_id == task_id, Round.state.in_(VALIDATED), OPEN)
         .where(Standing.author_id != person_id, ~_voted(), ~_skipped())
+        .where(_in_languages(["", *languages]) if languages else true())
         .limit(most)
     )
     return select(func.count()).select_from(rows.params(person=person_id).subquery())
 
 
 ASKING, QUEUE, WAITING, CANDIDATE = _asking(), _queue(), _waiting(), _candidate()
+KNOWN_QUEUE, KNOWN_WAITING = _queue(by_language=True), _waiting(by_language=True)
+"""The same for people who named the `languages` that they know."""
 
 LOCK = select(Standing.example_id).where(Standing.example_id == _EXAMPLE).with_for_update()
 """The row that voters and askers lock."""

@@ -31,11 +31,13 @@ PARTS: Mapping[str, tuple[str, ...]] = {
     ),
     "js/weighed-board.js": ("weighed-board",),
     "js/yaml-editor.js": ("yaml-editor",),
+    "js/form-builder.js": ("form-builder",),
     "js/vega-chart.js": ("vega-chart",),
 }
 """Scripts of elements that few pages have -> the names of the elements."""
 BUNDLES: Mapping[str, str] = {
     "css/site.css": "css/main.css",
+    "css/documents.css": "css/documents.css",
     "js/site.js": "js/main.js",
     "js/live-feed.js": "js/live-feed.js",
     **{name: name for name in PARTS},

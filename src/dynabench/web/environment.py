@@ -82,6 +82,7 @@ def environment() -> Environment:
         initials=filters.initials,
         bucket=filters.bucket,
         highlight=filters.highlight,
+        language_name=filters.language_name,
         said=translate,
         of_check=in_words,
     )

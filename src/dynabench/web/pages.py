@@ -1,5 +1,6 @@
 """One function that turns a template and its values into a response."""
 
+import re
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -12,6 +13,9 @@ from dynabench.kit.security import csrf_token
 from dynabench.web.bundles import parts_of
 from dynabench.web.environment import environment
 from dynabench.web.static import static_address
+
+HTMX = re.compile(r"\shx-(?:get|post|put|patch|delete|trigger|boost)\b")
+"""Attributes of pages that need htmx; the others are sent without it."""
 
 
 def render(
@@ -39,6 +43,8 @@ def render(
     )
     scripts = (f'<script src="{static_address(part)}" type="module"></script>' for part in parts_of(html))
     html = html.replace("<!--parts-->", "".join(scripts), 1)
+    if HTMX.search(html) is None:
+        html = html.replace(f'<script src="{static_address("vendor/htmx.js")}" defer></script>', "", 1)
     headers = {"Vary": "HX-Request"} if fragment is not None else None
     return HTMLResponse(html, status_code=status, headers=headers)
 

@@ -152,6 +152,7 @@ class ArchivedContext(ArchivePart):
 
     values: dict[str, Any]
     tag: Annotated[str, Field(max_length=100)] = ""
+    language: Annotated[str, Field(max_length=12)] = ""
     weight: Annotated[float, Field(ge=0, le=1_000, allow_inf_nan=False)] = 1.0
     retired: bool = False
 

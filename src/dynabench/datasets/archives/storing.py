@@ -237,7 +237,14 @@ def store_batch(
 
 def _context_row(number: int, row: dict[str, Any]) -> ContextRow:
     context = layout.ArchivedContext.model_validate(row)
-    return ContextRow(number, context.values, context.tag, weight=context.weight, retired=context.retired)
+    return ContextRow(
+        number,
+        context.values,
+        context.tag,
+        weight=context.weight,
+        retired=context.retired,
+        language=context.language,
+    )
 
 
 def _with_new_name(id: str, numbered: NumberedRow) -> NumberedRow:

@@ -141,14 +141,15 @@ def json_lines(rows: Iterable[dict[str, Any]]) -> Iterator[bytes]:
 
 def _contexts(db: Database, task_id: str) -> Iterator[dict[str, Any]]:
     def page(after: int) -> Select[Any]:
-        columns = (Context.id, Context.values, Context.tag, Context.weight, Context.retired_at)
+        columns = (Context.id, Context.values, Context.tag, Context.language, Context.weight, Context.retired_at)
         return (
             select(*columns).where(Context.task_id == task_id, Context.id > after).order_by(Context.id).limit(PAGE_ROWS)
         )
 
     for row in _pages(db, page):
         retired = row.retired_at is not None
-        yield {"values": row.values, "tag": row.tag, "weight": row.weight, "retired": retired}
+        language = {"language": row.language} if row.language else {}
+        yield {"values": row.values, "tag": row.tag, **language, "weight": row.weight, "retired": retired}
 
 
 def _seeds(db: Database, task_id: str) -> Iterator[dict[str, Any]]:

@@ -57,6 +57,8 @@ class Options(BaseModel):
     hub: str = Field("", description="Repository of the hub that holds the weights; empty for this folder.")
     revision: str = Field("", description="Its commit.")
     gguf: str = Field("", max_length=200, description="The GGUF file, where there are several.")
+    fetched: str = Field("", pattern=r"^([a-z0-9][a-z0-9-]{0,39})?$", description="Weights of `dynabench model fetch`.")
+    sha256: str = Field("", pattern=r"^([0-9a-f]{64})?$", description="SHA-256 of the fetched weights.")
     precision: Literal["auto", "fp32", "bf16"] = "auto"
     labels: dict[str, str] = Field({}, max_length=10_000, description="From the model's labels to the task's.")
     prompt: str = Field("", max_length=20_000, description="What a model that writes is given, with {field} in it.")
@@ -72,6 +74,8 @@ class Options(BaseModel):
         if self.hub and not re.fullmatch(r"[0-9a-f]{40}", self.revision):
             message = "is the commit, 40 hex digits; `dynabench model hub` writes it: a branch's content changes."
             raise ValueError(f"The revision of {self.hub} {message}")
+        if self.fetched and (self.hub or self.gguf or not self.sha256):
+            raise ValueError("Fetched weights need their sha256, and neither hub nor gguf.")
         if self.revision and not self.hub:
             raise ValueError("A revision needs the repository that it is one of: hub.")
         if self.answer == "likelihood" and self.architecture != "text-generation":

@@ -32,6 +32,9 @@ async def change_me(db: Db, body: schemas.Changes, person: Member) -> schemas.Me
     if body.pseudonym is not None:
         name = rules.clean_pseudonym(body.pseudonym)
         person = await db.awrite(service.choose_pseudonym, person.id, name)
+    if body.known_languages is not None:
+        languages = rules.clean_known_languages(body.known_languages)
+        person = await db.awrite(service.choose_known_languages, person.id, languages)
     if body.public_profile is not None:
         person = await db.awrite(service.choose_public_profile, person.id, body.public_profile)
     return schemas.Me.model_validate(person)

@@ -13,6 +13,13 @@ from dynabench.people.accounts.tables import SCOPES
 
 USERNAME = re.compile(r"[A-Za-z0-9_.-]{3,40}")
 PSEUDONYM = re.compile(r"[\w][\w .-]{1,38}[\w]")
+LANGUAGE_CODE = re.compile(r"[a-z]{2,3}")
+MOST_LANGUAGES = 50
+OFFERED_LANGUAGES = tuple(
+    "ar bg bn ca cs da de el en es et fa fi fr gu he hi hr hu id it ja ko lt lv mr ms nl no pa pl pt ro ru sk sl sr sv"
+    " sw ta te th tr uk ur vi zh".split()
+)
+"""Codes of the languages that the settings offer; others are typed."""
 PASSWORD_LENGTH = (10, 200)
 USUAL_SCOPES = ("read", "annotate", "manage")  # of a token where nothing else is said: all but the account itself
 DELETED = "deleted-"  # names of deleted accounts begin with it; nobody may take one
@@ -105,6 +112,25 @@ def clean_pseudonym(text: str) -> str:
     if name and (not PSEUDONYM.fullmatch(name) or name.lower().startswith(DELETED)):
         raise Invalid({"pseudonym": _("Use 3 to 40 letters, digits, spaces, dots, hyphens or underscores.")})
     return name
+
+
+def clean_language_code(code: object) -> str:
+    """The ISO 639 code of a language, in small letters; empty for none. Raises `Invalid`."""
+    text = "" if code is None else code
+    if not isinstance(text, str) or not (text.strip() == "" or LANGUAGE_CODE.fullmatch(text.strip().lower())):
+        raise Invalid({"language": _("Give the ISO 639 code of a language, two or three letters such as en.")})
+    return text.strip().lower()
+
+
+def clean_known_languages(codes: Collection[str]) -> list[str]:
+    """The codes of the languages that a person knows, sorted, each once; raises `Invalid`."""
+    try:
+        languages = sorted({code for text in codes if (code := clean_language_code(text))})
+    except Invalid as problem:
+        raise Invalid({"known_languages": next(iter(problem.fields.values()))}) from None
+    if len(languages) > MOST_LANGUAGES:
+        raise Invalid({"known_languages": _("Choose at most %(most)s languages.", most=MOST_LANGUAGES)})
+    return languages
 
 
 def clean_token_name(text: str) -> str:

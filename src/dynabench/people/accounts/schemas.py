@@ -5,6 +5,7 @@ from datetime import datetime
 from pydantic import BaseModel, Field
 
 from dynabench.kit.schemas import Page, RowModel, StrictModel
+from dynabench.people.accounts import rules
 from dynabench.people.accounts.rules import USUAL_SCOPES
 from dynabench.people.accounts.tables import SCOPES
 
@@ -30,6 +31,9 @@ class Me(Account):
 
     email: str
     pseudonym: str = Field(description="The name that boards show in place of the username; empty for none.")
+    known_languages: list[str] = Field(
+        description="Codes of the languages in which you are given contexts and checks; empty for all."
+    )
     public_profile: bool = Field(description="True where everybody sees your profile.")
     admin: bool
     created_at: datetime
@@ -39,6 +43,9 @@ class Changes(StrictModel):
     """The changes to your account; members left out stay as they are."""
 
     pseudonym: str | None = Field(None, description="3 to 40 characters; empty shows the username again.")
+    known_languages: list[str] | None = Field(
+        None, max_length=rules.MOST_LANGUAGES, description="ISO 639 codes, such as en; empty for all languages."
+    )
     public_profile: bool | None = Field(None, description="Whether everybody sees your profile, or you alone.")
 
 

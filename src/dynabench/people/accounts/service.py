@@ -230,6 +230,13 @@ def choose_public_profile(session: Session, person_id: int, public: bool) -> Per
     return person
 
 
+def choose_known_languages(session: Session, person_id: int, languages: Sequence[str]) -> Person:
+    """Choose the languages in which a person writes and checks; none for all."""
+    person = session.get_one(Person, person_id)
+    person.known_languages = list(languages)
+    return person
+
+
 def _pseudonym_taken() -> Conflict:
     text = _("Another person uses this name.")
     return Conflict(text, fields={"pseudonym": text})

@@ -29,7 +29,9 @@ router = APIRouter(include_in_schema=False)
 
 
 def _profile(request: Request, person: Person, status: int = 200, **values: Any) -> HTMLResponse:
-    context = {"pseudonym": person.pseudonym, "errors": {}, "done": "", "mails": request.app.state.settings.mails}
+    context: dict[str, Any] = {"pseudonym": person.pseudonym, "errors": {}, "done": ""}
+    context |= {"mails": request.app.state.settings.mails, "offered_languages": rules.OFFERED_LANGUAGES}
+    context |= {"other_languages": " ".join(set(person.known_languages) - set(rules.OFFERED_LANGUAGES))}
     return render(request, "accounts/settings.html", status=status, person=person, **(context | values))
 
 
@@ -57,6 +59,19 @@ async def change_public_profile(request: Request, db: Db, person: Member, public
     if previous_page(request).startswith("/people/"):
         return RedirectResponse(previous_page(request), status_code=303)
     return redirect(request, "settings", query={"done": "public" if public == "true" else "private"})
+
+
+@router.post("/settings/known-languages", name="change_known_languages")
+async def change_known_languages(
+    request: Request, db: Db, person: Member, language: Texts = (), others: Text = ""
+) -> Response:
+    """Choose the languages in which one writes and checks; none for all."""
+    try:
+        languages = rules.clean_known_languages([*language, *others.replace(",", " ").split()])
+        await db.awrite(service.choose_known_languages, person.id, languages)
+    except Invalid as problem:
+        return _profile(request, person, other_languages=others, **rejection(problem, "known_languages"))
+    return redirect(request, "settings", query={"done": "known"}, anchor="known-title")
 
 
 @router.post("/settings/language", name="change_language")

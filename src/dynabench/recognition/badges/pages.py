@@ -13,8 +13,8 @@ from dynabench.recognition.badges.definitions import BADGES
 from dynabench.web import render
 
 router = APIRouter(include_in_schema=False)
-JUST_NOW = timedelta(seconds=12)
-"""The time for which a badge is new: a result asks for news a few seconds after it is shown."""
+JUST_NOW = timedelta(seconds=5)
+"""The time for which a badge is new: a result asks for news 2.5 and 7 seconds after it is shown."""
 
 
 @router.get("/badges", name="badges")

@@ -12,7 +12,7 @@ from dynabench.kit.api import After, Db, attachment
 from dynabench.kit.forms import redirect
 from dynabench.kit.language import _
 from dynabench.people.accounts.tables import Person
-from dynabench.rounds import config_review, owner_lists, service
+from dynabench.rounds import builder, config_review, owner_lists, service
 from dynabench.rounds.config_review import Effect
 from dynabench.rounds.manage import frame
 from dynabench.rounds.manage.frame import TaskOwner
@@ -31,22 +31,34 @@ Against = Annotated[int | None, Query(ge=1, le=2**31 - 1)]
 
 
 async def _config_page(
-    request: Request, task: str, text: str | None = None, after: int | None = None, status: int = 200, **more: Any
+    request: Request,
+    task: str,
+    text: str | None = None,
+    after: int | None = None,
+    status: int = 200,
+    part: str = "rounds/_checked.html",
+    refused: dict[str, str] | None = None,
+    **more: Any,
 ) -> Response:
-    """The editor with `text` (None: the newest version); `more` may hold what was found wrong."""
+    """The editor with `text` (None: the newest version); `more` may hold what was found wrong.
+
+    htmx gets `part`; `refused` are the messages of an edit by the form that was refused.
+    """
 
     def read(session: Session) -> dict[str, Any]:
         page = owner_lists.list_versions(session, task, after, PAGE_ROWS)
         newest = owner_lists.list_versions(session, task, None, 1).items[0].number
         source = owner_lists.read_version(session, task, newest).config if text is None else text
         values = {"versions": page.items, "next": page.next, "after": after, "text": source, "base": newest}
-        return values | (more if "problems" in more else config_review.check_config(session, source, task)) | more
+        values |= (more if "problems" in more else config_review.check_config(session, source, task)) | more
+        problems: Any = values["problems"]
+        return values | {"builder": builder.build_form(source, problems, refused)}
 
-    values = {"notice": "", "address": str(request.app.url_path_for("manage_config", task=task))}
+    values = {"notice": "", "rewritten": False, "address": str(request.app.url_path_for("manage_config", task=task))}
     values |= await request.app.state.db.aread(read)
-    part = "rounds/_check.html" if wants_fragment(request) else None
+    fragment = part if wants_fragment(request) else None
     return await frame.console_page(
-        request, task, "rounds/manage/config.html", "config", status=status, fragment=part, **values
+        request, task, "rounds/manage/config.html", "config", status=status, fragment=fragment, **values
     )
 
 
@@ -77,11 +89,22 @@ def _save_config(session: Session, owner: Person, task: str, text: str, base: st
 
 @router.post("/tasks/{task}/manage/config", name="save_config")
 async def save_config(request: Request, db: Db, task: str, owner: TaskOwner) -> Response:
-    """Save a new version; or (`then` = check) say what is wrong with it or what it would look like."""
+    """Save a new version; or (`then` = check) say what is wrong with it or what it would look like, or (`then` = edit)
+    edit its text as the form says."""
     async with request.form() as form:
         text = await config_review.posted_config(form)
         if form.get("then") == "check":
             return await _config_page(request, task, text)
+        if form.get("then") == "edit":
+            edited = builder.edit_config(text, str(form.get("edit", "")))
+            return await _config_page(
+                request,
+                task,
+                edited.text,
+                part="rounds/_edited.html",
+                refused=edited.errors,
+                rewritten=edited.rewritten,
+            )
         base = str(form.get("base", ""))
     try:
         await service.parse_ahead(text)

@@ -42,7 +42,7 @@ def preview_file(path: Path) -> FilePreview:
 
 def preview_contexts(config: TaskConfig, preview: FilePreview, mapping: ColumnMapping) -> list[dict[str, Any]]:
     """The first rows as they would be imported: `number`, `values` by field, `tag`, and the `error` of a bad one."""
-    return [_previewed(config, context_files.context_row(row, mapping)) for row in preview.rows]
+    return [_previewed(config, context_files.context_row(config, row, mapping)) for row in preview.rows]
 
 
 def missing_fields(config: TaskConfig, mapping: ColumnMapping) -> list[Field]:

@@ -39,18 +39,28 @@ async def api_overview(request: Request, viewer: Viewer) -> Response:
 
 @router.get("/docs/api/{tag}", name="api_subject")
 async def api_subject(request: Request, tag: str, viewer: Viewer) -> Response:
-    """The operations of one subject with parameters, bodies and answers."""
+    """The operations of one subject."""
+    return render(request, "documentation/subject.html", **await _subject_values(request, tag))
+
+
+@router.get("/docs/api/{tag}/{anchor}", name="api_operation")
+async def api_operation(request: Request, tag: str, anchor: str, viewer: Viewer) -> Response:
+    """One operation with a command that calls it, its parameters, body and answers; for htmx these alone."""
+    values = await _subject_values(request, tag)
+    operations = values["subject"].operations
+    operation = next((operation for operation in operations if operation.anchor == anchor), None)
+    if operation is None:
+        raise NotFound(NO_SUCH_DOCUMENT)
+    values |= {"operation": operation, "origin": str(request.base_url).rstrip("/")}
+    return render(request, "documentation/operation.html", fragment="documentation/_operation.html", **values)
+
+
+async def _subject_values(request: Request, tag: str) -> dict[str, Any]:
     reference = await _reference(request)
     subject = next((subject for subject in reference.subjects if subject.name == tag), None)
     if subject is None:
         raise NotFound(NO_SUCH_DOCUMENT)
-    values: dict[str, Any] = {
-        "reference": reference,
-        "subject": subject,
-        "navigation": documents.navigation(),
-        "current": "api",
-    }
-    return render(request, "documentation/subject.html", **values, origin=str(request.base_url).rstrip("/"))
+    return {"reference": reference, "subject": subject, "navigation": documents.navigation(), "current": "api"}
 
 
 @router.get("/docs", name="documentation")

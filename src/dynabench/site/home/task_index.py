@@ -6,19 +6,19 @@ from dataclasses import dataclass, fields
 from datetime import timedelta
 from typing import Any
 
-from babel import Locale, UnknownLocaleError
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from dynabench.benchmark.leaderboards.best_models import BoardSummary, summarize_boards
 from dynabench.collection import boards
 from dynabench.kit.db import now
-from dynabench.kit.language import _, current
+from dynabench.kit.language import _
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round, RoundState, Task, TaskVersion
 from dynabench.stats.rates import UNKNOWN, ErrorCounts, Rate, error_rates, wilson
 from dynabench.tasks import TaskConfig
+from dynabench.web.filters import language_name
 
 MAX_TASKS = 1000
 WEEK = timedelta(days=7)
@@ -209,14 +209,6 @@ class Facet:
     value: str
     label: str
     tasks: int
-
-
-def language_name(code: str) -> str:
-    """Return the name of a language in the language of the page; the code where it has none."""
-    try:
-        return str(Locale.parse(code.replace("-", "_")).get_display_name(current.get()) or code)
-    except (UnknownLocaleError, ValueError):
-        return code
 
 
 def facets(lines: Sequence[TaskLine]) -> dict[str, list[Facet]]:

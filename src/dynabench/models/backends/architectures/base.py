@@ -5,20 +5,23 @@ import json
 import os
 import re
 import struct
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self
+from weakref import WeakValueDictionary
 
 import torch
 
 from dynabench.evaluate.evaluator.predictors.base import NetworkPredictor, packed_weights
 from dynabench.evaluate.networks import checkpoints
 from dynabench.kit.errors import Invalid, Problem
-from dynabench.models import hub, runtime
+from dynabench.models import fetched, hub, runtime
 from dynabench.models.backends.transformers import Options
 from dynabench.models.protocol import Attribution, Card, Inputs, Message, Model, Output
 from dynabench.models.spec import Spec
@@ -53,6 +56,30 @@ class Parts(NamedTuple):
     model: Any
     processor: Any
     device: str
+
+
+@dataclass(eq=False)
+class SharedModel:
+    """The parts of fetched weights, for as long as any model of this process uses them, and their copy in fp32."""
+
+    parts: Parts
+    twin: Any = None
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+_shared: WeakValueDictionary[tuple[str, ...], SharedModel] = WeakValueDictionary()
+_sharing = threading.Lock()
+
+
+def load_shared(options: Options, auto: str, processor: str) -> SharedModel:
+    """Return fetched weights, which several models of a process read once; raises `Invalid`."""
+    place = fetched.find_weights(options.fetched, options.sha256)
+    key = (str(place), options.sha256, options.precision, auto, processor)
+    with _sharing:
+        shared = _shared.get(key)
+        if shared is None:
+            shared = _shared[key] = SharedModel(load_weights(place, options, auto, processor))
+        return shared
 
 
 def load_weights(folder: Path, options: Options, auto: str, processor: str) -> Parts:
@@ -235,6 +262,7 @@ class Architecture(ABC):
         self.details = details
         self.options = options
         self.model = parts.model
+        self._shared: SharedModel | None = None
         self.run: Any = self.predictor(parts.model, parts.processor, parts.device)
         self._packed = ExitStack()
 
@@ -242,7 +270,13 @@ class Architecture(ABC):
     def load(cls, card: Card, details: Spec, options: Options, folder: Path, bulk: bool) -> Self:
         """Load the model; raises `Invalid` or `Unavailable`. With `bulk`, weights are laid out for speed as well."""
         cls.fits(card, options)
-        architecture = cls(card, details, options, load_weights(folder, options, cls.auto, cls.processor))
+        if options.fetched and not bulk:  # weights that are laid out for speed have no second user
+            shared = load_shared(options, cls.auto, cls.processor)
+            architecture = cls(card, details, options, shared.parts)
+            architecture._shared = shared
+            return architecture
+        place = fetched.find_weights(options.fetched, options.sha256) if options.fetched else folder
+        architecture = cls(card, details, options, load_weights(place, options, cls.auto, cls.processor))
         if bulk:
             architecture._packed.enter_context(packed_weights(architecture.model))
         return architecture
@@ -275,7 +309,7 @@ class Architecture(ABC):
     def close(self) -> None:
         """Free the weights."""
         self._packed.close()
-        self.model = None
+        self.model = self._shared = None
         self.run.model = None
         self.__dict__.pop("twin", None)
 
@@ -286,6 +320,14 @@ class Architecture(ABC):
         Of small models in bf16, whose rounding drowns gradients, it is a copy in fp32.
         """
         self._packed.close()  # packed layers have no gradients
+        if self._shared is None:
+            return self._copied()
+        with self._shared.lock:
+            if self._shared.twin is None:
+                self._shared.twin = self._copied()
+            return self._shared.twin
+
+    def _copied(self) -> Any:
         if self.model.dtype != torch.float32 and self.model.num_parameters() <= COPIED:
             # a model that was read from a GGUF file refuses its own `float`, as if it were still quantised
             return torch.nn.Module.float(copy.deepcopy(self.model))
