@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse, Response
 from dynabench.benchmark.registry.api import find_model
 from dynabench.collection import overview
 from dynabench.kit import errors
-from dynabench.kit.language import _, ngettext
+from dynabench.kit.language import _, ngettext, translate
 from dynabench.people.accounts.auth import Viewer
 from dynabench.recognition.profiles import service as profiles
 from dynabench.rounds.schemas import Number
@@ -25,8 +25,9 @@ from dynabench.site.home.task_index import TaskLine
 from dynabench.site.identity import pictures
 from dynabench.site.identity.pictures import LinkFigure
 from dynabench.stats.rates import Rate
+from dynabench.tasks.fields.text import Text
 from dynabench.web import render
-from dynabench.web.charts import MODELS
+from dynabench.web.charts import MODELS, rate_over_rounds
 from dynabench.web.filters import number, percent
 from dynabench.web.static import static_address
 
@@ -170,8 +171,15 @@ async def design(request: Request, viewer: Viewer) -> Response:
     rates = [Rate(0.62, 0.51, 0.72, 78), Rate(0.47, 0.38, 0.57, 102), Rate(0.31, 0.24, 0.39, 140)]
     shares = {"positive": 0.6, "neutral": 0.22, "negative": 0.18}
     prediction = {"model": "sentiment-minilm", "answer": {"label": "positive"}, "probabilities": shares}
-    template = "identity/design.html"
-    return render(request, template, rates=rates, prediction=prediction, colours=COLOURS, sizes=SIZES)
+    values: dict[str, Any] = {"rates": rates, "prediction": prediction, "colours": COLOURS, "sizes": SIZES}
+    values["chart"] = rate_over_rounds(list(enumerate(rates, start=1)), ["sentiment-ngram", *["sentiment-minilm"] * 2])
+    statement = Text(name="statement", type="text", label=_("Statement"))
+    text = _("If you enjoy queueing, you will love this museum.")
+    values["specimen"] = {
+        "context": [], "input": [{"field": statement, "value": translate(text), "beside": {}}], "answer": "negative",
+        "said": [("sentiment-minilm", "positive")], "fooled": True, "verdict": "correct", "votes": 3, "writer": "",
+    }  # fmt: skip
+    return render(request, "identity/design.html", **values)
 
 
 @router.get("/icon-{side}.png", name="icon")
