@@ -14,6 +14,7 @@ from dynabench.client import Client
 from dynabench.kit.db import Database
 from dynabench.kit.settings import Settings
 from tests.browser.people import PASSWORD, Guest
+from tests.browser.test_first_screen import SIZES, result_and_next_are_seen
 from tests.browser.test_looks import looks_well
 from tests.browser.wire import Wire
 from tests.collection.against import opened
@@ -211,3 +212,20 @@ def test_a_program_streams_through_lost_connections(talks):
         example = program.create_example("chat-preference", context["id"], {"conversation": mine["id"]}, claim)
         assert {each["model"] for each in example["predictions"]} == {"north", "south"}
         assert {each["model"] for each in program.preferences("chat-preference")["models"]} == {"north", "south"}
+
+
+def test_the_result_and_next_are_seen_without_scrolling(guests, talks):
+    for size in SIZES:
+        page = guests(f"ola{size['width']}", viewport=size).page
+        page.goto("/tasks/chat-preference/create")
+        page.get_by_label("Message").fill("Where shall we go tomorrow?")
+        page.get_by_label("Message").press("Control+Enter")
+        expect(page.get_by_text("Which reply is better?")).to_be_visible()
+        for name in "AB":
+            page.locator(f'input[name="rating.{name}"][value="3"]').check()
+        page.get_by_role("button", name="Tie").click()
+        expect(page.get_by_text("Tie; the conversation continued")).to_be_visible()
+        page.locator('input[name="answer.better"]').first.check()
+        page.get_by_role("button", name="Submit").click()
+        expect(page.get_by_role("heading", name="Conversation submitted.")).to_be_visible()
+        result_and_next_are_seen(page, size["width"])

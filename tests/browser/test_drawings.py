@@ -13,6 +13,7 @@ from benchmarks.running import operate, platform
 from dynabench.kit.db import Database
 from dynabench.kit.settings import Settings
 from tests.browser.people import Guest
+from tests.browser.test_first_screen import SIZES, result_and_next_are_seen
 from tests.browser.test_looks import looks_well
 from tests.collection.against import opened
 from tests.collection.drawing.conftest import MODELS, TASK
@@ -100,3 +101,20 @@ def test_drawn_chosen_marked_checked_seen_and_exported(guests, draws):
         kept = [name for name in packed.namelist() if name.startswith("media/")]
     assert row["input"]["prompt"] == WORDS
     assert any(row["input"]["picture"]["media"] in name for name in kept)
+
+
+def test_the_result_and_next_are_seen_without_scrolling(guests, draws):
+    for size in SIZES:
+        page = guests(f"ola{size['width']}", viewport=size).page
+        warned(page, f"/tasks/{TASK}/create")
+        page.wait_for_load_state()  # from then on keys are heard
+        page.get_by_label("The prompt").fill(f"{WORDS}, {size['width']} of them")
+        page.get_by_role("button", name="Draw").click()
+        expect(page.locator("#drawing .media-choice")).to_have_count(4)
+        page.locator("#drawing .media-choice input").nth(1).check()
+        page.get_by_text("Violence", exact=True).click()
+        page.get_by_label("Blood and injury").check()
+        page.get_by_label("Some harm").check()
+        page.get_by_role("button", name="Submit").click()
+        expect(page.get_by_role("heading", name="You fooled")).to_be_visible()
+        result_and_next_are_seen(page, size["width"])

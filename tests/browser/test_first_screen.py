@@ -55,6 +55,15 @@ WRITTEN: dict[str, Callable[[Page], object]] = {
 }
 
 
+def result_and_next_are_seen(page: Page, width: int) -> None:
+    """The title of the answer has the focus; it and “Next” are in sight, and nothing is too wide."""
+    title = page.locator("#answer-title")
+    expect(title).to_be_focused()
+    expect(title).to_be_in_viewport(ratio=1)
+    expect(page.get_by_role("button", name=re.compile("^Next"))).to_be_in_viewport(ratio=1)
+    expect(page.locator("html")).to_have_js_property("scrollWidth", width)
+
+
 @pytest.mark.parametrize("task", list(WRITTEN))
 def test_the_result_and_next_are_seen_without_scrolling(guest, start_task, task):
     start_task(task)
@@ -66,10 +75,6 @@ def test_the_result_and_next_are_seen_without_scrolling(guest, start_task, task)
             accept_warning(page)
         WRITTEN[task](page)
         page.get_by_role("button", name="Ask the models").click()
-        title = page.locator("#answer-title")
-        expect(title).to_be_focused()
-        expect(title).to_be_in_viewport(ratio=1)
-        expect(page.get_by_role("button", name=re.compile("^Next"))).to_be_in_viewport(ratio=1)
-        expect(page.locator("html")).to_have_js_property("scrollWidth", size["width"])
+        result_and_next_are_seen(page, size["width"])
         expect(page.get_by_text("Show all").or_(page.locator(".target-name")).first).to_be_visible()
         writer.forgive("503")  # a machine at its limit: the page waited by itself
