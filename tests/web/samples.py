@@ -42,7 +42,7 @@ from dynabench.web import charts
 NOW = datetime.now(UTC)
 CONFIGS = {each.config.id: each.config for each in shipped_tasks()}
 NLI, SENTIMENT = CONFIGS["nli"], CONFIGS["sentiment"]
-ADA = Thing(id=7, username="ada.lovelace", public_name="ada.lovelace", admin=False)
+ADA = Thing(id=7, username="ada.lovelace", public_name="ada.lovelace", admin=False, known_languages=["en"])
 PREMISE = "Two hikers eat lunch on a bridge while a storm gathers behind them."
 HYPOTHESIS = "They finished eating at home."
 
