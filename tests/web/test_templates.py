@@ -93,7 +93,14 @@ IN_THE_APP = {
     *("collection/chat.html", "collection/drawing.html", "collection/preferences.html"),
     "validation/harms.html",
     "rounds/rounds.html",
-    *("rounds/join.html", "rounds/new.html", "rounds/_checked.html", "rounds/older.html", "rounds/admin.html"),
+    *(
+        "rounds/join.html",
+        "rounds/new.html",
+        "rounds/_checked.html",
+        "rounds/_edited.html",
+        "rounds/older.html",
+        "rounds/admin.html",
+    ),
     *("rounds/proposal.html", "rounds/proposals.html"),
 }
 """Shown by tests of the whole application and of its pages in a browser."""
