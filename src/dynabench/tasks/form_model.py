@@ -428,6 +428,17 @@ def _is_plain_list(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(item, str) and "\n" not in item for item in value)
 
 
+class _TextDumper(yaml.SafeDumper):
+    """Writes texts of several lines as blocks, as people write them."""
+
+
+def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+
+
+_TextDumper.add_representer(str, _represent_text)
+
+
 def _in_form(value: Any, kind: InputKind) -> str:
     """Return a value as its input shows it."""
     if value is None:
@@ -439,6 +450,8 @@ def _in_form(value: Any, kind: InputKind) -> str:
     if kind == "yaml":
         if value in ([], {}):
             return ""
-        dumped: str = yaml.safe_dump(value, sort_keys=False, allow_unicode=True, default_flow_style=None, width=80)
-        return dumped.removesuffix("...\n").rstrip("\n")
+        dumped = yaml.dump(
+            value, Dumper=_TextDumper, sort_keys=False, allow_unicode=True, default_flow_style=None, width=80
+        )
+        return str(dumped).removesuffix("...\n").rstrip("\n")
     return str(value)
