@@ -193,7 +193,7 @@ def read_setting(text: str, path: Path, written: str) -> Any:
         except (ValueError, OverflowError):
             raise Invalid({name: _("Give a number.")}) from None
     try:
-        nested, _places = reading.read_config(f"value:\n{_indented(written)}")
+        nested, _places = reading.read_config(f"value:\n{_indented(written)}\n")
     except Invalid as problem:
         raise Invalid({name: reading.without_line(next(iter(problem.fields.values())))}) from None
     return nested["value"]
@@ -433,7 +433,9 @@ class _TextDumper(yaml.SafeDumper):
 
 
 def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+    return dumper.represent_scalar(
+        "tag:yaml.org,2002:str", text, style="|" if "\n" in text and not text.endswith("\n\n") else None
+    )
 
 
 _TextDumper.add_representer(str, _represent_text)
