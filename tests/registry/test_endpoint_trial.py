@@ -27,6 +27,7 @@ from tests.registry.sending import SENT
 from tests.registry.test_submission_checks import ended
 
 TEST, PAGE = f"{SENT}/test", "/tasks/nli/submit"
+ENDPOINT = {"kind": "endpoint", "name": "far", "protocol": "oip", "url": "https://example.org", "model": "m"}
 LABELS = ["entailment", "neutral", "contradiction"]
 TENSORS = {
     "/v2": {"name": "far"},
@@ -37,7 +38,8 @@ TENSORS = {
                    {"name": "hypothesis", "datatype": "BYTES", "shape": [-1, 1]}],
         "outputs": [{"name": "scores", "datatype": "FP32", "shape": [-1, 3]}],
     },
-    "/v2/models/m/infer": {"outputs": [{"name": "scores", "datatype": "FP32", "shape": [1, 3], "data": [0.1, 0.7, 0.2]}]},
+    "/v2/models/m/infer": {"outputs": [{"name": "scores", "datatype": "FP32", "shape": [1, 3],
+                                        "data": [0.1, 0.7, 0.2]}]},
 }  # fmt: skip
 CHAT = {
     "/v1/models": {"data": [{"id": "small"}]},
@@ -92,12 +94,14 @@ def test_tensors_are_guessed_and_what_a_person_says_wins_and_is_submitted(ada, d
         outcome = ada.post(TEST, json={"url": url}).json()
         assert (outcome["answer"], outcome["holds"], outcome["columns"]) == ("neutral", "probabilities", True), outcome
         assert outcome["inputs"] == {"premise": "text_a", "hypothesis": "hypothesis"}
-        told = {name: outcome[name] for name in ("protocol", "url", "model", "inputs", "output", "holds", "columns")}
-        twice = told | {"inputs": {"premise": "a", "hypothesis": "a"}}
+        values = {name: outcome[name] for name in ("protocol", "url", "model", "inputs", "output", "holds", "columns")}
+        other = values | {"mapped": "oip elsewhere m", "output": "nothing"}
+        assert endpoint_trial._forget_mapping(other).get("output") is None, "it was guessed for another model"
+        twice = values | {"inputs": {"premise": "a", "hypothesis": "a"}}
         assert list(ada.post(TEST, json=twice).json()["fields"]) == ["inputs.hypothesis"]
-        assert list(ada.post(TEST, json=told | {"holds": "secrets"}).json()["fields"]) == ["holds"]
-        assert list(ada.post(TEST, json=told | {"labels": {"maybe": "x"}}).json()["fields"]) == ["labels.maybe"]
-        assert ada.post(SENT, json=told | {"kind": "endpoint", "name": "far"}).status_code == 201
+        assert list(ada.post(TEST, json=values | {"holds": "secrets"}).json()["fields"]) == ["holds"]
+        assert list(ada.post(TEST, json=values | {"labels": {"maybe": "x"}}).json()["fields"]) == ["labels.maybe"]
+        assert ada.post(SENT, json=values | {"kind": "endpoint", "name": "far"}).status_code == 201
     [submission] = submissions_of(database)
     assert submission.source["tensors"] == {"premise": "text_a"}
     assert (submission.source["output"], submission.source["holds"]) == ("scores", "probabilities")
@@ -128,15 +132,15 @@ def test_the_page_shows_the_answer_never_the_token_and_asks_for_it_again(browser
         assert nothing_kept(database, settings)
         part = eve.submit(f"{PAGE}/test", page="/settings", htmx=True, **fields)
         assert part.text.strip().startswith("<div")
-        told = fields | {"protocol": "openai", "model": "small", "url": f"{url}/v1", "token_tested": "yes"}
-        again = eve.submit(PAGE, page="/settings", **told | {"token": ""})
+        values = fields | {"protocol": "openai", "model": "small", "url": f"{url}/v1", "token_tested": "yes"}
+        again = eve.submit(PAGE, page="/settings", **values | {"token": ""})
         assert (again.status_code, "Enter the token again." in again.text) == (422, True)
-        assert eve.submit(PAGE, page="/settings", **told).status_code == 303
+        assert eve.submit(PAGE, page="/settings", **values).status_code == 303
     [submission] = submissions_of(database)
     assert "sesame" not in str(submission.source)
 
 
-def test_a_slow_a_dead_and_a_private_server_are_told_in_time(ada, monkeypatch, settings, database):
+def test_a_slow_a_dead_and_a_private_server_are_values_in_time(ada, monkeypatch, settings, database):
     monkeypatch.setattr(references, "SECONDS", 0.5)
     monkeypatch.setattr(endpoint_trial, "SECONDS", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as silent:
@@ -174,15 +178,12 @@ def test_a_lent_token_is_for_its_host_and_gone_afterwards():
 
 
 def test_a_double_click_submits_one_model(ada, database):
-    body = {"kind": "endpoint", "name": "far", "protocol": "oip", "url": "https://example.org", "model": "m", "key": "k"}
+    body = ENDPOINT | {"key": "k"}
     with ThreadPoolExecutor(4) as pool:
         answers = list(pool.map(lambda _: ada.post(SENT, json=body | {"token": "t"}), range(4)))
     assert {answer.status_code for answer in answers} == {201}
     assert len({answer.json()["id"] for answer in answers}) == 1
     assert len(submissions_of(database)) == 1
-
-
-ENDPOINT = {"kind": "endpoint", "name": "far", "protocol": "oip", "url": "https://example.org", "model": "m"}
 
 
 def test_only_owners_choose_a_round_and_only_a_draft(ada, owner, database):
@@ -201,7 +202,8 @@ def test_a_model_that_passed_becomes_a_target_unless_the_draft_was_opened(owner,
         future_targets.add_chosen_target(session, session.get_one(Submission, id), card)
 
     def targets(session):
-        return {entry.number: [target.model for target in entry.targets] for entry in session.scalars(round_queries.rounds("nli"))}
+        entries = session.scalars(round_queries.rounds("nli"))
+        return {entry.number: [target.model for target in entry.targets] for entry in entries}
 
     for id in ids:
         database.write(check, id)
@@ -213,7 +215,7 @@ def test_a_model_that_passed_becomes_a_target_unless_the_draft_was_opened(owner,
 
     database.write(closed)
     database.write(check, ids[0])
-    assert "is no target" in owner.get("/api/v1/notifications").text
+    assert "is no target" in owner.get("/api/v1/me/notices").text
 
 
 def test_the_form_of_the_next_round_ticks_what_was_chosen_for_it(owner, database):
@@ -230,20 +232,18 @@ def test_the_form_of_the_next_round_ticks_what_was_chosen_for_it(owner, database
 
 @pytest.fixture
 def worker(settings, tmp_path, owner):
-    made = Worker(settings, tmp_path / "worker.log")
-    made.env |= {"DYNABENCH_CHECK_MEMORY_MB": "3000", "OMP_NUM_THREADS": "1"}
-    made.env["DYNABENCH_PRIVATE_ENDPOINTS"] = settings.private_endpoints
-    made.start()
-    yield made
-    if made.process.poll() is None:
-        made.end()
+    process = Worker(settings, tmp_path / "worker.log")
+    process.env |= {"DYNABENCH_CHECK_MEMORY_MB": "3000", "OMP_NUM_THREADS": "1"}
+    process.env["DYNABENCH_PRIVATE_ENDPOINTS"] = settings.private_endpoints
+    process.start()
+    yield process
+    if process.process.poll() is None:
+        process.end()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
-def test_an_address_becomes_a_model_on_the_board_and_the_target_of_a_draft(
-    owner, worker, tmp_path, settings, database
-):
+def test_an_address_becomes_a_model_on_the_board_and_the_target_of_a_draft(owner, worker, tmp_path, settings, database):
     shutil.copytree(BUILTIN / "nli-ngram", tmp_path / "elsewhere" / "nli-ngram")
     with served(create_app(Repository([tmp_path / "elsewhere"])), "http://127.0.0.1:0") as url:
         until_ready(url)

@@ -41,10 +41,10 @@ def mapping_options(
     protocol: str, config: TaskConfig, fields: Mapping[str, Any], wrong: dict[str, str]
 ) -> dict[str, Any]:
     """Return the options that the `fields` of a form or request say; invalid ones go to `wrong`."""
-    known = options_of(protocol)
+    option_names = options_of(protocol)
     options: dict[str, Any] = {}
     for option in RENAMING:
-        if option in known:
+        if option in option_names:
             their_names = _their_names(fields, "inputs", input_names(config), wrong)
             options[option] = {name: theirs for name, theirs in their_names.items() if theirs != name}
     their_labels = _their_names(fields, "labels", label_names(config), wrong)

@@ -27,6 +27,7 @@ from dynabench.tasks import TaskConfig
 
 SECONDS = 10.0
 """Of one call of the model."""
+FORGOTTEN = ("mapped", "inputs", "labels", "output", "holds", "columns")
 _running_tests = threading.BoundedSemaphore(6)
 """Tests wait for servers of other people in threads; more at a time are refused at once."""
 
@@ -92,21 +93,24 @@ def try_endpoint(settings: Settings, config: TaskConfig, row: TrialRow, fields: 
 
 def _try_endpoint(settings: Settings, config: TaskConfig, row: TrialRow, fields: dict[str, Any]) -> EndpointTrial:
     secret = submission_sources.clean_token(fields | {"token_tested": ""})
-    known_fields = _recognise(settings, fields, secret)
+    known_fields = _forget_mapping(_recognise(settings, fields, secret))
     source, host = submission_sources.endpoint_source(settings, config, known_fields)
+    shown_fields = known_fields | endpoint_mapping.form_values(config, source)
     with tempfile.TemporaryDirectory(prefix="dynabench-test-") as scratch, lend_token(host, secret) as token_name:
-        request = {"kind": "endpoint", "name": "tested", "source": source | {"token": token_name}, "readme": ""}
+        request = {"kind": "endpoint", "name": "model", "source": source | {"token": token_name}, "readme": ""}
         try:
             folder = build_model_folder(request, config, Path(scratch))
             options = _guess(folder, source, secret, known_fields)
             rewrite(folder, options=options | {"cache": False, "retries": 0}, seconds=SECONDS)
-            shown_fields = known_fields | _shown(config, folder)
+            shown_fields |= _form_values(config, folder) | {"mapped": _identity(known_fields)}
             answer, probabilities, seconds = _ask(folder, row)
         except errors.Invalid as problem:
             names = {name.removeprefix("options."): message for name, message in problem.fields.items()}
             raise errors.Invalid(names) from None
         except errors.Problem as problem:
-            reason = problem.detail.replace("tested ", "", 1) if problem.detail.startswith("tested ") else problem.detail
+            reason = (
+                problem.detail.replace("tested ", "", 1) if problem.detail.startswith("tested ") else problem.detail
+            )
             return EndpointTrial(shown_fields, row, reason=reason, has_token=bool(secret))
     return EndpointTrial(shown_fields, row, answer, probabilities, seconds, has_token=bool(secret))
 
@@ -127,6 +131,18 @@ def _recognise(settings: Settings, fields: dict[str, Any], secret: str) -> dict[
     return fields | dict(zip(("protocol", "url", "model"), recognised, strict=True))
 
 
+def _identity(fields: dict[str, Any]) -> str:
+    """The model that a mapping is for, as `mapped` of the form names it."""
+    return " ".join(str(fields.get(name) or "") for name in ("protocol", "url", "model"))
+
+
+def _forget_mapping(fields: dict[str, Any]) -> dict[str, Any]:
+    """The fields without the mapping that an earlier test guessed for another model."""
+    if fields.get("mapped") in (None, "", _identity(fields)):
+        return fields
+    return {name: value for name, value in fields.items() if name not in FORGOTTEN}
+
+
 def _guess(folder: Path, source: dict[str, Any], secret: str, fields: dict[str, Any]) -> dict[str, Any]:
     """The options that the server's metadata tells and that the form, before its first test, does not say."""
     guess_options = protocols()[source["protocol"]].guess_options
@@ -137,10 +153,10 @@ def _guess(folder: Path, source: dict[str, Any], secret: str, fields: dict[str, 
     return {name: value for name, value in options.items() if value and name not in source}
 
 
-def _shown(config: TaskConfig, folder: Path) -> dict[str, Any]:
+def _form_values(config: TaskConfig, folder: Path) -> dict[str, Any]:
     options = spec.read(folder).options
     texts = {name: options[name] for name in ("prompt", "pipeline") if name in options}
-    return endpoint_mapping.form_values(config, options) | texts | {"mapped": "true"}
+    return endpoint_mapping.form_values(config, options) | texts
 
 
 def _ask(folder: Path, row: TrialRow) -> tuple[Any, dict[str, float] | None, float]:

@@ -32,7 +32,10 @@ def draft_numbers(session: Session, person: Person, task_id: str) -> list[int] |
 
 
 def clean_choice(session: Session, person: Person, task_id: str, text: str, wrong: dict[str, str]) -> str:
-    """Return the choice as it is stored; an invalid one goes to `wrong`. Raises `Forbidden` for those who draft none."""
+    """Return the choice as it is stored; an invalid one goes to `wrong`.
+
+    Raises `Forbidden` for those who may not draft rounds.
+    """
     if not text:
         return ""
     service.require(session, person, Action.DRAFT_ROUND, task_id)

@@ -34,7 +34,7 @@ from dynabench.web import render
 
 router = APIRouter(include_in_schema=False)
 PAGE_ROWS = 50
-LIMITS = {"readme": submissions.README, "prompt": 8000}
+LIMITS = {"readme": submissions.README, "prompt": 8000, "mapped": 1000}
 SOURCE = ("hub", "revision", "protocol", "url", "model", "prompt", "pipeline", *PRICES)
 MAPPING = ("output", "holds", "columns", "mapped", "token_tested", "round", "key")
 FORM_FIELDS = ("name", "visibility", "readme", *submission_sources.CARD_FIELDS, *SOURCE, *MAPPING)
@@ -105,9 +105,9 @@ async def send_test(request: Request, db: Db, task: str, person: Member) -> Resp
     except (errors.Invalid, errors.TooMany) as problem:
         wrong = problem.fields if isinstance(problem, errors.Invalid) else {"quota": problem.detail}
         return await _page(request, task, person, "endpoint", problem.status, wrong=wrong, given=values)
-    given = {name: value for name, value in trial.fields.items() if name != "token"}
-    given |= {"token_tested": "yes" if trial.has_token else ""}
-    return await _page(request, task, person, "endpoint", given=given, trial=trial)
+    shown_values = {name: value for name, value in trial.fields.items() if name != "token"}
+    shown_values |= {"token_tested": "yes" if trial.has_token else ""}
+    return await _page(request, task, person, "endpoint", given=shown_values, trial=trial)
 
 
 async def _store_files(request: Request, person: Person, form: FormData, wrong: dict[str, str]) -> dict[str, str]:

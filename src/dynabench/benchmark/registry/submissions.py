@@ -91,8 +91,8 @@ def submit_model(
     """Enter what is described, under its own name; its check begins once this is committed.
 
     `fields` say where it comes from, as `submission_sources` reads it; `round` whether it becomes a target
-    (`future_targets`), and `key` names the request: one that is sent again gets the same submission. Raises `Invalid` by field, `TooMany` past the
-    day's number, `Forbidden`, `NotFound`.
+    (`future_targets`), and `key` names the request: one that is sent again gets the same submission. Raises `Invalid`
+    by field, `TooMany` past the day's number, `Forbidden`, `NotFound`.
     """
     config = may_submit(session, person, task_id)
     key = str(fields.get("key") or "")[:100]
