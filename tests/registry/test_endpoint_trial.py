@@ -140,7 +140,7 @@ def test_the_page_shows_the_answer_never_the_token_and_asks_for_it_again(browser
     assert "sesame" not in str(submission.source)
 
 
-def test_a_slow_a_dead_and_a_private_server_are_values_in_time(ada, monkeypatch, settings, database):
+def test_a_slow_a_dead_and_a_private_server_are_told_in_time(ada, monkeypatch, settings, database):
     monkeypatch.setattr(references, "SECONDS", 0.5)
     monkeypatch.setattr(endpoint_trial, "SECONDS", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as silent:
