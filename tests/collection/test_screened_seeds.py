@@ -116,8 +116,8 @@ def test_the_owner_reads_how_many_and_may_hand_them_out_all_the_same(feel, ada, 
     assert marked(database) == {}
     copy = owner.post("/api/v1/tasks/feel/rounds/1/clone", json={}).json()
     assert copy["plan"]["seeds"] == "all"
-    assert owner.put(PLAN, json={"seeds": "few"}).status_code == 422
-    assert owner.put(PLAN, json={}).status_code == 200
+    assert owner.request("PUT", PLAN, json={"seeds": "few"}).status_code == 422
+    assert owner.request("PUT", PLAN, json={}).status_code == 200
     assert {text_of(draw(ada, "feel")) for _ in range(6)} == {"Dull 1."}, "from the answers that are stored"
 
 
