@@ -131,7 +131,10 @@ def test_the_old_database_is_taken_over_with_every_row(old, monkeypatch):
     assert json.loads(check.stdout)["problems"] == []
     after = contents(db, columns)
     assert len(after.pop("example_changes")) == sum(len(before[table]) for table in REPLACED)
-    assert [table for table in NEW_TABLES - {"example_changes"} if after.pop(table)] == []
+    with db.engine.connect() as connection:
+        people = connection.scalar(text("SELECT count(*) FROM people WHERE deleted_at IS NULL"))
+    assert len(after.pop("contributions")) == people  # whose badges the worker is to look for
+    assert [table for table in NEW_TABLES - {"example_changes", "contributions"} if after.pop(table)] == []
     assert after.pop("alembic_version") == [str((migrations.newest(),))]
     assert after == {table: rows for table, rows in before.items() if table not in {*REPLACED, "alembic_version"}}
     db.close()

@@ -10,6 +10,7 @@ from dynabench.collection import folding, projections, search
 from dynabench.collection.tables import ExampleChange, SearchPosting
 from dynabench.collection.terms import WRITTEN, facet
 from dynabench.kit.db import Database
+from dynabench.people.contributions import Contribution
 
 WORDS = ["cat", "dog", "u_1", facet("task", "nli")]
 VERDICTS = [facet("verdict", name) for name in ("pending", "correct", "flagged")]
@@ -32,8 +33,9 @@ def world(request, tmp_path_factory):
         connection.exec_driver_sql(f"CREATE TABLE examples (id INTEGER PRIMARY KEY, {', '.join(COLUMNS)})")
         connection.exec_driver_sql("CREATE TABLE rounds (id INTEGER PRIMARY KEY, task_id, number)")
         connection.exec_driver_sql('CREATE TABLE contexts (id INTEGER PRIMARY KEY, "values", tag)')
+        connection.exec_driver_sql("CREATE TABLE people (id INTEGER PRIMARY KEY)")
         connection.exec_driver_sql("PRAGMA foreign_keys=OFF")
-    for table in (ExampleChange.__table__, SearchPosting.__table__):
+    for table in (ExampleChange.__table__, SearchPosting.__table__, Contribution.__table__):
         table.create(db.engine)
     with db.engine.begin() as connection:
         for number in (1, 2, 3, 400, 65535, 65536, 65537, 300_000):

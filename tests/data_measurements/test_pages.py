@@ -48,6 +48,9 @@ def test_the_page_its_files_and_the_api_say_the_same(world, client):
     assert client.get(f"{PAGE}/label_balance/nothing.csv").status_code == 404
     assert "gini" in client.get("/tasks/checks/rounds.csv").text
     assert [item["round"] for item in client.get("/api/v1/tasks/checks/measures").json()["items"]] == [1]
+    round_page = client.get("/tasks/checks/rounds/1").text
+    assert round_page.count("/data#") == 4
+    assert f'href="{PAGE}#label_balance"' in round_page
 
 
 def test_few_writers_are_on_show_to_nobody_but_those_who_run_the_task(world, client, person):
@@ -55,6 +58,7 @@ def test_few_writers_are_on_show_to_nobody_but_those_who_run_the_task(world, cli
     assert "Too few writers yet" in client.get(PAGE).text
     assert client.get(f"{PAGE}/writers/figures.csv").status_code == 404
     assert client.get(API).json()["measures"] == []
+    assert "/data#" not in client.get("/tasks/checks/rounds/1").text
     owner = person("olga")
     world.db.write(service.set_role, None, "checks", "olga", "owner")
     assert owner.get(API).json()["measures"] == []  # a token to read with shows what everybody sees

@@ -185,7 +185,7 @@ def test_the_command_line_takes_a_tasks_file(tmp_path):
 def test_an_unknown_task_is_answered_with_those_there_are():
     refused = run("check", "nli-ngram", "--task", "nil")
     assert refused.exit_code == 1
-    assert "There is no task 'nil': say sentiment, nli, qa, hate, boolq" in refused.stderr
+    assert "There is no task 'nil': say sentiment, nli, qa, hate, photographs, boolq" in refused.stderr
     assert "or name a YAML file." in refused.stderr
 
 

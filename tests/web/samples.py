@@ -275,7 +275,8 @@ ROUND = {
     "task": "nli", "config": NLI, "round": _round(), "numbers": [4, 3, 2, 1], "statistics": FOUND,
     "charts": drawn(FOUND), "waiting": 21, "targets": TARGETS, "lower_bound": True,
     "programs": PROGRAMS, "overlap": Overlap(marked=61, shared=24, chance=9.5), "goals": [Goal("verified", 400, 61)],
-    "writers": BOARD, "written": 312, "verified_count": 61, "filters": ExampleFilters(tag="rain", fooled="yes"),
+    "writers": BOARD, "findings": [("artifacts", "Artifacts", "No word tells")],
+    "written": 312, "verified_count": 61, "filters": ExampleFilters(tag="rain", fooled="yes"),
     "page": ExamplesPage([each | {"fooled": True, "verdict": "correct", "writer": "ada"} for each in SPECIMENS], 12),
     "no_examples": "", "wrong": "", "tags": ["rain", "snow"], "writers_named": ["ada"], "after": None,
 }  # fmt: skip

@@ -1,7 +1,7 @@
 """The public pages: the first page, a task, a round."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -32,6 +32,10 @@ TASKS = 50  # on the first page
 SPECIMENS = 3
 LONGEST = 260  # characters of a context that a card shows
 LATELY = 500  # newest verified examples that the first page chooses from
+
+
+data_findings: list[Callable[[Session, Round], Sequence[tuple[str, str, str]]]] = []
+"""Functions of higher packages that return public findings on a round's data: (anchor, title, finding)."""
 
 
 def started(session: Session, task_id: str) -> list[Round]:
@@ -236,6 +240,7 @@ def round_page(session: Session, viewer: Person | None, task_id: str, number: in
         "writers": boards.board(session, current, viewer, limit=TOP_WRITERS),
         "written": figures.total.counts.examples,
         "verified_count": figures.total.counts.validated,
+        "findings": [finding for read in data_findings for finding in read(session, current)],
     }
 
 

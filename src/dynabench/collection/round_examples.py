@@ -28,7 +28,7 @@ from dynabench.stats.verdict import Verdict
 from dynabench.tasks import TaskConfig
 
 Choice = Literal["", "yes", "no"]
-PAGE_SIZE = 9
+PAGE_SIZE = 6
 MOST_EXPORTED = 10_000
 """Rows of a file; the release has all."""
 MOST_CHOICES = 100

@@ -193,7 +193,7 @@ def read_setting(text: str, path: Path, written: str) -> Any:
         except (ValueError, OverflowError):
             raise Invalid({name: _("Give a number.")}) from None
     try:
-        nested, _places = reading.read_config(f"value:\n{_indented(written)}")
+        nested, _places = reading.read_config(f"value:\n{_indented(written)}\n")
     except Invalid as problem:
         raise Invalid({name: reading.without_line(next(iter(problem.fields.values())))}) from None
     return nested["value"]
@@ -428,6 +428,19 @@ def _is_plain_list(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(item, str) and "\n" not in item for item in value)
 
 
+class _TextDumper(yaml.SafeDumper):
+    """Writes texts of several lines as blocks, as people write them."""
+
+
+def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    return dumper.represent_scalar(
+        "tag:yaml.org,2002:str", text, style="|" if "\n" in text and not text.endswith("\n\n") else None
+    )
+
+
+_TextDumper.add_representer(str, _represent_text)
+
+
 def _in_form(value: Any, kind: InputKind) -> str:
     """Return a value as its input shows it."""
     if value is None:
@@ -439,6 +452,8 @@ def _in_form(value: Any, kind: InputKind) -> str:
     if kind == "yaml":
         if value in ([], {}):
             return ""
-        dumped: str = yaml.safe_dump(value, sort_keys=False, allow_unicode=True, default_flow_style=None, width=80)
-        return dumped.removesuffix("...\n").rstrip("\n")
+        dumped = yaml.dump(
+            value, Dumper=_TextDumper, sort_keys=False, allow_unicode=True, default_flow_style=None, width=80
+        )
+        return str(dumped).removesuffix("...\n").rstrip("\n")
     return str(value)

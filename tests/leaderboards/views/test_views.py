@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from dynabench.benchmark.leaderboards import board_views
+from dynabench.benchmark.leaderboards import blocks, board_views
 from dynabench.benchmark.leaderboards.blocks import ties
 from dynabench.benchmark.leaderboards.row_views import transfer
 from dynabench.benchmark.standings import ScoreCell, mean
@@ -172,6 +172,16 @@ def test_two_copies_share_all_their_errors(client):
 def test_ties_are_those_whom_the_data_do_not_tell_from_the_first():
     assert ties([cell(0.8, 0.02, 1), cell(0.8, 0.02, 1), cell(0.5, 0.02, 2)]) == [True, True, False]
     assert ties([]) == []
+
+
+def test_people_stand_beside_models_on_their_round_alone(client, monkeypatch):
+    monkeypatch.setattr(blocks, "people_by_round", lambda session, board: {1: wilson(45, 50)})
+    parts = {
+        name: client.get(f"/tasks/sentiment/datasets/{name}/best", headers={"HX-Request": "true"}).text
+        for name in ("first", "second")
+    }
+    assert ["best-people" in part for part in parts.values()] == [True, False]
+    assert "90.0%" in parts["first"]
 
 
 def test_a_datasets_best_models_and_hardest_slices(client):

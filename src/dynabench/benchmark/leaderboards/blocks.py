@@ -6,9 +6,10 @@ from statistics import fmean
 
 from sqlalchemy.orm import Session
 
-from dynabench.benchmark.evaluations.measures import Measure
+from dynabench.benchmark.evaluations.measures import ACCURACIES, Measure
 from dynabench.benchmark.leaderboards import queries
 from dynabench.benchmark.leaderboards.comparison import NO_DIFFERENCE, paired_difference
+from dynabench.benchmark.leaderboards.recipe import people_by_round
 from dynabench.benchmark.reading import read_board, read_every_score, read_slices
 from dynabench.benchmark.registry import service as registry
 from dynabench.benchmark.standings import Entrant, ScoreCell, ScoredDataset, TaskBoard
@@ -17,7 +18,7 @@ from dynabench.kit.language import _
 from dynabench.people.accounts.tables import Person
 from dynabench.people.disclosure import counts_as_try
 from dynabench.stats.p_values import holm
-from dynabench.stats.rates import FEW_ROWS
+from dynabench.stats.rates import FEW_ROWS, Rate
 
 LEADERS = 10
 HARDEST_SLICES = 8
@@ -27,7 +28,8 @@ HARDEST_SLICES = 8
 class ModelEntry:
     """All that one entrant scored. `scores` by dataset and metric, `slices` of the primary metric by dataset and tag.
 
-    `tries` counts the submissions of its submitter in the task's ledger as that does, None of anonymous ones.
+    `tries` counts the submissions of its submitter in the task's ledger as that does, None of anonymous ones. `people`
+    is the accuracy of blind answers in a dataset's round, by dataset.
     """
 
     board: TaskBoard
@@ -36,6 +38,7 @@ class ModelEntry:
     scores: Mapping[tuple[int, str], ScoreCell]
     slices: tuple[tuple[ScoredDataset, tuple[tuple[str, ScoreCell], ...]], ...]
     tries: int | None
+    people: Mapping[int, Rate]
 
 
 @dataclass(frozen=True)
@@ -49,13 +52,32 @@ class Leader:
 
 @dataclass(frozen=True)
 class BestOnDataset:
-    """The best entrants on a dataset, and the slices with the worst mean score of the best `TOP` entrants."""
+    """The best entrants on a dataset, and the slices with the worst mean score of the best `TOP` entrants.
+
+    `people` is the accuracy of blind answers in the dataset's round.
+    """
 
     data: ScoredDataset
     metric: Measure
     leaders: tuple[Leader, ...]
     others: int
     slices: tuple[tuple[str, ScoreCell], ...]
+    people: Rate | None
+
+
+def people_by_dataset(session: Session, board: TaskBoard) -> dict[int, Rate]:
+    """Return the accuracy of blind answers in the rounds of a board's public datasets, by dataset.
+
+    Empty where the primary metric is no accuracy.
+    """
+    if board.primary.name not in ACCURACIES:
+        return {}
+    rates = people_by_round(session, board)
+    return {
+        data.id: rates[data.round]
+        for data in board.datasets
+        if data.round is not None and data.round in rates and not data.disclosure.hidden
+    }
 
 
 def scores_of_model(session: Session, viewer: Person | None, name: str) -> list[ModelEntry]:
@@ -85,7 +107,7 @@ def _entry(session: Session, board: TaskBoard, entrant: Entrant) -> ModelEntry:
     tries = None
     if entrant.person_id is not None and counts_as_try(entrant):
         tries = session.scalar(queries.count_tries(entrant.person_id, board.config.id))
-    return ModelEntry(board, entrant, scored, scores, tuple(slices), tries)
+    return ModelEntry(board, entrant, scored, scores, tuple(slices), tries, people_by_dataset(session, board))
 
 
 def best_on_dataset(session: Session, board: TaskBoard, name: str, limit: int = LEADERS) -> BestOnDataset:
@@ -97,7 +119,8 @@ def best_on_dataset(session: Session, board: TaskBoard, name: str, limit: int = 
     tied = ties([cell for _entrant, cell in top])
     leaders = tuple(Leader(*pair, tie) for pair, tie in zip(top, tied, strict=True))
     cells = read_slices(session, board, [entrant for entrant, _cell in top], data, metric)
-    return BestOnDataset(data, metric, leaders, len(ranked) - len(top), hardest(cells, metric))
+    people = people_by_dataset(session, board).get(data.id)
+    return BestOnDataset(data, metric, leaders, len(ranked) - len(top), hardest(cells, metric), people)
 
 
 def ties(cells: Sequence[ScoreCell], level: float = 0.05) -> list[bool]:

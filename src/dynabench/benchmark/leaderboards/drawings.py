@@ -12,7 +12,7 @@ from dynabench.benchmark.leaderboards.saturation_plot import ClosedGap, saturati
 from dynabench.benchmark.ranking import BoardRanking, RankedEntrant
 from dynabench.benchmark.standings import Entrant, ScoreCell
 from dynabench.kit.language import _, ngettext, translate
-from dynabench.stats.rates import FEW_ROWS
+from dynabench.stats.rates import FEW_ROWS, Rate
 from dynabench.web.charts import (
     INK,
     INK_2,
@@ -228,8 +228,10 @@ MAX_TAGS = 8
 """Tags in one picture of a model's errors."""
 
 
-def errors_by_tag(metric: Measure, whole: ScoreCell | None, slices: Sequence[tuple[str, ScoreCell]]) -> Chart | None:
-    """Return a model's scores on the tags of a dataset, the worst first, with its score on all rows as a line.
+def errors_by_tag(
+    metric: Measure, whole: ScoreCell | None, slices: Sequence[tuple[str, ScoreCell]], people: Rate | None = None
+) -> Chart | None:
+    """Return a model's scores on the tags of a dataset, the worst first, with lines for all rows and people.
 
     Tags with few rows are left out where two others have enough. Return None for metrics that are no shares, and with
     fewer than two tags.
@@ -249,7 +251,11 @@ def errors_by_tag(metric: Measure, whole: ScoreCell | None, slices: Sequence[tup
         values = {"tag": tag, "value": percent(worst.value), "whole": percent(whole.value)}
         title = _("Hardest: %(tag)s with %(value)s, against %(whole)s on all rows", **values)
     note = _("%(metric)s by tag with 95%% intervals; the dashed line is for all rows.", metric=metric.title)
-    return Chart(title, rate_plot(rows, "models", whole.value if whole is not None else None), note)
+    return Chart(
+        title,
+        rate_plot(rows, "models", whole.value if whole is not None else None, people.value if people else None),
+        note,
+    )
 
 
 def _together(models: Sequence[Entrant], transfer: Transfer) -> str:

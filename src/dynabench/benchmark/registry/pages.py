@@ -269,7 +269,16 @@ async def _compared(
 ) -> Response:
     everything, down = await visible_models(request, viewer)
     names = {model.name: model for model in everything}
-    values: dict[str, Any] = {"a": a, "b": b, "models": everything, "down": down, "wrong": "", "talk": None}
+    task_names = await request.app.state.db.aread(rounds.task_names, {model.task for model in everything})
+    values: dict[str, Any] = {
+        "a": a,
+        "b": b,
+        "models": everything,
+        "task_names": task_names,
+        "down": down,
+        "wrong": "",
+        "talk": None,
+    }
     template, status = "registry/compare.html", 200
     try:
         chosen = [names[name] for name in (a, b) if name in names]
@@ -346,6 +355,7 @@ async def _page(
         "readme": card_text(readme),
         "played": await db.aread(service.played_rounds, viewer, name, model.task),
         "has_task": await db.aread(lambda session: session.get(Task, model.task) is not None),
+        "task_name": (await db.aread(rounds.task_names, [model.task]))[model.task],
         "enterable": await db.aread(submissions.enterable_tasks, viewer, model.card),
         "listing": listing or {},
         "wrong": wrong or {},

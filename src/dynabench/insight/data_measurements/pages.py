@@ -133,3 +133,6 @@ async def download_console_table(
     """One table of a measure, `figures` for its figures, as a sheet."""
     measurements = await db.aread(service.round_measurements, task, n, True)
     return table_file(measurements, task, measure, table)
+
+
+overview.data_findings.append(service.data_findings)

@@ -27,6 +27,10 @@ from dynabench.rounds.tables import Round
 VERSION = 2
 """Grows when measures change, so that rounds are measured again."""
 
+HEALTH = ("label_balance", "artifacts", "near_duplicates", "diversity", "difficulty", "lengths")
+"""Measures whose findings a round's page names, the most telling first."""
+HEALTH_LINES = 4
+
 
 @dataclass(frozen=True)
 class RoundMeasurements:
@@ -56,6 +60,13 @@ def round_state(session: Session, round_: Round) -> str:
 def round_measurements(session: Session, task_id: str, number: int, everything: bool = False) -> RoundMeasurements:
     """Return the public results of a round, with `everything` all of them; raise `NotFound` for an unopened round."""
     return _measurements_of(session, [overview.chosen_round(session, task_id, number)], everything)[0]
+
+
+def data_findings(session: Session, round_: Round) -> list[tuple[str, str, str]]:
+    """Return the public findings on a round's data that its page names: (measure, title, finding)."""
+    visible = _measurements_of(session, [round_], everything=False)[0].results
+    names = [name for name in HEALTH if name in visible][:HEALTH_LINES]
+    return [(name, MEASURES[name].title, visible[name].finding) for name in names]
 
 
 def task_measurements(session: Session, task_id: str, everything: bool = False) -> list[RoundMeasurements]:
