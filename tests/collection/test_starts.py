@@ -105,6 +105,7 @@ def test_verified_examples_become_seeds_until_they_are_withdrawn(feel, ada, bob,
     assert owner.post(path, json={"round": 1}).json() == {"created": 1}
     assert owner.post(path, json={"round": 1}).json() == {"created": 0}
     assert bob.post(path, json={"round": 1}).status_code == 403
+    assert owner.request("PUT", "/api/v1/tasks/feel/rounds/1/plan", json={"seeds": "all"}).status_code == 200
     origins = {draw(bob, "feel")["made_from"] for _ in range(12)}
     assert origins == {None, told["id"]}
     given = next(given for given in iter(lambda: draw(bob, "feel"), None) if given["made_from"])

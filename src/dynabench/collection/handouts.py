@@ -9,10 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Select, select
+from sqlalchemy.dialects.postgresql import insert as insert_on_postgresql
+from sqlalchemy.dialects.sqlite import insert as insert_on_sqlite
 from sqlalchemy.orm import Session
 
-from dynabench.collection import eligibility, queries, seeds
+from dynabench.collection import eligibility, queries, seed_screening, seeds
 from dynabench.collection.schemas import ExampleLinkOut, HandoutOut, LinkPage, SeedOut, StartAnswerOut
+from dynabench.collection.seed_screening import Screening
 from dynabench.collection.tables import Example, Handout, Seed, SeedPrediction, Standing
 from dynabench.kit import errors
 from dynabench.kit.language import _
@@ -31,12 +34,16 @@ NO_LINK: Mapping[str, str] = {}
 
 @dataclass(frozen=True)
 class Offer:
-    """A handout as people see it, and the targets of the round that have yet to be asked about its seed."""
+    """A handout as people see it, and the targets of the round that have yet to be asked about its seed.
+
+    `screening` decides whether the seed fools them already, so that another one is drawn.
+    """
 
     handout: HandoutOut
     seed_id: int = 0
     inputs: dict[str, Any] | None = None
     missing: tuple[plan.Target, ...] = ()
+    screening: Screening | None = None
 
 
 def hand_out(
@@ -46,13 +53,15 @@ def hand_out(
     rng: random.Random,
     but: int = 0,
     link: Mapping[str, str] = NO_LINK,
+    passed: Sequence[int] = (),
+    seedless: bool = False,
 ) -> Offer:
     """Another context, with an arm, a goal and a start drawn at random; what a member was given is recorded.
 
     `link` are the parameters of the address by which a member came; without one, they still come by the last.
 
     Visitors (`person` None) are given one for the sandbox: nothing is stored, and the round's models are always asked.
-    `but` is the context that a visitor has now.
+    `but` is the context that a visitor has now. Seeds `passed` are not drawn, and with `seedless` none is.
     """
     current = (
         people.open_round_for_writer(session, person, task_id) if person else rounds.open_round_of(session, task_id)
@@ -61,17 +70,59 @@ def hand_out(
     before = _before(session, person, current) if person else None
     arm = _arm(session, current, person) if person else None
     languages = person.known_languages if person else ()
-    handout, context, seed = _drawn(session, current, rng, before, but, arm, person.id if person else 0, languages)
+    last = LastHandout(before.seed_id or 0, before.context_id) if before else LastHandout(0, but)
+    drawn = _drawn(session, current, rng, last, arm, person.id if person else 0, languages, [*passed], seedless)
+    handout, context, seed = drawn
     if person is not None:
         handout.person_id = person.id
         handout.link = _arrived(rounds.config_of(session, current.version_id), link, before)
         session.add(handout)
-        if seed is None:
-            contexts.renew_keys(context, _sampling(session, current), rng)
-        else:
-            seed.draw = rng.randint(0, KEYS)
-        session.flush()
+        _renew_keys(session, current, rng, context, seed)
     return _offer(session, current, handout, context, seed)
+
+
+def _renew_keys(session: Session, round_: Round, rng: random.Random, context: Context, seed: Seed | None) -> None:
+    if seed is None:
+        contexts.renew_keys(context, _sampling(session, round_), rng)
+    else:
+        seed.draw = rng.randint(0, KEYS)
+    session.flush()
+
+
+def replace_seed(
+    session: Session,
+    person: Person | None,
+    offer: Offer,
+    rng: random.Random,
+    *,
+    but: int = 0,
+    passed: Sequence[int] = (),
+    seedless: bool = False,
+) -> Offer:
+    """Return an offer in the place of one whose seed fools the targets.
+
+    A member's handout gets another seed (with `seedless` none), in the same arm and with the same goal, unless another
+    window did that or an example was written on it already.
+    """
+    screening = offer.screening
+    if screening is None:
+        return offer
+    round_ = session.get_one(Round, screening.round_id)
+    if person is None:
+        return hand_out(session, None, round_.task_id, rng, but, passed=passed, seedless=seedless)
+    handout = session.scalars(select(Handout).where(Handout.id == offer.handout.handout).with_for_update()).one()
+    is_used = round_.state != RoundState.OPEN or session.scalar(queries.attempts(handout.id))
+    if handout.seed_id == offer.seed_id and not is_used:
+        arm = next((arm for arm in round_.arms if arm["name"] == handout.arm), None)
+        last, languages = LastHandout(offer.seed_id, handout.context_id), person.known_languages
+        drawn, context, seed = _drawn(session, round_, rng, last, arm, person.id, languages, [*passed], seedless)
+        for name in ("context_id", "start", "initial", "seed_id", "made_from"):
+            setattr(handout, name, getattr(drawn, name))
+        _renew_keys(session, round_, rng, context, seed)
+    else:
+        context = session.get_one(Context, handout.context_id)
+        seed = session.get(Seed, handout.seed_id) if handout.seed_id else None
+    return _offer(session, round_, handout, context, seed)
 
 
 def _before(session: Session, person: Person, round_: Round) -> Handout | None:
@@ -99,30 +150,52 @@ def _has_known_parameter(config: TaskConfig, link: Mapping[str, str]) -> bool:
     return any(link.get(field.key) for field in config.link)
 
 
+@dataclass(frozen=True)
+class LastHandout:
+    """The seed and the context of the hand-out before this one; 0 where there is none."""
+
+    seed_id: int
+    context_id: int
+
+
 def _drawn(
     session: Session,
     current: Round,
     rng: random.Random,
-    before: Handout | None,
-    but: int,
+    last: LastHandout,
     arm: plan.Arm | None,
     person_id: int,
     languages: Sequence[str],
+    passed: list[int],
+    seedless: bool,
 ) -> tuple[Handout, Context, Seed | None]:
     config = rounds.config_of(session, current.version_id)
     arm_start = arm.get("start") if arm else None
     start, seed = arm_start or config.draw_start(rng), None
-    if start == "seed":
-        seed = seeds.pick(session, current.task_id, rng, (before.seed_id or 0) if before else 0, languages)
-        if seed is None and (arm_start or config.start.kinds == ["seed"]):
+    if start == "seed" or seedless:
+        if not seedless:
+            targets = plan.targets_in(current.arms, arm["name"] if arm else "", rounds.targets_of(session, current.id))
+            seed = seed_screening.draw_seed(
+                session,
+                current,
+                targets,
+                rng,
+                last=last.seed_id,
+                languages=languages,
+                passed=passed,
+                keeps_marks=person_id > 0,
+            )
+        needs_seed = arm_start == "seed" or config.start.kinds == ["seed"]
+        if seed is None and needs_seed and not passed and not seed_screening.is_any_marked(session, current):
             raise errors.Conflict(_("This task has no seeds yet. Its owner can add some."))
-        start = start if seed else config.draw_start(rng, but="seed")
+        start = start if seed else _start_without_seed(config, rng)
     if seed:
         context = session.get_one(Context, seed.context_id)
     else:
-        last = before.context_id if before else but
         sampling, pool = _sampling(session, current), planning.context_pool(session, current)
-        context = contexts.pick_context(session, current.task_id, sampling, rng, last, person_id, pool, languages)
+        context = contexts.pick_context(
+            session, current.task_id, sampling, rng, last.context_id, person_id, pool, languages
+        )
     handout = Handout(
         round_id=current.id,
         context_id=context.id,
@@ -134,6 +207,11 @@ def _drawn(
         made_from=seed.made_from if seed else None,
     )
     return handout, context, seed
+
+
+def _start_without_seed(config: TaskConfig, rng: random.Random) -> str:
+    start = config.draw_start(rng, but="seed")
+    return "blank" if start == "seed" else start
 
 
 def _sampling(session: Session, round_: Round) -> str:
@@ -235,7 +313,7 @@ def _offer(session: Session, round_: Round, handout: Handout, context: Context, 
     )
     if seed is not None:
         targets = plan.targets_in(round_.arms, handout.arm, rounds.targets_of(session, round_.id))
-        return _of_seed(session, config, handout_view, context, seed, targets)
+        return _of_seed(session, round_, config, handout_view, context, seed, targets)
     if handout.start == "perturb" and handout.made_from:
         origin = session.scalars(queries.example(handout.made_from)).one()
         return Offer(handout_view.model_copy(update={"seed": _origin(origin)}))
@@ -244,6 +322,7 @@ def _offer(session: Session, round_: Round, handout: Handout, context: Context, 
 
 def _of_seed(
     session: Session,
+    round_: Round,
     config: TaskConfig,
     handout_view: HandoutOut,
     context: Context,
@@ -259,7 +338,8 @@ def _of_seed(
         update={"seed": SeedOut(input=seed.input, answer=seed.answer, predictions=predictions)}
     )
     missing = tuple(target for target in targets if target not in predictions_by_target)
-    return Offer(view_with_seed, seed.id, config.model_inputs(context.values, seed.input), missing)
+    screening = seed_screening.screening_of(session, round_, config, seed, targets, predictions_by_target)
+    return Offer(view_with_seed, seed.id, config.model_inputs(context.values, seed.input), missing, screening)
 
 
 def _origin(origin: Example) -> SeedOut:
@@ -271,18 +351,30 @@ def _origin(origin: Example) -> SeedOut:
 
 
 def keep(session: Session, seed_id: int, answers: Sequence[Answer]) -> None:
-    """Remember what models said on a seed, so that they are asked once."""
-    for answer in answers:
-        if session.get(SeedPrediction, (seed_id, answer.model, answer.version)) is None:
-            session.add(
-                SeedPrediction(
-                    seed_id=seed_id,
-                    model=answer.model,
-                    version=answer.version,
-                    answer=answer.answer,
-                    probabilities=answer.probabilities,
-                )
-            )
+    """Remember what models said on a seed, so that they are asked once; the first of two answers stays."""
+    insert = insert_on_sqlite if session.get_bind().dialect.name == "sqlite" else insert_on_postgresql
+    if answers:
+        rows = [
+            {
+                "seed_id": seed_id,
+                "model": answer.model,
+                "version": answer.version,
+                "answer": answer.answer,
+                "probabilities": answer.probabilities,
+            }
+            for answer in answers
+        ]
+        session.execute(insert(SeedPrediction).values(rows).on_conflict_do_nothing())
+
+
+def keep_fooling(session: Session, offer: Offer, answers: Sequence[Answer]) -> None:
+    """Remember what models said on a seed that fools them, and mark it so that it is not drawn again.
+
+    A transaction of its own: one that marked a seed and then drew another could wait for one that does the reverse.
+    """
+    keep(session, offer.seed_id, answers)
+    if offer.screening is not None:
+        seed_screening.mark(session, offer.seed_id, offer.screening)
 
 
 def add_seed_predictions(offer: Offer, answers: Sequence[Answer]) -> HandoutOut:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Select, insert, select
+from sqlalchemy import Select, insert, select, update
 from sqlalchemy.orm import Session
 
 from dynabench.collection import queries
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 
 PAGE = 500
+MARKS_AT_ONCE = 200
+"""Marks of earlier rounds that one draw takes back."""
 
 
 @dataclass(frozen=True)
@@ -183,21 +185,45 @@ def _row(example: Example, context: Context) -> dict[str, Any]:
 
 
 def pick(
-    session: Session, task_id: str, rng: random.Random, but: int = 0, languages: Sequence[str] = ()
+    session: Session,
+    task_id: str,
+    rng: random.Random,
+    but: int = 0,
+    languages: Sequence[str] = (),
+    *,
+    round_id: int = 0,
+    passed: Sequence[int] = (),
 ) -> Seed | None:
     """A seed with the fewest examples, other than `but` where there is another; None where the task has none.
 
     Seeds whose example was taken back, hidden or withheld by a release since are passed over, and where `languages`
-    are given, those on contexts in others.
+    are given, those on contexts in others; also those of `passed`, and those that fool the targets of round `round_id`.
     """
     draw = rng.randint(0, round_queries.KEYS)
     level = session.scalar(least_seeded(task_id)) or 0
-    for probe in seed_probes(task_id, level, draw, but):
+    for probe in (*seed_probes(task_id, level, draw, but), *older_mark_probes(task_id, round_id, but)):
         if languages:
             probe = probe.join(Context, Context.id == Seed.context_id).where(in_languages(languages))
-        if seed := session.scalar(probe):
+        if seed := session.scalar(probe.where(Seed.id.not_in(passed)) if passed else probe):
             return seed
-    return session.scalar(seed_of_task(task_id, but)) if but else None
+    if not but or but in passed:
+        return None
+    seed = session.scalar(seed_of_task(task_id, but))
+    return seed if seed is None or not round_id or seed.fooled_round != round_id else None
+
+
+def remove_older_marks(session: Session, task_id: str, round_id: int) -> None:
+    """Take some seeds back into the draw that are marked as fooling another round than `round_id`.
+
+    Few at once, so that no draw waits; one index probe where there are none.
+    """
+    for marks in older_marks(task_id, round_id):
+        query = marks.with_only_columns(Seed.id).limit(MARKS_AT_ONCE).with_for_update(skip_locked=True)
+        if ids := session.scalars(query).all():
+            session.execute(
+                update(Seed).where(Seed.id.in_(ids)).values(fooled_round=0),
+                execution_options={"synchronize_session": False},
+            )
 
 
 def recorded(session: Session, draft: "Draft", verdict: "targets.Verdict", example_id: int) -> None:
@@ -212,19 +238,36 @@ def seed_of_task(task_id: str, seed_id: int) -> Select[Seed]:
 
 
 def least_seeded(task_id: str) -> Select[int]:
-    """The fewest examples that a seed of the task has: one index probe."""
-    return select(Seed.used).where(Seed.task_id == task_id).order_by(Seed.used).limit(1)
+    """The fewest examples that a seed of the task has, of those that fool no round: one index probe."""
+    query = select(Seed.used).where(Seed.task_id == task_id, Seed.fooled_round == 0)
+    return query.order_by(Seed.used, Seed.draw).limit(1)
 
 
 def seed_probes(task_id: str, level: int, draw: int, but: int) -> Iterator[Select[Seed]]:
     """The least used seed, ties broken by the random key nearest above `draw`; `level` is the lowest use.
 
-    At most three index probes, longer only over seeds whose examples are concealed.
+    At most three index probes, longer only over seeds whose examples are concealed. Seeds that are marked as fooling
+    stand in another part of the index, however many they are.
     """
-    base = select(Seed).where(Seed.task_id == task_id, Seed.id != but, ~concealed(Seed.made_from.expression)).limit(1)
+    free = (Seed.task_id == task_id, Seed.fooled_round == 0)
+    base = select(Seed).where(*free, Seed.id != but, ~concealed(Seed.made_from.expression)).limit(1)
     yield base.where(Seed.used == level, Seed.draw >= draw).order_by(Seed.draw)
     yield base.where(Seed.used == level, Seed.draw < draw).order_by(Seed.draw)
     yield base.where(Seed.used > level).order_by(Seed.used, Seed.draw)
+
+
+def older_marks(task_id: str, round_id: int) -> Iterator[Select[Seed]]:
+    """Select the seeds that are marked as fooling another round than `round_id` (0: any): ranges of an index."""
+    base = select(Seed).where(Seed.task_id == task_id).order_by(Seed.fooled_round, Seed.used, Seed.draw)
+    if round_id:
+        yield base.where(Seed.fooled_round > 0, Seed.fooled_round < round_id)
+    yield base.where(Seed.fooled_round > round_id)
+
+
+def older_mark_probes(task_id: str, round_id: int, but: int) -> Iterator[Select[Seed]]:
+    """A seed whose mark of another round was not taken back yet, where there are no others: two index probes."""
+    for marks in older_marks(task_id, round_id):
+        yield marks.where(Seed.id != but, ~concealed(Seed.made_from.expression)).limit(1)
 
 
 def seed_predictions(seed_id: int) -> Select[SeedPrediction]:

@@ -1,8 +1,9 @@
 """The ledger of examples: recording what targets said, explaining, taking back."""
 
 import random
+import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from types import SimpleNamespace
 from typing import Any, cast
@@ -15,6 +16,7 @@ from dynabench.collection.drafts import Draft, DraftHandout
 from dynabench.collection.handouts import Offer
 from dynabench.collection.schemas import ExampleIn, ExampleOut, HandoutOut, OutcomeOut, PredictionOut, ProgramIn
 from dynabench.collection.search import Seen
+from dynabench.collection.seed_screening import LONGEST_SECONDS, MOST_ASKED
 from dynabench.collection.tables import Example, Explanation, Judgement, Retraction, Standing
 from dynabench.collection.targets import Verdict
 from dynabench.kit import errors
@@ -294,9 +296,11 @@ async def hand_out(
     `link` are the parameters of the address by which a member came.
 
     A seed comes with what the round's targets say of it: `Unavailable` where one has yet to be asked and is silent.
+    Another one is drawn in the place of a seed that fools them.
     """
     run = db.awrite if person else db.aread
-    return await _complete(db, host, await run(handouts.hand_out, person, task_id, random.Random(), but, link))
+    offer = await run(handouts.hand_out, person, task_id, random.Random(), but, link)
+    return await _complete(db, host, await _screened(db, host, person, offer, but))
 
 
 async def current(
@@ -312,16 +316,41 @@ async def current(
     """Return the last hand-out of a person in the open round; None where there is none.
 
     Where `context_id` or `handout_id` is given, it is the last one of that context, or that very hand-out.
-    None also where the person came by another `link` since.
+    None also where the person came by another `link` since. A hand-out whose seed turned out to fool the targets
+    before it was shown gets another seed, unless it is asked for by name.
     """
     offer = await db.aread(handouts.current, person, task_id, context_id=context_id, handout_id=handout_id, link=link)
-    return await _complete(db, host, offer) if offer else None
+    if offer is None:
+        return None
+    if not (context_id or handout_id):
+        offer = await _screened(db, host, person, offer)
+    return await _complete(db, host, offer)
 
 
 async def perturb(db: Database, host: Host, person: Person, example_id: int, task_id: str = "") -> HandoutOut:
     """One's own example (of this task, where named) again, to be edited minimally so that its answer flips."""
     offer = await db.awrite(handouts.perturb, person, example_id, random.Random(), task_id)
     return await _complete(db, host, offer)
+
+
+async def _screened(db: Database, host: Host, person: Person | None, offer: Offer, but: int = 0) -> Offer:
+    """Return the offer, or another one in its place where its seed fools the targets, which are asked if need be."""
+    passed: list[int] = []
+    begun = time.monotonic()
+    while (screening := offer.screening) is not None and offer.inputs is not None:
+        answers = await targets.gather(host, offer.missing, offer.inputs) if offer.missing else ()
+        if not screening.fools(answers):
+            if answers:
+                await db.awrite(handouts.keep, offer.seed_id, answers)
+            return replace(offer, handout=handouts.add_seed_predictions(offer, answers), missing=())
+        await db.awrite(handouts.keep_fooling, offer, answers)
+        passed.append(offer.seed_id)
+        seedless = len(passed) >= MOST_ASKED or time.monotonic() - begun > LONGEST_SECONDS
+        run = db.awrite if person else db.aread
+        offer = await run(
+            handouts.replace_seed, person, offer, random.Random(), but=but, passed=passed, seedless=seedless
+        )
+    return offer
 
 
 async def _complete(db: Database, host: Host, offer: Offer) -> HandoutOut:

@@ -35,7 +35,8 @@ class FlagReview(StrEnum):
 class Seed(Base):
     """A text to start from: supplied, or taken from an earlier example (`made_from`); `answer` is what is known of it.
 
-    `draw` and `used` are for sampling, as in contexts.
+    `draw` and `used` are for sampling, as in contexts. `fooled_round` is the id of the round whose targets its known
+    answer fools already, 0 if no round is known; only the open round's is looked at, older ones are put back to 0.
     """
 
     __tablename__ = "seeds"
@@ -50,12 +51,13 @@ class Seed(Base):
     digest: Mapped[str] = mapped_column(String(64))
     draw: Mapped[int]
     used: Mapped[int] = mapped_column(default=0)
+    fooled_round: Mapped[int] = mapped_column(Key, default=0)
     created_at: Mapped[datetime] = mapped_column(default=now)
 
     __table_args__ = (
         UniqueConstraint("task_id", "digest"),
         Index("ix_seeds_draw", "task_id", "draw"),
-        Index("ix_seeds_used", "task_id", "used", "draw"),
+        Index("ix_seeds_used", "task_id", "fooled_round", "used", "draw"),
     )
 
 

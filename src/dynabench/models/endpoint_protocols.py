@@ -9,9 +9,13 @@ from typing import Any
 
 from dynabench.kit import plugins
 from dynabench.kit.language import _
+from dynabench.models.endpoint_guesses import guess_inference_options
+from dynabench.models.protocol import Card
 
 Ask = Callable[..., Any]
 """Path below the address, and a document to post if there is one, to what is answered: JSON, or None."""
+GuessOptions = Callable[[Ask, str, Card], dict[str, Any]]
+"""Asks a server what a model there reads and returns, given its name and our card; options that map the two."""
 ListModels = Callable[[Ask, str], list[str] | None]
 """Asks a server for its models, given the one that is wanted; None where it does not speak the protocol."""
 
@@ -22,7 +26,7 @@ class EndpointProtocol:
 
     `kind` is the kind of model that speaks it, `title` what people read. `needs` are the options that a new model must
     have. `list_models` recognises a server; it is None where no answer tells. `below` are the paths to try under the
-    address that a user gives.
+    address that a user gives. `guess_options` is None where the protocol has no metadata of models.
     """
 
     kind: str
@@ -30,6 +34,7 @@ class EndpointProtocol:
     needs: tuple[str, ...] = ("url", "model")
     list_models: ListModels | None = None
     below: tuple[str, ...] = ("",)
+    guess_options: GuessOptions | None = None
 
 
 def protocols() -> Mapping[str, EndpointProtocol]:
@@ -64,7 +69,10 @@ def _list_chat_models(ask: Ask, model: str) -> list[str] | None:
 
 SHIPPED = (
     EndpointProtocol(
-        "oip", _("Open Inference Protocol v2 (KServe, Triton, another host)"), list_models=_list_inference_models
+        "oip",
+        _("Open Inference Protocol v2 (KServe, Triton, another host)"),
+        list_models=_list_inference_models,
+        guess_options=guess_inference_options,
     ),
     EndpointProtocol("huggingface", _("Hugging Face inference endpoint"), ("url",)),
     EndpointProtocol("openai", _("OpenAI-compatible chat"), list_models=_list_chat_models, below=("", "/v1")),

@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +15,7 @@ from dynabench.models.endpoint_protocols import Ask, protocols
 from dynabench.tasks.config import TaskConfig
 
 SECONDS = 10.0
+"""For which a server is asked what it serves, all calls together."""
 MODEL = re.compile(r"(.+)/v2/models/([^/]+)")
 JSON = {"Content-Type": "application/json", "Accept": "application/json"}
 
@@ -23,19 +25,9 @@ def folder_for_endpoint(address: str, task: TaskConfig, into: Path) -> Path:
 
     Raises `Invalid` when the address may not be called, speaks no protocol known here, or has several models.
     """
-    url, _, model_name = address.partition("#")
-    url = url.rstrip("/")
-    if inner := MODEL.fullmatch(url):
-        url, model_name = inner[1], model_name or inner[2]
-    with _asking(url) as ask:
-        for protocol in protocols().values():
-            if protocol.list_models is None:
-                continue
-            for below in protocol.below:
-                names = protocol.list_models(lambda path, *more, below=below: ask(below + path, *more), model_name)
-                if names is not None:
-                    model = _chosen(url, protocol.kind, names, model_name)
-                    return _written(protocol.kind, url + below, model, task, into)
+    recognised = recognise_endpoint(address)
+    if recognised is not None:
+        return _written(*recognised, task, into)
     titles = [str(protocol.title) for protocol in protocols().values() if protocol.list_models]
     message = f"It speaks none of these: {', '.join(titles)}."
     remedy = "Check the address; for a Hugging Face endpoint: dynabench model new NAME --kind huggingface --url ..."
@@ -44,24 +36,54 @@ def folder_for_endpoint(address: str, task: TaskConfig, into: Path) -> Path:
     raise Invalid({"url": f"{message} {remedy}"})
 
 
+def recognise_endpoint(address: str, secret: str = "", kind: str = "") -> tuple[str, str, str] | None:
+    """Return the kind, the address and the name there of the model at `https://HOST/...#MODEL`; None where no protocol
+    fits.
+
+    Only the protocol `kind` is tried where it is given. `secret` is the token of the server. Raises `Invalid` when the
+    address may not be called, does not answer in time, or has several models.
+    """
+    url, _, model_name = address.partition("#")
+    url = url.rstrip("/")
+    if inner := MODEL.fullmatch(url):
+        url, model_name = inner[1], model_name or inner[2]
+    with asking(url, secret) as ask:
+        for protocol in protocols().values():
+            if protocol.list_models is None or kind not in ("", protocol.kind):
+                continue
+            for below in protocol.below:
+                names = protocol.list_models(lambda path, *more, below=below: ask(below + path, *more), model_name)
+                if names is not None:
+                    return protocol.kind, url + below, _chosen(url, protocol.kind, names, model_name)
+    return None
+
+
 @contextmanager
-def _asking(url: str) -> Iterator[Ask]:
-    """Calls by the client for addresses that users name; raises `Invalid` where this one may not be called."""
+def asking(url: str, secret: str = "") -> Iterator[Ask]:
+    """Calls by the client for addresses that users name, in `SECONDS` together.
+
+    Raises `Invalid` where this one may not be called or does not answer in time.
+    """
     from dynabench.kit import outgoing
     from dynabench.kit.settings import get_settings
 
     allowed = outgoing.AllowedHosts.read(get_settings().private_endpoints)
     outgoing.check_address(url, allowed, "url")
     client = outgoing.OutgoingClient(allowed, 1)
+    headers = JSON | ({"Authorization": f"Bearer {secret}"} if secret else {})
+    until = time.monotonic() + SECONDS
 
     def ask(path: str, document: Any = None) -> Any:
         body = None if document is None else json.dumps(document).encode()
+        remaining = max(until - time.monotonic(), 0.001)
         try:
-            reply = client.call("POST" if body else "GET", url + path, body, JSON, SECONDS)
+            reply = client.call("POST" if body else "GET", url + path, body, headers, remaining)
             return reply.json() if reply.status == 200 else None
         except outgoing.Unreached as error:
             raise Invalid({"url": error.detail}) from error
-        except Problem:
+        except Problem as error:
+            if time.monotonic() >= until:
+                raise Invalid({"url": error.detail}) from error
             return None
 
     try:

@@ -70,6 +70,7 @@ class Plan(Part):
 
     `contexts` are `all` of the task's or the few that were `chosen` for the round. `programs` says whether they may
     propose examples: they may unless an owner says otherwise, since all go through one door and one validation.
+    `seeds` are those that do not fool the targets yet (`not_fooling`), or `all`.
     """
 
     opens_at: Moment | None = None
@@ -80,6 +81,7 @@ class Plan(Part):
     sampling: Annotated[str, Field(max_length=60)] | None = None
     contexts: Literal["all", "chosen"] = "all"
     programs: bool = True
+    seeds: Literal["not_fooling", "all"] = "not_fooling"
 
     @model_validator(mode="after")
     def _in_order(self) -> "Plan":

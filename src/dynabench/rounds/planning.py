@@ -136,7 +136,7 @@ def clone_round(
     before = plan_of(source)
     carried: dict[str, Any] = {part: getattr(before, part) for part in ("goals", "limits", "audience") if part in parts}
     if "contexts" in parts:
-        carried |= {"sampling": before.sampling, "contexts": before.contexts}
+        carried |= {"sampling": before.sampling, "contexts": before.contexts, "seeds": before.seeds}
         _copy_rows(session, RoundContext.context_id, source.id, copy.id)
     if "audience" in parts:
         carried["programs"] = before.programs

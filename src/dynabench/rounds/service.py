@@ -328,6 +328,26 @@ def draft_round(
     return round_
 
 
+def add_target(session: Session, person: Person | None, task_id: str, number: int, card: Card) -> Round:
+    """Add a model version to the targets of a draft; a second time changes nothing.
+
+    Raises `Conflict` once the round was opened. Whether the model fits its config is for the caller to check.
+    """
+    require(session, person, Action.DRAFT_ROUND, task_id)
+    lock_task(session, task_id)
+    round_ = round_of(session, task_id, number)
+    if round_.state != RoundState.DRAFT:
+        message = _("Round %(number)s is %(state)s; targets can be added to drafts only.", number=number,
+                    state=round_.state)  # fmt: skip
+        raise errors.Conflict(message)
+    if (card.name, card.version) not in [(target.model, target.version) for target in round_.targets]:
+        position = max((target.position for target in round_.targets), default=-1) + 1
+        round_.targets.append(Target(position=position, model=card.name, version=card.version))
+        session.flush()
+        record_act(session, person, "round.target_added", task=task_id, round=number, model=card.name)
+    return round_
+
+
 def open_round(session: Session, person: Person | None, task_id: str, number: int) -> Round:
     """Start collecting. One round of a task is open at a time."""
     require(session, person, Action.OPEN_ROUND, task_id)

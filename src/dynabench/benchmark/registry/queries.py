@@ -109,6 +109,13 @@ def submissions_of_person(person_id: int) -> Select[Submission]:
     return select(Submission).where(Submission.person_id == person_id)
 
 
+def ready_submissions(task_id: str, since: datetime | None) -> Select[Submission]:
+    """A task's models that passed their check after a moment, the 50 newest: its ready ones, one index range."""
+    statement = select(Submission).where(Submission.task_id == task_id, Submission.state == SubmissionState.READY)
+    statement = statement if since is None else statement.where(Submission.ready_at > since)
+    return statement.order_by(Submission.id.desc()).limit(50)
+
+
 def counted_times(task_id: str, person_id: int, since: datetime) -> Select[datetime]:
     """Select the times of a person's submissions that count towards the daily limit: open or ready ones, by one
     index range."""

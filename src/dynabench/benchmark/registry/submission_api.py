@@ -3,12 +3,13 @@
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
+from anyio import to_thread
 from fastapi import APIRouter, Depends, Path, Query, Request
 from pydantic import BaseModel, Field
 from sqlalchemy.orm import Session
 from starlette.responses import FileResponse
 
-from dynabench.benchmark.registry import submission_sources, submissions, training_sets
+from dynabench.benchmark.registry import endpoint_trial, submission_sources, submissions, training_sets
 from dynabench.benchmark.registry.submissions import README, SubmissionDraft, SubmissionView
 from dynabench.kit.api import Db, csv_response
 from dynabench.kit.db import Database
@@ -20,16 +21,21 @@ from dynabench.rounds.owner_api import BINARY_BODY
 Short = Annotated[str, Field(max_length=200)]
 Price = Annotated[float | None, Field(ge=0, le=1e6, allow_inf_nan=False)]
 Line = Annotated[str, Field(max_length=600)]
+Names = Annotated[dict[Short, Short], Field(default_factory=dict, max_length=100)]
 
 
 class SubmissionIn(StrictModel):
     """A model to be evaluated. `kind` says where it comes from, and so which other members are needed:
 
     `hub`: `hub` (owner/name) and, if need be, `revision`. `endpoint`: `protocol`, `url`, `model`, and where they apply
-    `prompt`, `pipeline`, `token` (kept apart, sent to that host alone, never shown), and what it costs: `price_in` and
+    `prompt`, `pipeline`, `token` (kept apart, sent to that host alone, never shown), its names where they differ from
+    the task's (`inputs` by field, `labels` by label, `output`, `holds`, `columns`), and what it costs: `price_in` and
     `price_out` (a million tokens), `price_per_call`, and `spend_per_day`, past which no call is made. `archive` and
     `adapter`: `file`, the id of an uploaded zip file. `predictions`: `files`, the id of an uploaded file by dataset.
     `training_set`: `file`, the id of an uploaded list of rows, for tasks whose models the platform trains.
+
+    The task's owners say with `round` that the model becomes a target once it has passed: the number of a draft, `new`
+    for a new draft, `next` to preselect it in the next one. A request sent again with its `key` submits nothing more.
     """
 
     kind: Literal["hub", "endpoint", "archive", "adapter", "predictions", "training_set"]
@@ -53,8 +59,58 @@ class SubmissionIn(StrictModel):
     price_per_call: Price = None
     spend_per_day: Price = None
     token: Line = ""
+    inputs: Names
+    labels: Names
+    output: Short = ""
+    holds: Short = ""
+    columns: bool = False
+    round: Annotated[str, Field(max_length=10)] = ""
+    key: Annotated[str, Field(max_length=100)] = ""
     file: Short = ""
     files: Annotated[dict[Short, Short], Field(default_factory=dict, max_length=200)]
+
+
+class EndpointTestIn(StrictModel):
+    """A model at an address that is to be asked once; the members are those of a submission.
+
+    Without `protocol` the server is recognised, and without `model` its only model is taken.
+    """
+
+    protocol: Short = ""
+    url: Line
+    model: Short = ""
+    prompt: Annotated[str, Field(max_length=8000)] = ""
+    pipeline: Short = ""
+    token: Line = ""
+    inputs: Names
+    labels: Names
+    output: Short = ""
+    holds: Short = ""
+    columns: bool = False
+
+
+class EndpointTestOut(BaseModel):
+    """The outcome of a test: what was recognised and guessed, the row that was `sent`, and the `answer`.
+
+    Where `passed` is false, `reason` says why there is no answer.
+    """
+
+    protocol: str
+    url: str
+    model: str
+    prompt: str
+    pipeline: str
+    inputs: dict[str, str]
+    labels: dict[str, str]
+    output: str
+    holds: str
+    columns: bool
+    sent: dict[str, str]
+    passed: bool
+    answer: Any
+    probabilities: dict[str, float] | None
+    seconds: float | None
+    reason: str
 
 
 class ShownIn(StrictModel):
@@ -151,6 +207,18 @@ async def send_submission_file(
     return FileOut(
         file=await submission_sources.store_upload(request.app.state.settings, person.id, name, request.stream())
     )
+
+
+@router.post("/tasks/{task}/submissions/test", dependencies=[Depends(limited("endpoint-test", 60, 3600))])
+async def try_endpoint(request: Request, db: Db, task: str, person: Member, body: EndpointTestIn) -> EndpointTestOut:
+    """Ask the model at an address for one row of the task before you submit it; nothing is kept."""
+    config, row = await db.aread(endpoint_trial.trial_row, person, task)
+    settings = request.app.state.settings
+    trial = await to_thread.run_sync(endpoint_trial.try_endpoint, settings, config, row, body.model_dump())
+    texts = {name: str(trial.fields.get(name) or "") for name in ("protocol", "url", "model", "prompt", "pipeline")}
+    mapping = {name: trial.fields[name] for name in ("inputs", "labels", "output", "holds", "columns")}
+    outcome = {name: getattr(trial, name) for name in ("passed", "answer", "probabilities", "seconds", "reason")}
+    return EndpointTestOut(**texts, **mapping, **outcome, sent=trial.row.inputs)
 
 
 @router.post("/tasks/{task}/submissions", status_code=201)

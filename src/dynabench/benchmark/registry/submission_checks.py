@@ -10,7 +10,7 @@ from typing import Any
 from dbos import DBOS
 from sqlalchemy.orm import Session
 
-from dynabench.benchmark.registry import predictions, queries, submission_sources, submissions
+from dynabench.benchmark.registry import future_targets, predictions, queries, submission_sources, submissions
 from dynabench.benchmark.registry.tables import Submission, SubmissionState
 from dynabench.benchmark.registry.trial_runs import TrialLimits, TrialOutcome, run_trial
 from dynabench.datasets.tables import DatasetVersion
@@ -199,6 +199,7 @@ def _note(
     else:
         about = submission_sources.board_fields(card) | submission_sources.training_fields(submission.source, report)
         submissions.mark_ready(session, submission, card.name, card.version, card.inside, about)
+        future_targets.add_chosen_target(session, submission, card)
     if submission.state == SubmissionState.READY and submission.kind != "training_set":
         submission_sources.delete_files(settings, submission.source)
     _tell(session, submission)

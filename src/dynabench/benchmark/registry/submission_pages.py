@@ -1,13 +1,22 @@
 """Submissions as pages: the form, the list, what may become of one. The page of a single one is scoring's."""
 
+import uuid
 from typing import Annotated, Any
 
+from anyio import to_thread
 from fastapi import APIRouter, Depends, Form, Query, Request
 from sqlalchemy.orm import Session
 from starlette.datastructures import FormData, UploadFile
 from starlette.responses import RedirectResponse, Response
 
-from dynabench.benchmark.registry import queries, submission_sources, submissions
+from dynabench.benchmark.registry import (
+    endpoint_mapping,
+    endpoint_trial,
+    future_targets,
+    queries,
+    submission_sources,
+    submissions,
+)
 from dynabench.benchmark.registry.api import Name, find_model
 from dynabench.benchmark.registry.submission_api import LAST, Id
 from dynabench.benchmark.registry.submission_sources import PIPELINES, PRICES
@@ -25,9 +34,10 @@ from dynabench.web import render
 
 router = APIRouter(include_in_schema=False)
 PAGE_ROWS = 50
-LIMITS = {"readme": submissions.README, "prompt": 8000}
+LIMITS = {"readme": submissions.README, "prompt": 8000, "mapped": 1000}
 SOURCE = ("hub", "revision", "protocol", "url", "model", "prompt", "pipeline", *PRICES)
-FORM_FIELDS = ("name", "visibility", "readme", *submission_sources.CARD_FIELDS, *SOURCE)
+MAPPING = ("output", "holds", "columns", "mapped", "token_tested", "round", "key")
+FORM_FIELDS = ("name", "visibility", "readme", *submission_sources.CARD_FIELDS, *SOURCE, *MAPPING)
 
 
 async def _page(request: Request, task: str, person: Person, kind: str, status: int = 200, **values: Any) -> Response:
@@ -39,20 +49,65 @@ async def _page(request: Request, task: str, person: Person, kind: str, status: 
         chosen = kind if kind in kinds else kinds[0] if len(kinds) == 1 else ""
         pool = submission_sources.visible_pool(session, config)
         head = overview.page_head(session, task) | {"config": config}
+        if chosen == "endpoint":
+            labels = endpoint_mapping.label_names(config)
+            head |= {"drafts": future_targets.draft_numbers(session, person, task), "label_names": labels}
+            head |= {"trial_row": endpoint_trial.trial_row(session, person, task)[1]}
+            names += [f"labels.{name}" for name in labels]
+            names += [f"inputs.{name}" for name in endpoint_mapping.input_names(config)]
         return head | {"datasets": datasets, "names": names, "kinds": kinds, "kind": chosen, "pool": pool}
 
-    context = {"given": {}, "wrong": {}, "kept": {}, "notice": "", "hub": request.app.state.settings.hub_url}
+    context: dict[str, Any] = {"given": {}, "wrong": {}, "kept": {}, "notice": "", "trial": None}
+    context |= {"hub": request.app.state.settings.hub_url, "contents": endpoint_mapping.CONTENTS}
+    context |= {"options_of": endpoint_mapping.options_of, "new_key": uuid.uuid4().hex}
     titles = [(protocol.kind, protocol.title) for protocol in protocols().values()]
     context |= {"pipelines": PIPELINES, "protocols": titles, **await request.app.state.db.aread(read)}
-    return render(request, "registry/submit.html", status=status, task=task, **(context | values))
+    context |= values
+    fragment = "registry/_endpoint.html" if context["kind"] == "endpoint" else None
+    return render(request, "registry/submit.html", status=status, fragment=fragment, task=task, **context)
 
 
 @router.get("/tasks/{task}/submit", name="submit", dependencies=[Depends(people.load_actions)])
 async def form(
-    request: Request, task: str, person: Member, kind: Annotated[str, Query(max_length=20)] = ""
+    request: Request,
+    task: str,
+    person: Member,
+    kind: Annotated[str, Query(max_length=20)] = "",
+    target_of: Annotated[str, Query(alias="round", max_length=10)] = "",
 ) -> Response:
-    """First the kind, then what that kind needs."""
-    return await _page(request, task, person, kind)
+    """First the kind, then what that kind needs; `round` preselects the round that the model becomes a target of."""
+    return await _page(request, task, person, kind, given={"round": target_of})
+
+
+def _form_values(form: FormData) -> dict[str, Any]:
+    """The values of the fields, cut to lengths that are still refused where they are too long; no files, no token."""
+    values: dict[str, Any] = {name: str(form.get(name, ""))[: LIMITS.get(name, 600) + 1] for name in FORM_FIELDS}
+    for group in ("inputs", "labels"):
+        names = [name for name in form if name.startswith(f"{group}.")][:100]
+        values[group] = {name.partition(".")[2]: str(form[name])[:300] for name in names}
+    return values
+
+
+@router.post(
+    "/tasks/{task}/submit/test",
+    name="test_endpoint",
+    dependencies=[Depends(people.load_actions), Depends(limited("endpoint-test", 60, 3600))],
+)
+async def send_test(request: Request, db: Db, task: str, person: Member) -> Response:
+    """Ask the model at an address once; the form again, with the answer and what was recognised. Nothing is kept."""
+    config, row = await db.aread(endpoint_trial.trial_row, person, task)
+    async with request.form(max_files=0, max_fields=300, max_part_size=PIECE) as form:
+        values, secret = _form_values(form), str(form.get("token", ""))[:600]
+    settings = request.app.state.settings
+    sent = values | {"token": secret}
+    try:
+        trial = await to_thread.run_sync(endpoint_trial.try_endpoint, settings, config, row, sent)
+    except (errors.Invalid, errors.TooMany) as problem:
+        wrong = problem.fields if isinstance(problem, errors.Invalid) else {"quota": problem.detail}
+        return await _page(request, task, person, "endpoint", problem.status, wrong=wrong, given=values)
+    shown_values = {name: value for name, value in trial.fields.items() if name != "token"}
+    shown_values |= {"token_tested": "yes" if trial.has_token else ""}
+    return await _page(request, task, person, "endpoint", given=shown_values, trial=trial)
 
 
 async def _store_files(request: Request, person: Person, form: FormData, wrong: dict[str, str]) -> dict[str, str]:
@@ -82,7 +137,7 @@ async def send(request: Request, db: Db, task: str, person: Member) -> Response:
     await db.aread(submissions.may_submit, person, task)
     async with request.form(max_files=210, max_fields=300, max_part_size=PIECE) as form:
         kind = str(form.get("kind", ""))[:20]
-        values: dict[str, Any] = {name: str(form.get(name, ""))[: LIMITS.get(name, 600) + 1] for name in FORM_FIELDS}
+        values = _form_values(form)
         wrong: dict[str, str] = {}
         file_ids = await _store_files(request, person, form, wrong)
         secret = str(form.get("token", ""))[:600]

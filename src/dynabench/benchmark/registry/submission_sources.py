@@ -18,7 +18,7 @@ from uuid import UUID
 from anyio import to_thread
 from sqlalchemy.orm import Session
 
-from dynabench.benchmark.registry import queries
+from dynabench.benchmark.registry import endpoint_mapping, queries
 from dynabench.datasets import library
 from dynabench.datasets.tables import Dataset, DatasetVersion
 from dynabench.intake import reader
@@ -210,6 +210,26 @@ def _hub(session: Session, settings: Settings, person: int, config: TaskConfig, 
 def _endpoint(
     session: Session, settings: Settings, person: int, config: TaskConfig, request_fields: dict[str, Any]
 ) -> Any:
+    source, host = endpoint_source(settings, config, request_fields)
+    if secret := clean_token(request_fields):
+        source["token"] = store_token(settings, host, secret)
+    return source
+
+
+def clean_token(fields: dict[str, Any]) -> str:
+    """Return the token of an endpoint that was sent; raises `Invalid` under `token`."""
+    secret = str(fields.get("token", "")).strip()
+    if secret and not TOKEN.fullmatch(secret):
+        raise errors.Invalid({"token": _("A token has up to 500 printable characters and no spaces.")})
+    if fields.get("token_tested") and not secret:
+        raise errors.Invalid({"token": _("Enter the token again.")})
+    return secret
+
+
+def endpoint_source(
+    settings: Settings, config: TaskConfig, request_fields: dict[str, Any]
+) -> tuple[dict[str, Any], str]:
+    """Return the `source` of an endpoint without its token, and the host that is called; raises `Invalid` by field."""
     protocol, url = str(request_fields.get("protocol", "")), str(request_fields.get("url", "")).strip().rstrip("/")
     wrong: dict[str, str] = {}
     host, options = "", dict[str, Any]()
@@ -233,6 +253,8 @@ def _endpoint(
     options |= _prices(protocol, request_fields, wrong)
     if options.get("pipeline") and options["pipeline"] not in PIPELINES:
         wrong["pipeline"] = _("Choose one of %(pipelines)s.", pipelines=", ".join(PIPELINES))
+    if spoken is not None:
+        options |= endpoint_mapping.mapping_options(protocol, config, request_fields, wrong)
     if wrong:
         raise errors.Invalid(wrong)
     try:
@@ -240,10 +262,7 @@ def _endpoint(
     except errors.Invalid as problem:
         fields = {name.removeprefix("options."): message for name, message in problem.fields.items()}
         raise errors.Invalid(fields) from None
-    source = {"protocol": protocol, "url": url, **_fitting(protocol, options)}
-    if secret := str(request_fields.get("token", "")).strip():
-        source["token"] = store_token(settings, host, secret)
-    return source
+    return {"protocol": protocol, "url": url, **_fitting(protocol, options)}, host
 
 
 def _prices(protocol: str, fields: dict[str, Any], wrong: dict[str, str]) -> dict[str, float]:

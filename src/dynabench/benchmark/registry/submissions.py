@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from dynabench.benchmark.registry import queries, submission_sources
+from dynabench.benchmark.registry import future_targets, queries, submission_sources
 from dynabench.benchmark.registry.tables import ModelListing, Submission, SubmissionState
 from dynabench.kit import errors, jobs
 from dynabench.kit.db import now
@@ -90,14 +90,24 @@ def submit_model(
 ) -> Submission:
     """Enter what is described, under its own name; its check begins once this is committed.
 
-    `given` says where it comes from, as `submission_sources` reads it. Raises `Invalid` by field, `TooMany` past the
-    day's number, `Forbidden`, `NotFound`.
+    `fields` say where it comes from, as `submission_sources` reads it; `round` whether it becomes a target
+    (`future_targets`), and `key` names the request: one that is sent again gets the same submission. Raises `Invalid`
+    by field, `TooMany` past the day's number, `Forbidden`, `NotFound`.
     """
     config = may_submit(session, person, task_id)
-    if wrong := _wrong(session, settings, person, config, draft):
+    key = str(fields.get("key") or "")[:100]
+    if key:  # of two clicks the second waits here, and finds what the first has submitted
+        session.get_one(Person, person.id, with_for_update=True)
+        mine = session.scalars(queries.submissions_of_person(person.id))
+        if (earlier := next((entry for entry in mine if entry.source.get("key") == key), None)) is not None:
+            return earlier
+    wrong = _wrong(session, settings, person, config, draft)
+    target_round = future_targets.clean_choice(session, person, task_id, str(fields.get("round") or ""), wrong)
+    if wrong:
         raise errors.Invalid(wrong)
     require_quota(session, person, config)
     source = submission_sources.source_of(session, settings, person.id, config, draft.kind, fields)
+    source |= {name: value for name, value in (("key", key), ("round", target_round)) if value}
     submission = Submission(
         task_id=task_id,
         kind=draft.kind,

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from dynabench.benchmark.registry import endpoint_mapping
 from dynabench.kit.child_process import ParentChannel
 from dynabench.kit.errors import Invalid, Problem
 from dynabench.kit.language import _
@@ -55,22 +56,22 @@ def build_model_folder(request: dict[str, Any], config: TaskConfig, into: Path) 
     if hidden := [reference for reference in model_names if reference in request["hidden"]]:
         raise Invalid({"model.yaml": _("There is no model %(hidden)s to ask.", hidden=repr(hidden[0]))})
     if details.task != config.id or details.name != name:
-        _rewrite(folder, name=name, task=config.id)
+        rewrite(folder, name=name, task=config.id)
     return folder
 
 
 def _served(folder: Path, source: dict[str, Any], readme: str) -> Path:
     """With what its submitter said; its address is nobody else's business."""
     option_names = ("prompt", "pipeline", "token", "price_in", "price_out", "price_per_call", "spend_per_day")
-    options = {name: source[name] for name in option_names if source.get(name)}
-    _rewrite(folder, options=options, summary="Served by whoever submitted it.")
+    options = {name: source[name] for name in (*option_names, *endpoint_mapping.MAPPED) if source.get(name)}
+    rewrite(folder, options=options, summary="Served by whoever submitted it.")
     (folder / spec.README).write_text(
         readme or f"# {folder.name}\n\nServed by whoever submitted it.\n", encoding="utf-8"
     )
     return folder
 
 
-def _rewrite(folder: Path, **changes: Any) -> None:
+def rewrite(folder: Path, **changes: Any) -> None:
     """Change lines of `model.yaml`; members of `options` are added to those there are."""
     import yaml
 

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from starlette.datastructures import FormData
 from starlette.responses import Response
 
-from dynabench.collection import eligibility
+from dynabench.collection import eligibility, seed_screening
 from dynabench.kit import errors
 from dynabench.kit.api import After, Db
 from dynabench.kit.forms import redirect
@@ -21,7 +21,7 @@ from dynabench.rounds.owner_lists import ContextFilter
 from dynabench.rounds.plan import PARTS, Plan, parse_plan
 from dynabench.rounds.samplers import all_samplers
 from dynabench.rounds.schemas import Number
-from dynabench.rounds.tables import Round
+from dynabench.rounds.tables import Round, RoundState
 
 router = APIRouter()
 
@@ -35,7 +35,7 @@ def plan_values(session: Session, round_: Round) -> dict[str, Any]:
     """Return the values that a round's page shows of its plan.
 
     `plan`, `goals`, `few` (the number of chosen contexts), `people` (usernames of those who may take part),
-    `last` (the last change, or None), `parts` of a clone and `sampler`.
+    `last` (the last change, or None), `parts` of a clone, `sampler`, and `seed_counts` of an open round, else None.
     """
     plan = planning.plan_of(round_)
     sampling = plan.sampling or service.config_of(session, round_.version_id).contexts.sampling
@@ -47,6 +47,7 @@ def plan_values(session: Session, round_: Round) -> dict[str, Any]:
         "last": planning.last_plan_change(session, round_),
         "parts": PARTS,
         "sampler": all_samplers()[sampling],
+        "seed_counts": seed_screening.count_seeds(session, round_) if round_.state == RoundState.OPEN else None,
     }
 
 
@@ -57,8 +58,8 @@ def to_round(request: Request, task: str, n: int, done: str = "") -> Response:
 
 def read(form: FormData) -> dict[str, str]:
     """Return the posted values, by the dotted names of a plan."""
-    names = ("opens_at", "closes_at", *COUNTS, "audience.kind", "audience.verified", "sampling", "contexts", "programs")
-    return {name: str(form.get(name, "")).strip()[:60] for name in names}
+    named = ("audience.kind", "audience.verified", "sampling", "contexts", "programs", "seeds")
+    return {name: str(form.get(name, "")).strip()[:60] for name in ("opens_at", "closes_at", *COUNTS, *named)}
 
 
 def planned(posted: dict[str, str]) -> Plan:
@@ -80,8 +81,9 @@ def planned(posted: dict[str, str]) -> Plan:
         document["sampling"] = posted["sampling"]
     if posted["programs"]:
         document["programs"] = posted["programs"] != "no"
-    if posted["contexts"]:
-        document["contexts"] = posted["contexts"]
+    for name in ("contexts", "seeds"):
+        if posted[name]:
+            document[name] = posted[name]
     try:
         plan = parse_plan(document)
     except errors.Invalid as problem:
@@ -109,6 +111,7 @@ def _filled(plan: Plan) -> dict[str, str]:
         "sampling": plan.sampling or "",
         "contexts": plan.contexts,
         "programs": "yes" if plan.programs else "no",
+        "seeds": plan.seeds,
     }
 
 

@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 from starlette.datastructures import FormData
 from starlette.responses import Response
 
+from dynabench.benchmark.registry import future_targets
 from dynabench.collection import boards as collected
 from dynabench.collection import handouts
 from dynabench.collection.manage import plans
@@ -70,6 +71,7 @@ def _listed(session: Session, owner: Person, task: str) -> dict[str, Any]:
         "counts": counts,
         "newest": service.newest_config(session, task),
         "any_context": session.scalar(queries.any_context(task)) is not None,
+        "preselected": future_targets.preselected_targets(session, task),
     }
 
 
@@ -84,7 +86,7 @@ async def _page(
     db: Database = request.app.state.db
     values = await db.aread(_listed, owner, task)
     cards, silent = await served(request)
-    posted_values = posted or FRESH
+    posted_values = posted or FRESH | {"targets": values["preselected"]}
     arms = [*posted_values["arms"]]
     arms += [BLANK] * max(ROWS - len(arms), 1)
     values |= {
@@ -92,7 +94,7 @@ async def _page(
         "silent": silent,
         "posted": posted_values | {"arms": arms},
         "errors": wrong or {},
-        "drafting": posted is not None or not values["rounds"],
+        "drafting": posted is not None or not values["rounds"] or bool(values["preselected"]),
     }
     return await frame.console_page(request, task, "site/console/rounds.html", "rounds", status=status, **values)
 

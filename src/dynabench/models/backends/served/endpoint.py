@@ -5,6 +5,7 @@ import os
 import random
 import re
 import time
+import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from email.utils import parsedate_to_datetime
@@ -79,7 +80,26 @@ def drop_token(home: Path, name: str) -> None:
         (home / "tokens" / name).unlink(missing_ok=True)
 
 
+_lent_tokens: dict[str, str] = {}
+
+
+@contextmanager
+def lend_token(host: str, secret: str) -> Iterator[str]:
+    """The name of a token that is known for `host` in this process alone, until the context ends; empty without one."""
+    if not secret:
+        yield ""
+        return
+    name = f"SUBMITTED_{uuid.uuid4().hex.upper()}"
+    _lent_tokens[name] = f"{host} {secret}"
+    try:
+        yield name
+    finally:
+        del _lent_tokens[name]
+
+
 def _submitted(name: str) -> str:
+    if name in _lent_tokens:
+        return _lent_tokens[name]
     try:
         return (get_settings().folder / "tokens" / name).read_text(encoding="ascii")
     except OSError:
