@@ -140,7 +140,7 @@ def test_what_is_no_picture_is_refused_by_its_field(model, palace, monkeypatch):
 
 
 def test_other_weights_and_other_names_are_refused(tmp_path, model):
-    from dynabench.models.backends import efficientnet
+    from dynabench.models.backends import efficientnet, efficientnet_files
 
     other = tmp_path / "other.pth"
     torch.save(model._network.state_dict(), other)
@@ -149,7 +149,7 @@ def test_other_weights_and_other_names_are_refused(tmp_path, model):
     for text in ('{"cat": [0], "dog": [1]}', '{"cat": [5000]}', "[]", "{", '{"cow": [1]}'):
         (tmp_path / "classes.json").write_text(text)
         with pytest.raises(Invalid) as refused:
-            efficientnet.read_classes(tmp_path / "classes.json", ["cat", "dog"])
+            efficientnet_files.read_classes(tmp_path / "classes.json", ["cat", "dog"])
         assert set(refused.value.fields) == {"classes.json"}
 
 

@@ -127,7 +127,8 @@ class Kind:
 
 def _kind(name: str, cls: str, methods: tuple[str, ...], options: str = "", **other: Any) -> Kind:
     module = f"{_HERE}.{other.pop('module', name)}"
-    return Kind(name, f"{module}:{cls}", methods, f"{module}:{options}" if options else "", **other)
+    options_module = f"{_HERE}.{other.pop('options_module')}" if "options_module" in other else module
+    return Kind(name, f"{module}:{cls}", methods, f"{options_module}:{options}" if options else "", **other)
 
 
 _TOKENIZER = PLAIN | {".txt", ".model", ".jinja"}
@@ -148,6 +149,7 @@ SHIPPED = (
         "EfficientNetModel",
         (GRAD_CAM, "occlusion"),
         "EfficientNetOptions",
+        options_module="efficientnet_files",
         extra="photographs",
         weights=EFFICIENTNET_PACKAGE,
     ),

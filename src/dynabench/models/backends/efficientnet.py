@@ -5,11 +5,9 @@ are a package of their own. They were trained by TensorFlow, so that padding is 
 """
 
 import hashlib
-import json
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Self
@@ -18,7 +16,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from PIL import Image
-from pydantic import BaseModel, ConfigDict, Field
 from scipy.ndimage import map_coordinates
 from scipy.special import logsumexp
 from torch import Tensor, nn
@@ -27,12 +24,16 @@ from torch.nn import functional
 from dynabench.kit.errors import Invalid
 from dynabench.models import pictures, runtime, spec
 from dynabench.models.backends.base import Alone, Backend, Prepared, check_explained, softmax
-from dynabench.models.kinds import EFFICIENTNET_PACKAGE
+from dynabench.models.backends.efficientnet_files import (
+    CLASSES,
+    CLASSES_FILE,
+    EfficientNetOptions,
+    find_weights,
+    read_classes,
+)
 from dynabench.models.protocol import Attribution, Card, Inputs, Output
 from dynabench.models.validity import check_outputs
 
-CLASSES = 1000
-CLASSES_FILE = "classes.json"
 EDGE, MARGIN = 224, 32
 """Points of the square that the model reads, cut from the middle of a picture whose shorter side has MARGIN more."""
 MIDDLE, SPREAD = 127.0, 128.0
@@ -48,14 +49,6 @@ STAGES = ((1, 3, 1, 1, 16), (2, 3, 2, 6, 24), (2, 5, 2, 6, 40), (3, 3, 2, 6, 80)
 STEM, HEAD = 32, 1280
 PIECES = 1024
 """What a picture counts as where the number of threads is chosen."""
-
-
-class EfficientNetOptions(BaseModel):
-    """Options of a model of photographs: the section `options` of `model.yaml`."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    weights_sha256: str = Field(pattern=r"^[0-9a-f]{64}$", description="SHA-256 of the weights' file in its package.")
 
 
 class SameConv(nn.Conv2d):
@@ -128,15 +121,6 @@ class LiteNetwork(nn.Module):
         return logits
 
 
-def find_weights() -> Path:
-    """Return the path of the weights in their package; raises `Invalid` where it is not installed."""
-    module = find_spec(EFFICIENTNET_PACKAGE)
-    files = sorted((Path(module.origin).parent / "models").glob("*.pth")) if module and module.origin else []
-    if not files:
-        raise Invalid({"weights": f"The package {EFFICIENTNET_PACKAGE}, which holds the weights, is not installed."})
-    return files[0]
-
-
 def load_network(path: Path, sha256: str) -> LiteNetwork:
     """Return the network with the weights of a file; raises `Invalid` for other weights than `sha256` names."""
     with path.open("rb") as file:
@@ -145,20 +129,6 @@ def load_network(path: Path, sha256: str) -> LiteNetwork:
     network = LiteNetwork()
     network.load_state_dict(torch.load(path, map_location="cpu", weights_only=True))
     return network.eval().requires_grad_(False)
-
-
-def read_classes(path: Path, labels: Sequence[str]) -> NDArray[np.bool_]:
-    """Return which classes (labels, classes) belong to each label; raises `Invalid` unless each has one label."""
-    try:
-        stored = json.loads(path.read_text(encoding="utf-8"))
-        members = np.zeros((len(labels), CLASSES), np.int64)
-        for label, numbers in stored.items():
-            np.add.at(members[labels.index(label)], np.array(numbers), 1)
-    except (OSError, ValueError, IndexError, TypeError, AttributeError) as error:
-        raise Invalid({CLASSES_FILE: f"It cannot be read: {error}"}) from error
-    if not (members.sum(0) == 1).all() or not members.any(1).all():
-        raise Invalid({CLASSES_FILE: f"Each of the {CLASSES} classes belongs to one label, and each label has some."})
-    return members.astype(bool)
 
 
 @dataclass(frozen=True)
