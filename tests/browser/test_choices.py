@@ -44,7 +44,10 @@ def fill(page: Page, within: Locator, group: str) -> None:
     press(field("sliders").get_by_role("slider", name="Fear"), "Space")
     press(field("rating").get_by_role("radio").first, "Space", "ArrowRight", "ArrowRight")
     press(field("ranking").get_by_role("button", name="Move Apples down"), "Enter")
-    expect(page.locator("#announcer")).to_have_text("Apples is now 2 of 4.")
+    if group == "ask":  # where the announcement of what was saved may follow at once
+        expect(field("ranking").get_by_role("listitem").nth(1)).to_contain_text("Apples")
+    else:
+        expect(page.locator("#announcer")).to_have_text("Apples is now 2 of 4.")
     press(field("consent").get_by_role("checkbox"), "Space")
     if group != "ask":
         press(field("edit").get_by_role("textbox"), "Control+End")
@@ -79,7 +82,6 @@ def test_every_type_by_keyboard_and_checked_by_another(guest, task):
     fill(ada, ada.locator("#explain"), "ask")
     ada.keyboard.press("Control+Enter")
     expect(ada.locator("#explain").get_by_text("Saved. Thank you.")).to_be_visible()
-    author.forgive("422")  # it is sent after each field, and refused until all that are required have a value
 
     find_in_queue(bela, task, example)
     claim = bela.locator(".item")

@@ -5,6 +5,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from dynabench.tasks.fields import Choice, FieldError, Number, Spans, Text, YesNo
+from dynabench.tasks.fields.choice import MultiChoice, RankingField
+from dynabench.tasks.fields.number import Sliders
 
 label = Choice(name="label", options=["positive", {"value": "neg", "label": "Negative"}])
 marks = Spans(name="marks", of="text")
@@ -181,3 +183,22 @@ def test_values_are_told_in_words():
     assert marks.in_words([{"start": 0, "end": 2, "text": "It"}, {"start": 3, "end": 5, "text": "is"}]) == "It … is"
     assert [YesNo(name="sure").in_words(value) for value in (True, False, None, 3)] == ["yes", "no", "", ""]
     assert [Number(name="grade").in_words(value) for value in (3, None)] == ["3", ""]
+
+
+UNFINISHED = [
+    (YesNo(name="sure", reason="required"), {"value": True}),
+    (YesNo(name="sure", reason="required"), {"reason": "It rains."}),
+    (Sliders(name="mood", options=["joy", "fear"]), {"joy": 3}),
+    (MultiChoice(name="kinds", options=["a", "b", "c"], min=2), ["a"]),
+    (RankingField(name="order", options=["a", "b"]), {"a": "1", "b": ""}),
+    (Text(name="why", min_length=10), "Since"),
+]
+
+
+@pytest.mark.parametrize(("field", "raw"), UNFINISHED, ids=lambda value: getattr(value, "type", None))
+def test_a_draft_leaves_out_what_is_not_finished_and_refuses_what_is_wrong(field, raw):
+    assert field.clean_draft(raw) is None
+    with pytest.raises(FieldError):
+        field.clean(raw)
+    with pytest.raises(FieldError):
+        field.clean_draft(17.5 if field.type != "yes_no" else {"value": "maybe", "reason": "It rains."})

@@ -37,6 +37,10 @@ class FieldError(ValueError):
         return {f"{name}.{below}": message for below, message in self.within.items()} or {name: str(self)}
 
 
+class UnfinishedValue(FieldError):
+    """A value that lacks a part so far, such as the reason of an answer: a draft leaves it out."""
+
+
 class FieldReference(NamedTuple):
     """A name in a config of another field: the dotted key below the field's own, the name, whether it must be text."""
 
@@ -131,8 +135,13 @@ class Field(Section, ABC):
         return value
 
     def clean_draft(self, raw: object, beside: Values = NOTHING) -> Any:
-        """Return the value as it is stored in a draft, in which every field may be left empty. Raises FieldError."""
-        return None if raw is None else self.check(raw, beside)
+        """Return the value as it is stored in a draft, in which every field may be left empty or unfinished.
+
+        An unfinished value counts as none. Raises FieldError.
+        """
+        with suppress(UnfinishedValue):
+            return None if raw is None else self.check(raw, beside)
+        return None
 
     @abstractmethod
     def check(self, raw: object, beside: Values) -> Any:

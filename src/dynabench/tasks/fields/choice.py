@@ -9,7 +9,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from dynabench.kit.language import _
-from dynabench.tasks.fields.base import Field, FieldError, JsonSchema, Values
+from dynabench.tasks.fields.base import Field, FieldError, JsonSchema, UnfinishedValue, Values
 from dynabench.tasks.section import Line, Section, Setting
 
 
@@ -180,7 +180,8 @@ class MultiChoice(OptionsField):
         if len(set(raw)) < len(raw):
             raise FieldError(_("An option is listed twice."))
         if raw and not self.min <= len(raw) <= self.most:
-            raise FieldError(_("You chose %(n)s: choose %(how_many)s.", n=len(raw), how_many=self.how_many))
+            unfit = UnfinishedValue if len(raw) < self.min else FieldError
+            raise unfit(_("You chose %(n)s: choose %(how_many)s.", n=len(raw), how_many=self.how_many))
         return [value for value in self.values if value in raw] or None
 
     @property
@@ -242,7 +243,8 @@ class RankingField(OptionsField):
     def check(self, raw: object, beside: Values) -> list[str] | None:
         """The values of all options, each once."""
         if isinstance(raw, dict):
-            raise FieldError(_("Give each a different position: 1, 2, 3 and so on."))
+            unfit = FieldError if all(raw.values()) else UnfinishedValue
+            raise unfit(_("Give each a different position: 1, 2, 3 and so on."))
         if not isinstance(raw, list) or not all(isinstance(value, str) and value in self.values for value in raw):
             raise FieldError(_("This must be a list of the options in order."))
         if raw and (len(set(raw)) < len(raw) or len(raw) < len(self.values)):

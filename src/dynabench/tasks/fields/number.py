@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import model_validator
 
 from dynabench.kit.language import _
-from dynabench.tasks.fields.base import Field, FieldError, JsonSchema, Values
+from dynabench.tasks.fields.base import Field, FieldError, JsonSchema, UnfinishedValue, Values
 from dynabench.tasks.fields.choice import OptionsField
 from dynabench.tasks.section import Line, Setting
 
@@ -222,7 +222,7 @@ class Sliders(OptionsField):
         if not numbers:
             return None
         if unmoved := [self.label_of(value) for value in self.values if value not in numbers]:
-            raise FieldError(_("Also move these sliders: %(left)s.", left=", ".join(unmoved)))
+            raise UnfinishedValue(_("Also move these sliders: %(left)s.", left=", ".join(unmoved)))
         positions: dict[str, int | float] = {}
         for value in self.values:
             try:

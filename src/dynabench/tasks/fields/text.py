@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import model_validator
 
 from dynabench.kit.language import _
-from dynabench.tasks.fields.base import NOTHING, Field, FieldError, JsonSchema, Values
+from dynabench.tasks.fields.base import NOTHING, Field, FieldError, JsonSchema, UnfinishedValue, Values
 from dynabench.tasks.section import Name, Setting
 from dynabench.tasks.words import DiffPiece, word_differences
 
@@ -77,7 +77,7 @@ class Text(Field):
         if len(text) > self.max_length:
             raise FieldError(self._too_long(len(text)))
         if len(text) < self.min_length:
-            raise FieldError(
+            raise UnfinishedValue(
                 _("This has %(n)s characters; the minimum is %(min_length)s.", n=len(text), min_length=self.min_length)
             )
         return text

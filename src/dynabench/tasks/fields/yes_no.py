@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import StringConstraints
 
 from dynabench.kit.language import _
-from dynabench.tasks.fields.base import Field, FieldError, JsonSchema, Values
+from dynabench.tasks.fields.base import Field, FieldError, JsonSchema, UnfinishedValue, Values
 from dynabench.tasks.fields.text import Text
 from dynabench.tasks.section import Line, Setting
 
@@ -39,10 +39,10 @@ class YesNo(Field):
         if raw.get("value") is None:
             if text is None:
                 return None
-            raise FieldError(self.missing)
+            raise UnfinishedValue(self.missing)
         flag = self._flag(raw["value"])
         if text is None and self.reason == "required":
-            raise FieldError(_("Give a reason."))
+            raise UnfinishedValue(_("Give a reason."))
         return {"value": flag} | ({} if text is None else {REASON: text})
 
     def _flag(self, raw: object) -> bool:
