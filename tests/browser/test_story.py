@@ -122,6 +122,7 @@ def test_inference_from_the_draft_to_the_verdict(guest, visitor, site):
     assert after["vmer"]["value"] != before["vmer"]["value"]
     ada.goto("/tasks/nli/rounds/1")
     shown = f"{100 * after['vmer']['value']:.1f}%"
+    ada.locator("summary").filter(has_text="Model error rates").click()
     expect(ada.get_by_role("row", name=re.compile("^vMER share of examples"))).to_contain_text(shown)
     ada.goto("/tasks/nli/people")
     expect(ada.locator("tr.mine")).to_contain_text("ada")
