@@ -72,6 +72,11 @@ async def live(request: Request) -> Response:
     return JSONResponse({"texts": {}, "counts": {}})
 
 
+async def badge_news(_request: Request) -> Response:
+    """No badge was earned."""
+    return secured(Response("", media_type="text/html"))
+
+
 async def vote(request: Request) -> Response:
     """The next item after a vote."""
     request.state.viewer = None
@@ -104,6 +109,7 @@ def app() -> Starlette:
             Route("/gallery/{name}", show),
             Route("/", tasks),
             Route("/live", live),
+            Route("/badges/news", badge_news),
             Route("/live/events", live),
             Route("/try", answer, methods=["POST"]),
             Route("/tasks/{task}/create", answer, methods=["POST"]),
