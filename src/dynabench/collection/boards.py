@@ -277,14 +277,14 @@ class Mine:
 
 @dataclass(frozen=True)
 class RoundRank:
-    """Somebody's rank among the people of a round."""
+    """The rank of one person among the `people` of a round."""
 
     rank: int
     people: int
 
 
 def place_of(session: Session, person: Person, round_: Round) -> RoundRank | None:
-    """Somebody's rank in the round as its board gives it, None before their first example: two statements."""
+    """Return a person's rank as the round's board gives it; None before the first example. Costs two statements."""
     but = controls([round_])
     own = session.execute(own_tally(person.id, round_.id, but=but, alone=True)).one()
     if not own.examples:
@@ -294,7 +294,7 @@ def place_of(session: Session, person: Person, round_: Round) -> RoundRank | Non
 
 
 def mine(session: Session, person: Person, round_: Round) -> Mine:
-    """Somebody's own figures in a round; `today` is the UTC day."""
+    """Return a person's own figures in a round; `today` is the UTC day."""
     counts = session.execute(own_tally(person.id, round_.id, but=controls([round_]), alone=True)).one()
     today = session.execute(own_tally(person.id, round_.id, now().date().isoformat(), alone=True)).one()
     latest = session.scalars(latest_fooled(person.id, round_.id, STREAK))

@@ -177,7 +177,7 @@ class Prediction(Base):
 
 
 class Judgement(Base):
-    """Somebody's or something's word on whether a model was wrong; the latest one on each counts.
+    """A judgement on whether a model was wrong; of several on one prediction the latest counts.
 
     By the `annotator` (`person_id`), by a `model` (`model`, `version`, and what it `said`), or by the `validators`,
     whose verdict it is. On one answer, or, with `prediction_id` None, on all of an example together. `fooled` None

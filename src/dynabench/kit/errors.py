@@ -43,7 +43,7 @@ def _restored(kind: type[Problem], args: tuple[Any, ...], members: dict[str, Any
 
 
 class Unauthenticated(Problem):
-    """Nobody is logged in, or the token is unknown."""
+    """A request without a log-in, or with an unknown token."""
 
     status, title = 401, _("Log in first")
 

@@ -157,7 +157,7 @@ class UploadOut(BaseModel):
 
 
 class RoleIn(StrictModel):
-    """Somebody's role in a task; null takes it away."""
+    """The role of a person in a task; null takes it away."""
 
     username: str = Field(max_length=40)
     role: TaskRole | None

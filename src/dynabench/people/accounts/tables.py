@@ -15,7 +15,7 @@ SCOPES = ("read", "annotate", "manage", "account")
 
 
 class Person(Base):
-    """Somebody with an account; `admin` people may do everything that owners may.
+    """A person with an account; `admin` people may do everything that owners may.
 
     `language` is that of their pages and mails, empty for what the browser asks for. `email_confirmed_at` is when they
     followed a link that was sent to the address.
