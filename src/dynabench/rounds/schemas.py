@@ -164,7 +164,7 @@ class RoleIn(StrictModel):
 
 
 class RoleOut(BaseModel):
-    """Somebody's role in a task."""
+    """The role of a person in a task, with the username."""
 
     username: str
     role: str | None
