@@ -51,7 +51,7 @@ class CrowdAccount:
 
 @dataclass(frozen=True)
 class StudyFacts:
-    """What a provider knows of a study.
+    """The facts that a provider knows of a study.
 
     `settings` are those of its settings model, `key` is the study's own secret, `external_id` the platform's id, empty
     before it was created there.
@@ -67,7 +67,7 @@ class StudyFacts:
 
 @dataclass(frozen=True)
 class Arrival:
-    """What the address by which a worker came says: claims, not proof. In a `preview` no work is accepted."""
+    """The claims of the address by which a worker came; nothing proves them. In a `preview` no work is accepted."""
 
     worker: str
     session: str
@@ -99,7 +99,7 @@ class Submission:
 
 @dataclass(frozen=True)
 class Completion:
-    """How a worker returns to the platform: an address to follow, a code to copy, or a form to post there.
+    """The way back to the platform for a worker: an address to follow, a code to copy, or a form to post there.
 
     `form` has the fields of a form that the browser posts to `address`; None where the address is only followed.
     """
@@ -123,7 +123,7 @@ class Transfer:
 
 @dataclass(frozen=True)
 class TransferResult:
-    """What became of a transfer: paid under the platform's `reference`, or refused for a `reason`."""
+    """The result of a transfer: paid under the platform's `reference`, or refused for a `reason`."""
 
     key: str
     reference: str = ""

@@ -56,7 +56,7 @@ Redirect = Annotated[str, Field(max_length=1000), AfterValidator(_redirect)]
 
 
 class GenericPanelSettings(StrictModel):
-    """What an owner sets on a study with a panel.
+    """The settings of a study with a panel.
 
     `worker_parameter` names the address's parameter with the worker's id; `session_parameter` that of the visit, if
     the panel sends one. With `signed` the address needs `sig`, see `GenericPanel.signature`. `codes` are fixed codes by
