@@ -28,7 +28,7 @@ class Outcome(StrEnum):
     TIMED_OUT = "timed_out"
 
 
-class SubmissionState(StrEnum):
+class WorkSubmissionState(StrEnum):
     """The states of a submission at a platform, in the words of this package."""
 
     ACTIVE = "active"
@@ -87,12 +87,12 @@ class ExternalStudy:
 
 
 @dataclass(frozen=True)
-class Submission:
+class WorkSubmission:
     """A worker's submission to a study at the platform."""
 
     session: str
     worker: str
-    state: SubmissionState
+    state: WorkSubmissionState
     code: str = ""
     study: str = ""
 
@@ -110,7 +110,7 @@ class Completion:
 
 
 @dataclass(frozen=True)
-class Transfer:
+class BonusTransfer:
     """A bonus to one worker; `key` is the same for each try. `amount` is in minor units of `currency` (cents)."""
 
     key: str
@@ -122,7 +122,7 @@ class Transfer:
 
 
 @dataclass(frozen=True)
-class TransferResult:
+class BonusResult:
     """The result of a transfer: paid under the platform's `reference`, or refused for a `reason`."""
 
     key: str
@@ -144,7 +144,7 @@ class ProviderEvent:
     study: str = ""
     session: str = ""
     worker: str = ""
-    state: SubmissionState | None = None
+    state: WorkSubmissionState | None = None
     at: datetime | None = None
 
 
@@ -186,25 +186,25 @@ class CrowdProvider(Protocol):
     def completion(self, study: StudyFacts, arrival: Arrival, outcome: Outcome) -> Completion:
         """Return how a worker goes back to the platform."""
 
-    def approve(self, account: CrowdAccount | None, study: StudyFacts, submission: Submission) -> None:
+    def approve(self, account: CrowdAccount | None, study: StudyFacts, submission: WorkSubmission) -> None:
         """Approve a submission, which pays its reward; a repeated call changes nothing."""
 
     def reject(
-        self, account: CrowdAccount | None, study: StudyFacts, submission: Submission, reason: str, category: str
+        self, account: CrowdAccount | None, study: StudyFacts, submission: WorkSubmission, reason: str, category: str
     ) -> None:
         """Reject a submission for a reason that the worker reads; a repeated call changes nothing."""
 
     def pay_bonuses(
-        self, account: CrowdAccount, study: StudyFacts, transfers: Sequence[Transfer]
-    ) -> Sequence[TransferResult]:
+        self, account: CrowdAccount, study: StudyFacts, transfers: Sequence[BonusTransfer]
+    ) -> Sequence[BonusResult]:
         """Pay bonuses, each key once however often it is asked for; raise `Unavailable` where it is not known."""
 
     def find_bonuses(
-        self, account: CrowdAccount, study: StudyFacts, transfers: Sequence[Transfer]
-    ) -> Sequence[TransferResult]:
+        self, account: CrowdAccount, study: StudyFacts, transfers: Sequence[BonusTransfer]
+    ) -> Sequence[BonusResult]:
         """Return those of the transfers that the platform has already paid, after an answer was lost."""
 
-    def list_submissions(self, account: CrowdAccount, study: StudyFacts) -> Sequence[Submission]:
+    def list_submissions(self, account: CrowdAccount, study: StudyFacts) -> Sequence[WorkSubmission]:
         """Return all submissions to a study as the platform has them."""
 
     def read_events(

@@ -15,15 +15,15 @@ from pydantic import AfterValidator, Field, model_validator
 
 from dynabench.crowd.provider import (
     Arrival,
+    BonusResult,
+    BonusTransfer,
     Completion,
     CrowdAccount,
     ExternalStudy,
     Outcome,
     ProviderEvent,
     StudyFacts,
-    Submission,
-    Transfer,
-    TransferResult,
+    WorkSubmission,
 )
 from dynabench.kit.errors import Conflict, Forbidden, Invalid
 from dynabench.kit.language import _
@@ -147,28 +147,28 @@ class GenericPanel:
         mac = keyed(study.key, "completion", f"{outcome.value}\0{worker}")
         return "".join(CODE_CHARACTERS[byte % len(CODE_CHARACTERS)] for byte in mac[:CODE_LENGTH])
 
-    def approve(self, account: CrowdAccount | None, study: StudyFacts, submission: Submission) -> None:
+    def approve(self, account: CrowdAccount | None, study: StudyFacts, submission: WorkSubmission) -> None:
         """Do nothing: the decision is recorded here, and the owner carries it out at the panel."""
 
     def reject(
-        self, account: CrowdAccount | None, study: StudyFacts, submission: Submission, reason: str, category: str
+        self, account: CrowdAccount | None, study: StudyFacts, submission: WorkSubmission, reason: str, category: str
     ) -> None:
         """Do nothing: the decision is recorded here, and the owner carries it out at the panel."""
 
     def pay_bonuses(
-        self, account: CrowdAccount, study: StudyFacts, transfers: Sequence[Transfer]
-    ) -> Sequence[TransferResult]:
+        self, account: CrowdAccount, study: StudyFacts, transfers: Sequence[BonusTransfer]
+    ) -> Sequence[BonusResult]:
         """Refuse: a panel is paid by hand."""
         reason = _("This panel is paid by hand: pay there, then mark the payment as paid.")
-        return [TransferResult(transfer.key, reason=str(reason)) for transfer in transfers]
+        return [BonusResult(transfer.key, reason=str(reason)) for transfer in transfers]
 
     def find_bonuses(
-        self, account: CrowdAccount, study: StudyFacts, transfers: Sequence[Transfer]
-    ) -> Sequence[TransferResult]:
+        self, account: CrowdAccount, study: StudyFacts, transfers: Sequence[BonusTransfer]
+    ) -> Sequence[BonusResult]:
         """Return nothing: a panel is paid by hand."""
         return []
 
-    def list_submissions(self, account: CrowdAccount, study: StudyFacts) -> Sequence[Submission]:
+    def list_submissions(self, account: CrowdAccount, study: StudyFacts) -> Sequence[WorkSubmission]:
         """Return nothing: the panel is not asked."""
         return []
 
