@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from dynabench.crowd.provider import Arrival, Outcome, StudyFacts, all_providers
+from dynabench.crowd.provider import Arrival, StudyFacts, StudyOutcome, all_providers
 from dynabench.crowd.providers.generic import CODE_LENGTH, GenericPanel, GenericPanelSettings
 from dynabench.kit.errors import Forbidden, Invalid
 
@@ -57,24 +57,24 @@ def test_each_worker_and_outcome_has_a_stable_code_that_another_study_does_not_g
         PANEL.completion(at, Arrival(worker, worker), outcome).code
         for at in (facts, elsewhere)
         for worker in workers
-        for outcome in Outcome
+        for outcome in StudyOutcome
     }
-    assert len(codes) == 2 * len(workers) * len(Outcome)
+    assert len(codes) == 2 * len(workers) * len(StudyOutcome)
     assert {len(code) for code in codes} == {CODE_LENGTH}
-    again = PANEL.completion(facts, Arrival(workers[0], "a later visit"), Outcome.COMPLETED)
-    assert again == PANEL.completion(facts, Arrival(workers[0], "x"), Outcome.COMPLETED)
+    again = PANEL.completion(facts, Arrival(workers[0], "a later visit"), StudyOutcome.COMPLETED)
+    assert again == PANEL.completion(facts, Arrival(workers[0], "x"), StudyOutcome.COMPLETED)
 
 
 @given(WORKERS, WORKERS)
 def test_a_redirect_carries_any_id_without_changing_the_address(worker: str, session: str) -> None:
     address = "https://panel.example/end?who={worker}&visit={session}&cc={code}&how={outcome}"
     facts = study(codes={"completed": "DONE42"}, redirects={"completed": address})
-    completion = PANEL.completion(facts, Arrival(worker, session), Outcome.COMPLETED)
+    completion = PANEL.completion(facts, Arrival(worker, session), StudyOutcome.COMPLETED)
     parts = urlsplit(completion.address)
     assert (parts.scheme, parts.netloc, parts.path) == ("https", "panel.example", "/end")
     expected = {"who": [worker], "visit": [session], "cc": ["DONE42"], "how": ["completed"]}
     assert parse_qs(parts.query, keep_blank_values=True) == expected
-    assert PANEL.completion(facts, Arrival(worker, session), Outcome.NO_CONSENT).address == ""
+    assert PANEL.completion(facts, Arrival(worker, session), StudyOutcome.NO_CONSENT).address == ""
 
 
 @pytest.mark.parametrize(

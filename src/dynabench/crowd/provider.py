@@ -17,7 +17,7 @@ from dynabench.kit.outgoing.client import OutgoingClient
 from dynabench.kit.schemas import StrictModel
 
 
-class Outcome(StrEnum):
+class StudyOutcome(StrEnum):
     """The ways in which a worker's part in a study ends; a platform may pay and decide differently on each."""
 
     COMPLETED = "completed"
@@ -183,7 +183,7 @@ class CrowdProvider(Protocol):
     def stop(self, account: CrowdAccount | None, study: StudyFacts) -> ExternalStudy:
         """End the study for good; running workers may finish."""
 
-    def completion(self, study: StudyFacts, arrival: Arrival, outcome: Outcome) -> Completion:
+    def completion(self, study: StudyFacts, arrival: Arrival, outcome: StudyOutcome) -> Completion:
         """Return how a worker goes back to the platform."""
 
     def approve(self, account: CrowdAccount | None, study: StudyFacts, submission: WorkSubmission) -> None:

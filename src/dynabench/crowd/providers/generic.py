@@ -20,9 +20,9 @@ from dynabench.crowd.provider import (
     Completion,
     CrowdAccount,
     ExternalStudy,
-    Outcome,
     ProviderEvent,
     StudyFacts,
+    StudyOutcome,
     WorkSubmission,
 )
 from dynabench.kit.errors import Conflict, Forbidden, Invalid
@@ -67,8 +67,8 @@ class GenericPanelSettings(StrictModel):
     worker_parameter: Parameter = "participantId"
     session_parameter: Parameter | None = None
     signed: bool = False
-    codes: dict[Outcome, Code] = Field(default_factory=dict)
-    redirects: dict[Outcome, Redirect] = Field(default_factory=dict)
+    codes: dict[StudyOutcome, Code] = Field(default_factory=dict)
+    redirects: dict[StudyOutcome, Redirect] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _distinct(self) -> "GenericPanelSettings":
@@ -103,8 +103,8 @@ class GenericPanel:
         """Check the signature where the owner asks for one; an unsigned panel cannot confirm an id."""
         del account
         settings = GenericPanelSettings.model_validate(study.settings)
-        given = arrival.details.get("sig", "")
-        if settings.signed and not hmac.compare_digest(self.signature(study, arrival.worker).encode(), given.encode()):
+        sig = arrival.details.get("sig", "")
+        if settings.signed and not hmac.compare_digest(self.signature(study, arrival.worker).encode(), sig.encode()):
             raise Forbidden(_("This address was changed. Open the study from the panel's own page."))
 
     def check_account(self, account: CrowdAccount) -> str:
@@ -132,7 +132,7 @@ class GenericPanel:
         """Return the study unchanged: the panel is told by its owner."""
         return self.publish(account, study)
 
-    def completion(self, study: StudyFacts, arrival: Arrival, outcome: Outcome) -> Completion:
+    def completion(self, study: StudyFacts, arrival: Arrival, outcome: StudyOutcome) -> Completion:
         """Return the owner's redirect for this outcome, else the code to copy."""
         settings = GenericPanelSettings.model_validate(study.settings)
         code = settings.codes.get(outcome) or self._own_code(study, arrival.worker, outcome)
@@ -143,7 +143,7 @@ class GenericPanel:
         address = _PLACEHOLDER.sub(lambda match: quote(values[match[1]], safe=""), redirect)
         return Completion(address=address, code=code)
 
-    def _own_code(self, study: StudyFacts, worker: str, outcome: Outcome) -> str:
+    def _own_code(self, study: StudyFacts, worker: str, outcome: StudyOutcome) -> str:
         mac = keyed(study.key, "completion", f"{outcome.value}\0{worker}")
         return "".join(CODE_CHARACTERS[byte % len(CODE_CHARACTERS)] for byte in mac[:CODE_LENGTH])
 
