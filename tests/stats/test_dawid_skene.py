@@ -40,13 +40,13 @@ def crowd(seed, accuracies, items=300, labels=3, votes=5):
     return rows, truth
 
 
-def reference(kind, rows, steps, known=None):
-    """What crowd-kit makes of the votes after as many steps."""
+def fit_reference(kind, rows, steps, true_labels=None):
+    """Return crowd-kit's estimates after as many steps."""
     data = pd.DataFrame(rows, columns=["task", "worker", "label"])
     model = kind(n_iter=steps, tol=EXACT)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return model.fit(data, true_labels=pd.Series(known)) if known else model.fit(data)
+        return model.fit(data, true_labels=pd.Series(true_labels)) if true_labels else model.fit(data)
 
 
 def agree(ours, theirs):
@@ -63,17 +63,17 @@ def agree(ours, theirs):
 def test_both_models_agree_with_crowd_kit(labels):
     rows, _truth = crowd(labels, [0.95, 0.9, 0.8, 0.7, 0.6, 0.45, 0.35], labels=labels, votes=4)
     table = VoteTable.of(rows)
-    agree(fit_dawid_skene(table, steps=60, tolerance=EXACT), reference(crowdkit.DawidSkene, rows, 60))
-    ours, theirs = fit_one_coin(table, steps=60, tolerance=EXACT), reference(crowdkit.OneCoinDawidSkene, rows, 60)
+    agree(fit_dawid_skene(table, steps=60, tolerance=EXACT), fit_reference(crowdkit.DawidSkene, rows, 60))
+    ours, theirs = fit_one_coin(table, steps=60, tolerance=EXACT), fit_reference(crowdkit.OneCoinDawidSkene, rows, 60)
     agree(ours, theirs)
     assert np.abs(ours.accuracy - theirs.skills_[list(table.rater_names)].to_numpy()).max() < 1e-6
 
 
 def test_known_labels_agree_with_crowd_kit():
     rows, truth = crowd(5, [0.9, 0.7, 0.6, 0.4, 0.3])
-    known = {item: int(truth[item]) for item in range(0, 300, 4)}
-    ours = fit_dawid_skene(VoteTable.of(rows), known, steps=40, tolerance=EXACT)
-    agree(ours, reference(crowdkit.DawidSkene, rows, 40, known))
+    true_labels = {item: int(truth[item]) for item in range(0, 300, 4)}
+    ours = fit_dawid_skene(VoteTable.of(rows), true_labels, steps=40, tolerance=EXACT)
+    agree(ours, fit_reference(crowdkit.DawidSkene, rows, 40, true_labels))
     assert (ours.posterior[::4].max(1) == 1).all()
 
 
@@ -86,7 +86,7 @@ def test_any_votes_agree_with_crowd_kit_and_raise_the_likelihood(rows):
     rows = list({(item, rater): (item, rater, label) for item, rater, label in rows}.values())
     table = VoteTable.of(rows)
     if len(table.label_names) > 1:
-        agree(fit_dawid_skene(table, steps=5, tolerance=EXACT), reference(crowdkit.DawidSkene, rows, 5))
+        agree(fit_dawid_skene(table, steps=5, tolerance=EXACT), fit_reference(crowdkit.DawidSkene, rows, 5))
     ours = fit_dawid_skene(table)
     assert np.allclose(ours.posterior.sum(1), 1)
     assert np.allclose(ours.confusion.sum(2), 1)
@@ -136,7 +136,7 @@ def test_published_vote_lists_agree_with_crowd_kit_and_krippendorff():
     assert len(lists) == 29_803
     rows = [(item, place, label) for item, labels in enumerate(lists) for place, label in enumerate(labels)]
     table = VoteTable.of(rows)
-    agree(fit_dawid_skene(table, steps=30, tolerance=EXACT), reference(crowdkit.DawidSkene, rows, 30))
+    agree(fit_dawid_skene(table, steps=30, tolerance=EXACT), fit_reference(crowdkit.DawidSkene, rows, 30))
     grid = np.full((max(map(len, lists)), len(lists)), np.nan)
     grid[table.raters, table.items] = table.labels
     expected = krippendorff.alpha(grid, level_of_measurement="nominal")
