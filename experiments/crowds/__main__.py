@@ -48,7 +48,7 @@ def _simulated() -> list[str]:
     for row in compare_rules():
         disputed = ", ".join(f"{side.disputed.value:.1%}" for side in (row.plain, row.weighted))
         votes = ", ".join(f"{side.votes:.2f}" for side in (row.plain, row.weighted))
-        cells = [row.crowd, f"{row.need}, {row.cap}", *map(_right, (row.plain, row.weighted, row.known))]
+        cells = [row.crowd, f"{row.need}, {row.cap}", *map(_right, (row.plain, row.weighted, row.ideal))]
         lines.append(f"| {' | '.join([*cells, disputed, votes])} |")
     return lines
 

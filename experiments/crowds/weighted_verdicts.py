@@ -44,14 +44,14 @@ class RuleFigures:
 
 @dataclass(frozen=True)
 class CrowdComparison:
-    """The rules on one crowd under one quota; `known` uses the validators' true abilities."""
+    """The rules on one crowd under one quota; `ideal` uses the validators' true abilities."""
 
     crowd: str
     need: int
     cap: int
     plain: RuleFigures
     weighted: RuleFigures
-    known: RuleFigures
+    ideal: RuleFigures
 
 
 def compare_rules(seed: int = 20) -> Iterator[CrowdComparison]:
@@ -63,14 +63,14 @@ def compare_rules(seed: int = 20) -> Iterator[CrowdComparison]:
             ballots = [_ballots(rng, str(label), accuracies, cap) for label in truth]
             seen: list[tuple[int, int, str]] = []
             for item in range(ITEMS):
-                taken = _collect(ballots[item], need, cap, lambda _rater: None)[1]
-                seen += [(item, rater, label) for rater, label in ballots[item][:taken]]
+                vote_count = _collect(ballots[item], need, cap, lambda _rater: None)[1]
+                seen += [(item, rater, label) for rater, label in ballots[item][:vote_count]]
             fitted = fit_one_coin(VoteTable.of(seen, NAMES))
             estimated = dict(zip(fitted.table.rater_names, map(float, fitted.weights()), strict=True))
-            known = {rater: vote_weight(accuracy, len(NAMES)) for rater, accuracy in enumerate(accuracies)}
+            true_weights = {rater: vote_weight(accuracy, len(NAMES)) for rater, accuracy in enumerate(accuracies)}
             rest = [str(label) for label in truth[ITEMS:]]
             sides = []
-            for weigh in (lambda _rater: None, partial(_weight, estimated), partial(_weight, known)):
+            for weigh in (lambda _rater: None, partial(_weight, estimated), partial(_weight, true_weights)):
                 decisions = [_collect(row, need, cap, weigh) for row in ballots[ITEMS:]]
                 sides.append(_figures(decisions, rest))
             yield CrowdComparison(crowd, need, cap, *sides)

@@ -111,22 +111,22 @@ def vote_weight(accuracy: float, labels: int) -> float:
 
 def fit_dawid_skene(
     table: VoteTable,
-    known: Mapping[Hashable, Hashable] | None = None,
+    true_labels: Mapping[Hashable, Hashable] | None = None,
     *,
     steps: int = STEPS,
     tolerance: float = 1e-7,
 ) -> CrowdEstimates:
     """Return the estimates with one confusion matrix for each rater.
 
-    `known` has true labels of some items, by their names (gold items, decisions of experts). Ends after `steps`, or
+    `true_labels` has those of some items, by their names (gold items, decisions of experts). Ends after `steps`, or
     where a step raises the mean log-likelihood of a vote by less than `tolerance`.
     """
-    return _fit(table, known, steps, tolerance, one_coin=False)
+    return _fit(table, true_labels, steps, tolerance, one_coin=False)
 
 
 def fit_one_coin(
     table: VoteTable,
-    known: Mapping[Hashable, Hashable] | None = None,
+    true_labels: Mapping[Hashable, Hashable] | None = None,
     *,
     steps: int = STEPS,
     tolerance: float = 1e-7,
@@ -135,13 +135,13 @@ def fit_one_coin(
 
     The better choice where most raters cast few votes. Arguments as for `fit_dawid_skene`.
     """
-    return _fit(table, known, steps, tolerance, one_coin=True)
+    return _fit(table, true_labels, steps, tolerance, one_coin=True)
 
 
 def _fit(
-    table: VoteTable, known: Mapping[Hashable, Hashable] | None, steps: int, tolerance: float, *, one_coin: bool
+    table: VoteTable, true_labels: Mapping[Hashable, Hashable] | None, steps: int, tolerance: float, *, one_coin: bool
 ) -> CrowdEstimates:
-    label_count, fixed = len(table.label_names), _fixed(table, known or {})
+    label_count, fixed = len(table.label_names), _fixed(table, true_labels or {})
     counts = _sum_by(table.items * label_count + table.labels, len(table.item_names) * label_count)
     posterior = counts.reshape(-1, label_count)
     posterior = _corrected(posterior / np.maximum(posterior.sum(1, keepdims=True), 1), fixed)
@@ -160,10 +160,10 @@ def _fit(
     return CrowdEstimates(table, posterior, prior, confusion, right, votes, tuple(history))
 
 
-def _fixed(table: VoteTable, known: Mapping[Hashable, Hashable]) -> tuple[Ints, Ints]:
+def _fixed(table: VoteTable, true_labels: Mapping[Hashable, Hashable]) -> tuple[Ints, Ints]:
     items = {name: code for code, name in enumerate(table.item_names)}
     labels = {name: code for code, name in enumerate(table.label_names)}
-    pairs = [(items[name], labels[label]) for name, label in known.items() if name in items and label in labels]
+    pairs = [(items[name], labels[label]) for name, label in true_labels.items() if name in items and label in labels]
     codes = np.array(pairs, np.int64).reshape(-1, 2)
     return codes[:, 0], codes[:, 1]
 
