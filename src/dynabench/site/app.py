@@ -44,6 +44,7 @@ FEATURES = (
     "rounds",
     "collection",
     "validation",
+    "quality",
     "announcements",
     "datasets",
     "datasets.archives",
