@@ -38,6 +38,8 @@ ON_BOTH = (
     "datasets/test_exports.py::test_pages_of_any_size",
     "datasets/test_round_trip.py",
     "jobs/",
+    "pay/test_ledger.py::test_many",
+    "pay/test_ledger.py::test_results",
     "test_migrations.py",
     "test_old_database.py",
     "validation/test_concurrency.py",
