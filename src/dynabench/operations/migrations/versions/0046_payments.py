@@ -19,9 +19,7 @@ def upgrade() -> None:
         sa.Column("document", sa.JSON().with_variant(postgresql.JSONB(), "postgresql"), nullable=False),
         sa.Column("created_by", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=True),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["created_by"], ["people.id"], name="fk_pay_schemes_created_by", ondelete="SET NULL"
-        ),
+        sa.ForeignKeyConstraint(["created_by"], ["people.id"], name="fk_pay_schemes_created_by", ondelete="SET NULL"),
         sa.ForeignKeyConstraint(["round_id"], ["rounds.id"], name="fk_pay_schemes_round_id"),
         sa.PrimaryKeyConstraint("id", name="pk_pay_schemes"),
         sa.UniqueConstraint("round_id", "number", name="uq_pay_schemes_round_id_number"),
@@ -45,9 +43,8 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name="pk_payouts"),
         sa.UniqueConstraint("key", name="uq_payouts_key"),
     )
-    with op.batch_alter_table("payouts", schema=None) as batch_op:
-        batch_op.create_index(batch_"ix_payouts_person_id", ["person_id"], unique=False)
-        batch_op.create_index("ix_payouts_round", ["round_id", "state"], unique=False)
+    op.create_index("ix_payouts_person_id", "payouts", ["person_id"])
+    op.create_index("ix_payouts_round", "payouts", ["round_id", "state"])
 
     op.create_table(
         "payments",
@@ -67,9 +64,7 @@ def upgrade() -> None:
         sa.Column("second_by", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=True),
         sa.Column("payout_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=True),
         sa.Column("at", sa.DateTime(timezone=True), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["decided_by"], ["people.id"], name="fk_payments_decided_by", ondelete="SET NULL"
-        ),
+        sa.ForeignKeyConstraint(["decided_by"], ["people.id"], name="fk_payments_decided_by", ondelete="SET NULL"),
         sa.ForeignKeyConstraint(["payout_id"], ["payouts.id"], name="fk_payments_payout_id"),
         sa.ForeignKeyConstraint(["person_id"], ["people.id"], name="fk_payments_person_id"),
         sa.ForeignKeyConstraint(["round_id"], ["rounds.id"], name="fk_payments_round_id"),
@@ -77,25 +72,21 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name="pk_payments"),
         sa.UniqueConstraint("key", name="uq_payments_key"),
     )
-    with op.batch_alter_table("payments", schema=None) as batch_op:
-        batch_op.create_index(batch_"ix_payments_payout_id", ["payout_id"], unique=False)
-        batch_op.create_index("ix_payments_person", ["person_id", "id"], unique=False)
-        batch_op.create_index("ix_payments_round", ["round_id", "person_id", "id"], unique=False)
-        batch_op.create_index("ix_payments_state", ["round_id", "state"], unique=False)
-
+    op.create_index("ix_payments_payout_id", "payments", ["payout_id"])
+    op.create_index("ix_payments_person", "payments", ["person_id", "id"])
+    op.create_index("ix_payments_round", "payments", ["round_id", "person_id", "id"])
+    op.create_index("ix_payments_state", "payments", ["round_id", "state"])
 
 
 def downgrade() -> None:
-    with op.batch_alter_table("payments", schema=None) as batch_op:
-        batch_op.drop_index("ix_payments_state")
-        batch_op.drop_index("ix_payments_round")
-        batch_op.drop_index("ix_payments_person")
-        batch_op.drop_index(batch_"ix_payments_payout_id")
+    op.drop_index("ix_payments_state", "payments")
+    op.drop_index("ix_payments_round", "payments")
+    op.drop_index("ix_payments_person", "payments")
+    op.drop_index("ix_payments_payout_id", "payments")
 
     op.drop_table("payments")
-    with op.batch_alter_table("payouts", schema=None) as batch_op:
-        batch_op.drop_index("ix_payouts_round")
-        batch_op.drop_index(batch_"ix_payouts_person_id")
+    op.drop_index("ix_payouts_round", "payouts")
+    op.drop_index("ix_payouts_person_id", "payouts")
 
     op.drop_table("payouts")
     op.drop_table("pay_schemes")
