@@ -81,7 +81,7 @@ def time_on_task(session: Session, round_id: int, person_ids: Iterable[int] | No
     return {person: working_seconds(of_person) for person, of_person in spells.items()}
 
 
-def _writing(round_id: int, person_ids: Sequence[int] | None) -> Select[Any]:
+def _writing(round_id: int, person_ids: Sequence[int] | None) -> Select[*tuple[Any, ...]]:
     statement = (
         select(
             Example.author_id.label("person"),
@@ -95,7 +95,7 @@ def _writing(round_id: int, person_ids: Sequence[int] | None) -> Select[Any]:
     return statement if person_ids is None else statement.where(Example.author_id.in_(person_ids))
 
 
-def _checking(round_id: int, person_ids: Sequence[int] | None) -> Select[Any]:
+def _checking(round_id: int, person_ids: Sequence[int] | None) -> Select[*tuple[Any, ...]]:
     columns = (
         Validation.person_id.label("person"),
         Validation.at.label("end"),
