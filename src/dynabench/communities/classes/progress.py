@@ -51,7 +51,7 @@ def read_progress(session: Session, school_class: SchoolClass, person_id: int | 
         id: (int(examples), int(fooled), int(verified))
         for id, examples, fooled, verified in session.execute(queries.written(*scope, ids))
     }
-    seconds = dict(session.execute(queries.writing_seconds(*scope, ids)))
+    seconds = dict(session.execute(queries.writing_seconds(*scope, ids)).all())
     checked = {id: (count, spent) for id, count, spent in session.execute(queries.votes(*scope, ids))}
     progress = []
     for student, person in rows:
