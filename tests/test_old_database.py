@@ -27,7 +27,9 @@ REPLACED = {"search_news", "tally_news"}
 """Tables that later versions have no more; their rows stand in `example_changes`."""
 NEW_TABLES = {
     *("example_changes", "demo_marks", "identities", "pending_logins", "second_factors", "worker_beats"),
-    *("badge_awards", "contributions", "vote_exclusions", "classes", "class_students"),
+    *("badge_awards", "contributions", "vote_exclusions"),
+    *("classes", "class_students"),
+    *("studies", "participations", "crowd_credentials", "crowd_events", "consent_texts"),
 }
 POSTGRES_SCHEMA = (
     "SELECT tablename, indexname, indexdef FROM pg_indexes WHERE schemaname = 'public'",

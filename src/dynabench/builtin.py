@@ -7,6 +7,7 @@ from dynabench.kit.hooks import hookimpl
 
 if TYPE_CHECKING:
     from dynabench.adversaries.perturbations import Transformation
+    from dynabench.crowd.provider import CrowdProvider
     from dynabench.models.endpoint_protocols import EndpointProtocol
     from dynabench.models.kinds import Kind
     from dynabench.rounds.samplers import Sampler
@@ -76,3 +77,11 @@ def dynabench_adversaries() -> Mapping[str, str]:
     from dynabench.adversaries.protocol import SHIPPED_ADVERSARIES
 
     return SHIPPED_ADVERSARIES
+
+
+@hookimpl
+def dynabench_crowd_providers() -> "Iterable[CrowdProvider]":
+    """The platforms of `crowd/providers`."""
+    from dynabench.crowd.providers.generic import GenericPanel
+
+    return [GenericPanel()]

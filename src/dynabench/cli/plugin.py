@@ -45,6 +45,7 @@ def _brought() -> dict[str, dict[str, list[str]]]:
     """By plug-in and hook the names of what it brings; asks all that read hooks."""
     from dynabench.adversaries import perturbations, reports
     from dynabench.adversaries import protocol as adversary_registry
+    from dynabench.crowd import provider as crowd_providers
     from dynabench.evaluate import loading
     from dynabench.kit import plugins
     from dynabench.models import clusters, endpoint_protocols, kinds
@@ -61,6 +62,7 @@ def _brought() -> dict[str, dict[str, list[str]]]:
         adversary_registry.adversary_classes,
         reading.dialect_readers,
         reports.readers,
+        crowd_providers.all_providers,
     ):
         ask()
     names_by_plugin: dict[str, dict[str, list[str]]] = {}

@@ -87,3 +87,9 @@ def dynabench_report_readers() -> Mapping[str, str]:
     """Readers of what other programs found: by the program's name, the `module:function` of a
     `dynabench.adversaries.reports.ReportReader`, which is imported when it is asked for."""
     return {}
+
+
+@hookspec
+def dynabench_crowd_providers() -> Iterable[Any]:
+    """Crowd platforms: `dynabench.crowd.provider.CrowdProvider`s, each with its `name`."""
+    return ()

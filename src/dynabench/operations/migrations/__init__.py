@@ -47,6 +47,7 @@ def metadata() -> MetaData:
     import dynabench.collection.near_duplicates
     import dynabench.collection.tables
     import dynabench.communities.classes.tables
+    import dynabench.crowd.tables
     import dynabench.cycle.tables
     import dynabench.datasets.tables
     import dynabench.insight.data_measurements.tables

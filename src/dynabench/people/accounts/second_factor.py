@@ -4,23 +4,24 @@ import hmac
 import secrets
 import struct
 import time
-from base64 import b32decode, b32encode, urlsafe_b64encode
+from base64 import b32decode, b32encode
 from collections.abc import Sequence
 from urllib.parse import quote
 
-from cryptography.fernet import Fernet, InvalidToken
 from sqlalchemy.orm import Session
 
 from dynabench.kit.db import now
 from dynabench.kit.errors import Conflict, Invalid
 from dynabench.kit.language import _
-from dynabench.kit.security import digest, keyed
+from dynabench.kit.sealing import seal, unseal
+from dynabench.kit.security import digest
 from dynabench.people.accounts import service
 from dynabench.people.accounts.tables import SecondFactor
 
 DIGITS, PERIOD, DRIFT = 6, 30, 1
 """Digits of a code, seconds that it is shown, and periods by which the app's clock may differ."""
 RECOVERY_CODES = 10
+SEALED_FOR = "second factor"
 
 
 def has_second_factor(session: Session, person_id: int) -> bool:
@@ -34,7 +35,7 @@ def begin_setup(session: Session, key: bytes, person_id: int) -> None:
     if has_second_factor(session, person_id):
         raise Conflict(_("Two-factor log-in is already on. Turn it off before you set up another app."))
     factor = session.get(SecondFactor, person_id) or SecondFactor(person_id=person_id, recovery_codes=[])
-    factor.secret = _fernet(key).encrypt(secrets.token_bytes(20)).decode()
+    factor.secret = seal(key, SEALED_FOR, secrets.token_bytes(20))
     session.add(factor)
 
 
@@ -136,11 +137,4 @@ def _groups(code: str) -> Sequence[str]:
 
 
 def _secret(key: bytes, factor: SecondFactor) -> bytes | None:
-    try:
-        return _fernet(key).decrypt(factor.secret.encode())
-    except InvalidToken:  # the deployment has another key
-        return None
-
-
-def _fernet(key: bytes) -> Fernet:
-    return Fernet(urlsafe_b64encode(keyed(key, "second factor", "")))
+    return unseal(key, SEALED_FOR, factor.secret)

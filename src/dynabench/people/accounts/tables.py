@@ -21,7 +21,8 @@ class Person(Base):
     followed a link that was sent to the address.
     `imported_as` is set for people who are known only from an import: the pseudonym that they have in exports.
     `public_profile` is true where the person chose to have a page that everybody sees. `known_languages` are the codes
-    of the languages in which the person writes and checks; empty for all.
+    of the languages in which the person writes and checks; empty for all. `worker_task` is the id of the one task that
+    a worker of a crowd platform has come for; empty for people with an account of their own.
     """
 
     __tablename__ = "people"
@@ -37,6 +38,7 @@ class Person(Base):
     language: Mapped[str] = mapped_column(String(12), default="", server_default="")
     public_profile: Mapped[bool] = mapped_column(default=False, server_default=false())
     known_languages: Mapped[list[Any]] = mapped_column(default=list, server_default="[]")
+    worker_task: Mapped[str] = mapped_column(String(60), default="", server_default="")
     terms: Mapped[str] = mapped_column(String(20))
     agreed_at: Mapped[datetime]
     created_at: Mapped[datetime] = mapped_column(default=now)

@@ -23,10 +23,13 @@ export class BoardRows {
     this.numbers = data.rows.map((row) => row[0]);
   }
 
-  /** The rows in the order asked for, those that fit; only these are written anew. */
-  draw(order, sort, most, ranks, guarded) {
+  /**
+   * The rows in the order asked for, those that fit. With `first` only so many are written and moved, above the others
+   * as they are: what a reader sees at once; a call without it follows.
+   */
+  draw(order, sort, most, ranks, guarded, first) {
     if (!this.body) return;
-    const rows = this.sorted(order, sort).filter(({ at }) => this.rows.has(this.numbers[at])).slice(0, most);
+    const rows = this.sorted(order, sort).filter(({ at }) => this.rows.has(this.numbers[at])).slice(0, first ?? most);
     const known = Object.values(ranks?.scores ?? {}).flat().filter((each) => each !== null);
     const ends = guarded ? [0, 100] : [Math.min(...known), Math.max(...known)];
     const format = digits[guarded ? 1 : 2];
@@ -40,7 +43,15 @@ export class BoardRows {
       if (!ranks) means.forEach((value, metric) => this.cell(parts.cells[metric], value, metric));
     }
     const shown = rows.map(({ at }) => this.rows.get(this.numbers[at]));
-    this.body.replaceChildren(...shown.flatMap(({ row, detail }) => (detail ? [row, detail] : [row])));
+    this.place(shown.flatMap(({ row, detail }) => (detail ? [row, detail] : [row])), first === undefined);
+  }
+
+  /** These rows in this order at the head of the table; a row that is in its place is not touched, which costs layout. */
+  place(nodes, alone) {
+    nodes.forEach((node, at) => {
+      if (this.body.rows[at] !== node) this.body.insertBefore(node, this.body.rows[at] ?? null);
+    });
+    while (alone && this.body.rows.length > nodes.length) this.body.rows[nodes.length].remove();
   }
 
   sorted(order, sort) {

@@ -10,6 +10,7 @@ import { averaged, dynascore } from "./dynascore.js";
 import { _, announce, fetchJson } from "./dom.js";
 
 const WAIT = 250; // milliseconds of rest before the server is asked
+const FIRST = 25; // rows that a window shows at once: they are drawn before the next paint, the others after it
 
 class WeighedBoard extends HTMLElement {
   connectedCallback() {
@@ -37,6 +38,7 @@ class WeighedBoard extends HTMLElement {
 
   disconnectedCallback() {
     clearTimeout(this.timer);
+    clearTimeout(this.rest);
     this.asking?.abort();
   }
 
@@ -46,20 +48,31 @@ class WeighedBoard extends HTMLElement {
   }
 
   changed() {
-    history.replaceState(history.state, "", this.asked.address(this.sort));
+    const address = this.asked.address(this.sort);
+    if (address === this.address) return; // a slider tells of the same step as it moves and as it rests
+    this.address = address;
     if (this.asked.filters() !== this.filtered) {
+      history.replaceState(history.state, "", address);
       location.reload(); // other rows: the server makes them
       return;
     }
     this.asked.shares();
-    this.table.columns(this.asked.columns());
-    this.rank();
+    this.rank(FIRST);
+    clearTimeout(this.rest);
+    requestAnimationFrame(() => { this.rest = setTimeout(() => this.finish(), 0); });
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.ask(), WAIT);
   }
 
+  /** The rest of a change, after the reader has seen its first rows: the address, the columns, and the other rows. */
+  finish() {
+    history.replaceState(history.state, "", this.address);
+    this.table.columns(this.asked.columns());
+    if (!this.empty) this.draw();
+  }
+
   /** Scores and order under the form's weights, at once; ranks as the order says, until the server's intervals come. */
-  rank() {
+  rank(first) {
     const weights = this.asked.weights(this.data.metrics.map((each) => each.name), this.data.datasets);
     const empty = !weights.metrics.some(Boolean) || !weights.datasets.some(Boolean);
     this.empty = empty;
@@ -77,7 +90,7 @@ class WeighedBoard extends HTMLElement {
     this.order = found.map(({ at, score }, place) => ({ at, score, place: place + 1, means: means[at] }))
       .concat(means.flatMap((row, at) => (whole[at] ? [] : [{ at, score: NaN, place: 0, means: row }])));
     this.classList.add("lb-waiting");
-    this.draw();
+    this.draw(undefined, first);
   }
 
   async ask() {
@@ -104,11 +117,11 @@ class WeighedBoard extends HTMLElement {
     this.changed();
   }
 
-  /** The rows in the order asked for, those that fit; with the server's `ranks` once they are there. */
-  draw(ranks) {
+  /** The rows in the order asked for, those that fit or the `first`; with the server's `ranks` once they are there. */
+  draw(ranks, first) {
     const guarded = this.form.elements.form.value === "guarded";
     this.classList.toggle("lb-exact", !guarded);
-    if (this.order) this.table.draw(this.order, this.sort, this.most, ranks, guarded);
+    if (this.order) this.table.draw(this.order, this.sort, this.most, ranks, guarded, first);
   }
 
   clicked(event) {

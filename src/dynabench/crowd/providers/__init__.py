@@ -1,0 +1,1 @@
+"""The crowd platforms that ship with the package, one file each."""
