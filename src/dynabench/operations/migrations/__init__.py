@@ -46,6 +46,7 @@ def metadata() -> MetaData:
     import dynabench.collection.drawing.service
     import dynabench.collection.near_duplicates
     import dynabench.collection.tables
+    import dynabench.communities.classes.tables
     import dynabench.crowd.tables
     import dynabench.cycle.tables
     import dynabench.datasets.tables
