@@ -57,6 +57,7 @@ WORKFLOWS = {
     "release_round": "dynabench.benchmark.releases.release_steps:release_round",
     "turn_cycle": "dynabench.cycle.durable:turn_cycle",
     "tell_announcement": "dynabench.announcements.jobs:tell_announcement",
+    "remove_students": "dynabench.site.community.student_removal:remove_students",
     "mail_invitation": "dynabench.rounds.jobs:mail_invitation",
     "send_mail": "dynabench.people.notices.durable:send_mail",
     "call_webhook": "dynabench.people.notices.durable:call_webhook",
