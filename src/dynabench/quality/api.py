@@ -29,6 +29,7 @@ class ValidatorEstimateOut(RowModel):
     accuracy: VoteShareOut = Field(description="Expected share of right votes, with Wilson's interval.")
     weight: float = Field(description="Log-odds that a vote adds to its label under the weighted rule.")
     confusion: dict[str, dict[str, float]] = Field(description="Probability of each vote, by the true label.")
+    evidence: dict[str, float] = Field(description="Expected number of examples with each true label.")
 
 
 class FieldAgreementOut(RowModel):
@@ -93,6 +94,7 @@ def _quality_out(stored: service.StoredEstimates) -> QualityOut:
             accuracy=VoteShareOut.model_validate(row.accuracy),
             weight=row.weight,
             confusion=row.confusion,
+            evidence=row.evidence,
         )
         for row in estimates.validators
     ]
