@@ -56,6 +56,7 @@ WORKFLOWS = {
     "turn_cycle": "dynabench.cycle.durable:turn_cycle",
     "tell_announcement": "dynabench.announcements.jobs:tell_announcement",
     "mail_invitation": "dynabench.rounds.jobs:mail_invitation",
+    "decide_participation": "dynabench.crowd.jobs:decide_participation",
     "send_mail": "dynabench.people.notices.durable:send_mail",
     "call_webhook": "dynabench.people.notices.durable:call_webhook",
 }
@@ -74,6 +75,7 @@ KEEPERS = (
     *(f"dynabench.benchmark.maintenance:tidy_{rows}" for rows in ("submissions", "evaluations", "releases")),
     "dynabench.media.service:delete_unused_media",
     "dynabench.recognition.badges.jobs:award_weeks_and_boards",
+    "dynabench.crowd.jobs:resend_decisions",
 )
 """Functions of a database and settings that a worker calls at its start and every `KEEP` seconds."""
 FOLDERS = ("dynabench.collection.folding:fold_until", "dynabench.recognition.badges.jobs:fold_until")
