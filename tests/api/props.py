@@ -17,6 +17,9 @@ from dynabench.benchmark.registry.tables import Submission
 from dynabench.collection import notes
 from dynabench.collection.chat.tables import Conversation, Reply, Turn
 from dynabench.collection.tables import Handout
+from dynabench.communities.classes import service as classes
+from dynabench.communities.classes.schemas import ClassIn
+from dynabench.communities.classes.tables import SchoolClass
 from dynabench.crowd import consent, entry, studies
 from dynabench.crowd.provider import Arrival
 from dynabench.crowd.studies import StudyPlan
@@ -87,6 +90,20 @@ class Props:
     callers: dict[str, Caller]
     browsers: dict[str, Browser]
     ids: dict[str, int]
+    student: int = 0
+
+    def class_of_author(self) -> int:
+        """A class that the author teaches, with a student of its own each time."""
+
+        def make(session: Session) -> tuple[int, int]:
+            teacher = session.get_one(Person, self.callers["author"].id)
+            body = ClassIn(name="Class", task="nli", places=300)
+            group = session.scalar(select(SchoolClass)) or classes.create_class(session, teacher, "members", body)
+            name = f"Student {secrets.token_hex(4)}"
+            return group.id, classes.join_class(session, None, group.join_code, name, True).person.id
+
+        class_id, self.student = self.database.write(make)
+        return class_id
 
     def picture(self) -> str:
         """A picture that the context shows."""

@@ -7,6 +7,7 @@ number of a person.
 
 from tests.api.account_routes import ACCOUNTS
 from tests.api.admin_routes import ADMIN
+from tests.api.community_routes import COMMUNITIES
 from tests.api.crowd_routes import CROWD
 from tests.api.cycle_routes import CYCLE
 from tests.api.evaluation_routes import EVALUATION
@@ -30,6 +31,7 @@ ROUTES: dict[tuple[str, str], Route] = {
     **RELEASES,
     **CYCLE,
     **CROWD,
+    **COMMUNITIES,
     # rounds
     ("GET", "/api/v1/tasks"): Route("anyone"),
     ("POST", "/api/v1/tasks"): Route("admin", json={"config": NEW_TASK}),

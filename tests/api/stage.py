@@ -84,6 +84,8 @@ class Stage(Props):
         if "/identities/" in path:
             known["id"] = self.identity_of(role)
             return path.format(**known)
+        if "/classes/{id}" in path:
+            return path.format(id=self.class_of_author(), person_id=self.student)
         if "/admin/jobs" in path:
             return path.format(**(known | {"act": "cancel"}))
         if "{side}" in path:

@@ -2,6 +2,7 @@ import gzip
 import json
 from collections import Counter
 from itertools import product
+from math import exp
 
 import pytest
 from hypothesis import given, settings
@@ -181,3 +182,44 @@ def test_the_replay_of_real_vote_lists_equals_a_direct_count(cap, decided, dispu
         seen[str(result)] += 1
     assert sum(seen[label] for label in LABELS) == decided
     assert seen["disputed"] == disputed
+
+
+def weighted_step_by_step(votes, need, cap):
+    """The weighted rule as a person would apply it, written without looking at the function."""
+    for vote in reversed(votes):
+        if vote.by_owner:
+            return vote.label
+    for count in range(need, min(len(votes), cap) + 1):
+        likely = dict.fromkeys(LABELS, 1.0)
+        for vote in votes[:count]:
+            likely[vote.label] *= exp(vote.weight or 0)
+        label = max(sorted(LABELS), key=lambda name: likely[name])
+        share = likely[label] / sum(likely.values())
+        if share >= 0.9 or (count == cap and share > 0.5):
+            return label
+    return "disputed" if len(votes) >= cap else "pending"
+
+
+weighted_votes = st.lists(st.builds(Vote, labels, st.booleans(), st.floats(0, 4)), min_size=1, max_size=9)
+
+
+@given(weighted_votes, quotas())
+def test_weighted_votes_decide_as_the_rule_says_and_decisions_stay(cast, quota):
+    decided = "pending"
+    for count in range(len(cast) + 1):
+        now = verdict(cast[:count], *quota)
+        assert count == 0 or now == weighted_step_by_step(cast[:count], *quota)
+        assert (
+            decided == "pending" or cast[count - 1].by_owner or now == decided or any(v.by_owner for v in cast[:count])
+        )
+        decided = now
+        if now.final:
+            assert max_outstanding_votes(cast[:count], *quota) == 0
+
+
+@given(st.lists(labels, min_size=1, max_size=9), quotas())
+def test_votes_without_weight_decide_nothing(cast, quota):
+    """Validators at chance: whatever they vote, no label is more probable than another."""
+    need, cap = quota
+    decided = verdict([Vote(label, weight=0.0) for label in cast], need, cap)
+    assert decided == ("disputed" if len(cast) >= cap else "pending")

@@ -55,6 +55,7 @@ WORKFLOWS = {
     "release_round": "dynabench.benchmark.releases.release_steps:release_round",
     "turn_cycle": "dynabench.cycle.durable:turn_cycle",
     "tell_announcement": "dynabench.announcements.jobs:tell_announcement",
+    "remove_students": "dynabench.site.community.student_removal:remove_students",
     "mail_invitation": "dynabench.rounds.jobs:mail_invitation",
     "decide_participation": "dynabench.crowd.jobs:decide_participation",
     "send_mail": "dynabench.people.notices.durable:send_mail",

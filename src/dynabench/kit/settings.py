@@ -83,6 +83,9 @@ class Settings(BaseSettings):
     new_tasks: Literal["proposed", "free", "admins"] = Field(
         "proposed", description="Who makes tasks: an admin accepts what people propose; everybody; admins alone."
     )
+    new_classes: Literal["members", "admins"] = Field(
+        "members", description="Who makes classes, which students join without a mail address."
+    )
     public_url: str = Field("", description="Address at which people reach the pages; mail needs it for its links.")
     smtp_host: str = Field("", description="Mail server that notices go out through; empty means no mail.")
     smtp_port: int = Field(587, ge=1, le=65535, description="Port of the mail server.")

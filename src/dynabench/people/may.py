@@ -88,8 +88,10 @@ class Action(StrEnum):
     SEE_PROPOSAL = auto()
     WITHDRAW_PROPOSAL = auto()
     SEE_IMPORT = auto()
+    MANAGE_CLASS = auto()
     # Running the site
     CREATE_TASK = auto()
+    CREATE_CLASS = auto()
     DECIDE_PROPOSAL = auto()
     NAME_KEEPER = auto()
     SEE_EVERY_DATASET = auto()
@@ -181,10 +183,12 @@ RULES: dict[Action, AccessRule] = {
         Relation.AUTHOR, _("Only the person who proposed a task can withdraw it. You can refuse the proposal.")
     ),
     Action.SEE_IMPORT: AUTHORS,
+    Action.MANAGE_CLASS: AccessRule(_AUTHOR, _("Only the teacher of this class can do this.")),
     # Running the site
     Action.CREATE_TASK: AccessRule(
         _ADMIN, _("Only administrators can create tasks. Propose the task with POST /proposals.")
     ),
+    Action.CREATE_CLASS: ADMINISTRATORS,  # where the settings leave it to them
     Action.DECIDE_PROPOSAL: ADMINISTRATORS,
     Action.NAME_KEEPER: AccessRule(_ADMIN, _("Only administrators can name a model's keeper.")),
     Action.SEE_EVERY_DATASET: ADMINISTRATORS,

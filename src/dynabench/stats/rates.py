@@ -47,8 +47,11 @@ class HumanModelGap:
 UNKNOWN = Rate(None, None, None, 0)
 
 
-def wilson(k: int, n: int, level: float = 0.95) -> Rate:
-    """Return `k` of `n` independent examples with Wilson's score interval. Raises ValueError unless 0 <= k <= n."""
+def wilson(k: float, n: int, level: float = 0.95) -> Rate:
+    """Return `k` of `n` independent examples with Wilson's score interval; `k` may be an expected number.
+
+    Raises ValueError unless 0 <= k <= n.
+    """
     if not 0 <= k <= n:
         raise ValueError(f"a rate needs 0 <= k <= n, not k={k}, n={n}")
     if n == 0:

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from math import exp
 
 
 class Verdict(StrEnum):
@@ -24,12 +25,27 @@ class Verdict(StrEnum):
 LABELS = frozenset({Verdict.CORRECT, Verdict.INCORRECT, Verdict.FLAGGED})
 
 
+class VerdictRule(StrEnum):
+    """The ways in which votes decide: each vote counts the same, or as much as its validator is reliable."""
+
+    PLAIN = "plain"
+    WEIGHTED = "weighted"
+
+
+CERTAINTY = 0.9
+"""The probability of a label from which the weighted rule decides before the cap is reached."""
+
+
 @dataclass(frozen=True, slots=True)
 class Vote:
-    """One counted vote: `correct`, `incorrect` or `flagged`. Skipped and undone votes are not counted."""
+    """One counted vote: `correct`, `incorrect` or `flagged`. Skipped and undone votes are not counted.
+
+    `weight` is the log-odds that the vote adds to its label, where a round weighs votes; None where all count the same.
+    """
 
     label: str
     by_owner: bool = False
+    weight: float | None = None
 
     def __post_init__(self) -> None:
         if self.label not in LABELS:
@@ -42,6 +58,9 @@ def verdict(votes: Sequence[Vote], need: int, cap: int) -> Verdict:
     The first `need` votes decide if they all agree; otherwise the first label that holds a majority of `cap`
     (floor(cap / 2) + 1 votes) does; `cap` votes without one leave it disputed. An owner's latest vote decides
     alone. Votes cast after a decision change nothing. Raises ValueError unless 1 <= need <= cap.
+
+    Where votes have weights, the first label that is at least `CERTAINTY` probable after `need` votes or more decides;
+    after `cap` votes the label that is more probable than all others together does.
     """
     _check(need, cap)
     for vote in reversed(votes):
@@ -49,6 +68,8 @@ def verdict(votes: Sequence[Vote], need: int, cap: int) -> Verdict:
             return Verdict(vote.label)
     if len(votes) < need:
         return Verdict.PENDING
+    if _weighted(votes):
+        return _weighted_verdict(votes, need, cap)
     counts = Counter(vote.label for vote in votes[:need])
     label, most = counts.most_common(1)[0]
     if most == need or most > cap // 2:
@@ -57,6 +78,33 @@ def verdict(votes: Sequence[Vote], need: int, cap: int) -> Verdict:
         counts[vote.label] += 1
         if counts[vote.label] > cap // 2:
             return Verdict(vote.label)
+    return Verdict.DISPUTED if len(votes) >= cap else Verdict.PENDING
+
+
+def label_probabilities(votes: Sequence[Vote]) -> dict[str, float]:
+    """Return the probability of each label by the weights of the votes, all labels being equally likely before them.
+
+    A vote without a weight adds nothing.
+    """
+    odds: dict[str, float] = dict.fromkeys(sorted(LABELS), 0.0)
+    for vote in votes:
+        odds[vote.label] += vote.weight or 0.0
+    top = max(odds.values())
+    scaled = {label: exp(value - top) for label, value in odds.items()}
+    total = sum(scaled.values())
+    return {label: value / total for label, value in scaled.items()}
+
+
+def _weighted(votes: Sequence[Vote]) -> bool:
+    return any(vote.weight is not None for vote in votes)
+
+
+def _weighted_verdict(votes: Sequence[Vote], need: int, cap: int) -> Verdict:
+    for count in range(need, min(len(votes), cap) + 1):
+        chances = label_probabilities(votes[:count])
+        label = max(chances, key=lambda each: chances[each])
+        if chances[label] >= CERTAINTY or (count == cap and chances[label] > 0.5):
+            return Verdict(label)
     return Verdict.DISPUTED if len(votes) >= cap else Verdict.PENDING
 
 
@@ -81,6 +129,8 @@ def max_outstanding_votes(votes: Sequence[Vote], need: int, cap: int) -> int:
         return 0
     if len(votes) < need:
         return need - len(votes)
+    if _weighted(votes):  # the next vote may decide, whoever casts it
+        return 1
     most = max(Counter(vote.label for vote in votes).values())
     return min(cap - len(votes), cap // 2 + 1 - most)
 

@@ -46,12 +46,14 @@ def metadata() -> MetaData:
     import dynabench.collection.drawing.service
     import dynabench.collection.near_duplicates
     import dynabench.collection.tables
+    import dynabench.communities.classes.tables
     import dynabench.crowd.tables
     import dynabench.cycle.tables
     import dynabench.datasets.tables
     import dynabench.insight.data_measurements.tables
     import dynabench.kit.jobs
     import dynabench.media.tables
+    import dynabench.pay.tables
     import dynabench.people.accounts.tables
     import dynabench.people.contributions
     import dynabench.people.notices.tables

@@ -1,0 +1,1 @@
+"""Classes, teams, competitions, and the examples of others as inspiration."""

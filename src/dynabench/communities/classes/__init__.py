@@ -1,0 +1,1 @@
+"""Classes: a teacher makes one, students join with a code and need no mail address."""

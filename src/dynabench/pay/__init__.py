@@ -1,0 +1,1 @@
+"""Pay: schemes of rounds, a ledger of payments, hourly pay, budgets."""

@@ -1,0 +1,1 @@
+"""Tests of classes, teams, competitions and inspiration."""
