@@ -1,4 +1,4 @@
-"""Studies for their owners: drafting with checks, publishing, the table of participants, decisions, and secrecy of ids."""
+"""Studies for their owners: drafts, publishing, the table of participants, decisions, and secrecy of ids."""
 
 import csv
 import io
