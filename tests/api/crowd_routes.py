@@ -1,4 +1,4 @@
-"""Who may use the routes of studies: that part of `routes.ROUTES`."""
+"""The routes of studies and who may use them: that part of `routes.ROUTES`."""
 
 from tests.api.route import Route
 

@@ -108,8 +108,7 @@ class Stage(Props):
         if "{secret}" in path:
             known["secret"] = self.invitation()[1]
         if "/studies" in path:
-            known |= self.study() | {"act": "pause", "decision": "approve"}
-            return path.format(**known)
+            return path.format(**self.study(), act="pause", decision="approve")
         if "{slug}" in path:
             known["slug"] = self.kept("forks" if "/forks/" in path else "snapshots")
         if "/rows/{id}" in path:

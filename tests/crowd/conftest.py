@@ -65,9 +65,9 @@ def worker(browser: Callable[[], Browser]) -> Callable[..., Browser]:
         answer = opened.get(study.entry(name))
         assert answer.status_code == 303, answer.text
         if agree:
-            shown = opened.get(study.page).text
-            version = re.search(r'name="consent" value="(\d+)"', shown)
-            assert version, shown
+            text = opened.get(study.page).text
+            version = re.search(r'name="consent" value="(\d+)"', text)
+            assert version, text
             answer = opened.submit(f"{study.page}/consent", page=study.page, consent=version[1])
             assert answer.status_code == 303, answer.text
         return opened
@@ -77,13 +77,13 @@ def worker(browser: Callable[[], Browser]) -> Callable[..., Browser]:
 
 def write_example(page: Browser, hypothesis: str = "It did not happen.") -> None:
     """Write one example of nli in a worker's browser, with the goal that the worker was given."""
-    shown = page.get("/tasks/nli/create").text
-    context = re.search(r'name="context_id"[^>]*value="([^"]*)"', shown)
-    goal = re.search(r'name="answer.label" value="([a-z]+)"(?: checked| *>)', shown) or re.search(
-        r'name="answer.label"[^>]*value="([a-z]+)"', shown
+    text = page.get("/tasks/nli/create").text
+    context = re.search(r'name="context_id"[^>]*value="([^"]*)"', text)
+    goal = re.search(r'name="answer.label" value="([a-z]+)"(?: checked| *>)', text) or re.search(
+        r'name="answer.label"[^>]*value="([a-z]+)"', text
     )
-    assert context, shown
-    assert goal, shown
+    assert context, text
+    assert goal, text
     fields = {"context_id": context[1], "answer.label": goal[1], "input.hypothesis": hypothesis}
     answer = page.submit("/tasks/nli/create", page="/tasks/nli/create", **fields)
     assert answer.status_code == 200, answer.text

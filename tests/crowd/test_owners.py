@@ -38,8 +38,8 @@ def test_an_owner_drafts_and_publishes_on_the_pages(owner, enter):
     assert page.submit("/tasks/nli/manage/consent", page=PAGE, text="Write to [CONTACT]").status_code == 422
     assert page.submit("/tasks/nli/manage/consent", page=PAGE, text=CONSENT).status_code == 303
     assert page.submit(f"{here}/publish", page=here).status_code == 303
-    shown = page.get(here).text
-    assert re.search(r"/studies/[\w-]{16}\?participantId=ID", shown), shown
+    text = page.get(here).text
+    assert re.search(r"/studies/[\w-]{16}\?participantId=ID", text), text
     assert page.submit(f"{here}/edit", page=here, name="Other").status_code == 409, "workers were promised this one"
     for act in ("pause", "publish", "stop"):
         assert page.submit(f"{here}/{act}", page=here).status_code == 303

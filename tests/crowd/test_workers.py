@@ -20,9 +20,9 @@ def people(database):
 def test_a_worker_writes_and_gets_a_code_without_an_account(make_study, worker, database):
     study = make_study(examples=2)
     page = worker(study, "w1", agree=False)
-    asked = page.get(study.page).text
-    assert "crowd@example.org" in asked
-    assert "You write 2 examples" in asked
+    answer_page = page.get(study.page).text
+    assert "crowd@example.org" in answer_page
+    assert "You write 2 examples" in answer_page
     assert page.get("/tasks/nli/create").status_code == 200, "the task can be looked at before"
     page = worker(study, "w1")
     write_example(page)
@@ -32,9 +32,9 @@ def test_a_worker_writes_and_gets_a_code_without_an_account(make_study, worker, 
     assert "1 of 2 examples" in bar
     write_example(page, "Nobody came along.")
     assert page.submit(f"{study.page}/finish", page=study.page).status_code == 303
-    shown = page.get(study.page).text
-    code = re.search(r"<code[^>]*>([A-Z2-9]{10})</code>", shown)
-    assert code, shown
+    text = page.get(study.page).text
+    code = re.search(r"<code[^>]*>([A-Z2-9]{10})</code>", text)
+    assert code, text
     assert page.submit(f"{study.page}/finish", page=study.page).status_code == 303, "a second click changes nothing"
     assert code[1] in page.get(study.page).text
     assert people(database) == 1
@@ -48,7 +48,9 @@ def test_a_worker_who_comes_back_from_the_panel_goes_on_in_any_browser(make_stud
     assert "1 of 2" in second.get(study.page).text
     assert people(database) == 1
     another = make_study(examples=1)
-    assert "crowd@example.org" in worker(another, "w1", agree=False).get(another.page).text, "consent is asked anew"
+    assert "crowd@example.org" in worker(another, "w1", agree=False).get(another.page).text, (
+        "consent is answer_page anew"
+    )
     assert people(database) == 1, "the same worker in another study of the task"
 
 
@@ -108,9 +110,9 @@ def test_wrong_turns_have_a_page_each(make_study, browser, owner, enter):
     assert without_cookie.status_code == 403
     assert "refuses cookies" in without_cookie.text
     page = enter(owner)
-    asked = page.get(study.entry("w1"))
-    assert asked.status_code == 200
-    assert "You are logged in as" in asked.text
+    answer_page = page.get(study.entry("w1"))
+    assert answer_page.status_code == 200
+    assert "You are logged in as" in answer_page.text
     answer = page.submit(f"{study.page}/enter", page=study.entry("w1"), participantId="w1")
     assert answer.status_code == 303
     assert "crowd@example.org" in page.get(study.page).text

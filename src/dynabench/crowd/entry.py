@@ -87,10 +87,10 @@ def _begin(session: Session, key: bytes, study: Study, arrival: Arrival, worker_
             session.add(participation)
             session.flush()
     except IntegrityError:  # a second window of the same worker was faster
-        found = session.scalar(queries.participation_of_worker(study.id, worker_digest))
-        if found is None:
+        earlier = session.scalar(queries.participation_of_worker(study.id, worker_digest))
+        if earlier is None:
             raise
-        return found
+        return earlier
     if session.get(RoundPerson, (study.round_id, participation.person_id)) is None:  # a round for invited people
         session.add(RoundPerson(round_id=study.round_id, person_id=participation.person_id))
     return participation

@@ -73,8 +73,8 @@ def _list(session: Session, owner: Person, task: str) -> dict[str, Any]:
 
 
 def _title(provider: str) -> str:
-    known = all_providers().get(provider)
-    return known.title if known else provider
+    installed = all_providers().get(provider)
+    return installed.title if installed else provider
 
 
 @router.get("/tasks/{task}/manage/studies", name="manage_studies")
@@ -86,10 +86,10 @@ async def list_studies(request: Request, db: Db, task: str, owner: TaskOwner, do
 async def _list_page(
     request: Request, db: Db, task: str, owner: Person, /, *, status: int = 200, **values: Any
 ) -> Response:
-    known = await db.aread(_list, owner, task)
+    page_values = await db.aread(_list, owner, task)
     defaults = {"errors": {}, "done": ""}
     return await frame.console_page(
-        request, task, "crowd/manage/studies.html", SECTION, status=status, **(defaults | known | values)
+        request, task, "crowd/manage/studies.html", SECTION, status=status, **(defaults | page_values | values)
     )
 
 
@@ -132,7 +132,7 @@ async def _form_page(
         "errors": {},
         "study": study,
         "number": number,
-        "round_options": [(str(each), _("Round %(n)s", n=each)) for each in listed["round_numbers"]],
+        "round_options": [(str(choice), _("Round %(n)s", n=choice)) for choice in listed["round_numbers"]],
         "provider": provider,
         "providers": list(all_providers().values()),
         "inputs": setting_inputs(provider.settings_model),
@@ -220,24 +220,24 @@ async def _study_page(
     request: Request, db: Db, task: str, owner: Person, id: int, /, *, status: int = 200, state: str = "", **values: Any
 ) -> Response:
     settings = request.app.state.settings
-    known = await db.aread(_study, owner, task, id, settings.key, state)
-    provider = studies.provider_of(known["study"])
+    study_values = await db.aread(_study, owner, task, id, settings.key, state)
+    provider = studies.provider_of(study_values["study"])
     site = settings.site or str(request.base_url).rstrip("/")
-    address = site + str(request.app.url_path_for("study", slug=known["study"].slug))
-    facts = studies.facts_of(known["study"])
+    address = site + str(request.app.url_path_for("study", slug=study_values["study"].slug))
+    facts = studies.facts_of(study_values["study"])
     defaults = {
         "errors": {},
         "done": "",
         "provider": provider,
         "chosen_state": state,
-        "states": [known_state.value for known_state in ParticipationState if known["counts"].get(known_state)],
+        "states": [known_state.value for known_state in ParticipationState if study_values["counts"].get(known_state)],
         "entry_address": provider.create_study(None, facts, address).address
         if not provider.credential_fields
         else address,
         "inputs": setting_inputs(provider.settings_model),
     }
     return await frame.console_page(
-        request, task, "crowd/manage/study.html", SECTION, status=status, **(defaults | known | values)
+        request, task, "crowd/manage/study.html", SECTION, status=status, **(defaults | study_values | values)
     )
 
 

@@ -101,7 +101,10 @@ Counts = tuple[dict[int, tuple[int, int, int]], dict[int, float], dict[int, int]
 def _work(session: Session, round_id: int, people: Sequence[int]) -> Counts:
     tallies = select(Tally.person_id, func.sum(Tally.examples), func.sum(Tally.fooled), func.sum(Tally.validated))
     tallies = tallies.where(Tally.round_id == round_id, Tally.person_id.in_(people)).group_by(Tally.person_id)
-    written = {person: (int(one), int(two), int(three)) for person, one, two, three in session.execute(tallies)}
+    written = {
+        person: (int(examples), int(fooled), int(verified))
+        for person, examples, fooled, verified in session.execute(tallies)
+    }
     spent = select(Example.author_id, func.sum(func.coalesce(Example.active_seconds, 0.0)))
     spent = spent.where(Example.round_id == round_id, Example.author_id.in_(people)).group_by(Example.author_id)
     counted = select(Validation.person_id, func.count(), func.sum(func.coalesce(Validation.active_seconds, 0.0))).join(

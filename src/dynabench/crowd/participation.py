@@ -70,9 +70,9 @@ def finish(session: Session, person: Person | None, slug: str, *, early: bool = 
             _(
                 "You have written %(examples)s of %(wanted)s examples and checked %(votes)s of %(checks)s.",
                 examples=progress.examples,
-                wanted=progress.wanted.examples,
+                wanted=progress.work.examples,
                 votes=progress.votes,
-                checks=progress.wanted.votes,
+                checks=progress.work.votes,
             )
         )
     outcome = StudyOutcome.COMPLETED if progress.complete else StudyOutcome.MANUAL_REVIEW

@@ -23,7 +23,7 @@ class InputKind(StrEnum):
 
 
 @dataclass(frozen=True)
-class SettingInput:
+class ProviderInput:
     """One input: its dotted `name` in the form, label, help text and kind. Values of `by_key` have an input each."""
 
     name: str
@@ -33,7 +33,7 @@ class SettingInput:
     keys: tuple[str, ...] = ()
 
 
-def setting_inputs(model: type[StrictModel]) -> list[SettingInput]:
+def setting_inputs(model: type[StrictModel]) -> list[ProviderInput]:
     """Return the inputs of a settings model, in the order of its fields.
 
     Labels and help are the fields' `title` and `description`. Texts, numbers, switches and mappings from an enum are
@@ -42,18 +42,18 @@ def setting_inputs(model: type[StrictModel]) -> list[SettingInput]:
     return [_input(name, field) for name, field in model.model_fields.items()]
 
 
-def _input(name: str, field: FieldInfo) -> SettingInput:
+def _input(name: str, field: FieldInfo) -> ProviderInput:
     annotation = _without_none(field.annotation)
     label, help_text = field.title or name.replace("_", " ").capitalize(), field.description or ""
     if get_origin(annotation) is dict:
         key_type = get_args(annotation)[0]
-        return SettingInput(
+        return ProviderInput(
             f"settings.{name}", label, help_text, InputKind.BY_KEY, tuple(key.value for key in key_type)
         )
     kind = (
         InputKind.SWITCH if annotation is bool else InputKind.NUMBER if annotation in (int, float) else InputKind.TEXT
     )
-    return SettingInput(f"settings.{name}", label, help_text, kind)
+    return ProviderInput(f"settings.{name}", label, help_text, kind)
 
 
 def _without_none(annotation: Any) -> Any:

@@ -27,7 +27,7 @@ LONGEST_NAME = 100
 
 @dataclass(frozen=True)
 class StudyPlan:
-    """What an owner sets on a study; `settings` and `work` are checked by `clean_plan`."""
+    """The settings of a study as an owner gives them; `settings` and `work` are checked by `clean_plan`."""
 
     name: str
     settings: Mapping[str, Any]
@@ -36,12 +36,12 @@ class StudyPlan:
 
 def provider_of(study: Study) -> CrowdProvider:
     """Return the provider of a study; `Unavailable` where its plug-in is not installed any more."""
-    known = all_providers().get(study.provider)
-    if known is None:
+    installed = all_providers().get(study.provider)
+    if installed is None:
         raise errors.Unavailable(
             _("The crowd platform %(name)s is not installed on this site.", name=study.provider), retry_after=3600
         )
-    return known
+    return installed
 
 
 def facts_of(study: Study) -> StudyFacts:

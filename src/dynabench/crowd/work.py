@@ -35,12 +35,12 @@ class Work(StrictModel):
 
 @dataclass(frozen=True)
 class WorkProgress:
-    """What a worker has done in a study's round, beside what is wanted.
+    """The work that a worker has done in a study's round, beside what is asked.
 
     `checks_waiting` is false where nothing can be checked now; `round_open` is false where nothing can be written.
     """
 
-    wanted: Work
+    work: Work
     examples: int
     fooled: int
     votes: int
@@ -50,12 +50,12 @@ class WorkProgress:
     @property
     def examples_done(self) -> bool:
         """True where no further example is wanted, or none can be written."""
-        return self.examples >= self.wanted.examples or not self.round_open
+        return self.examples >= self.work.examples or not self.round_open
 
     @property
     def votes_done(self) -> bool:
         """True where no further vote is wanted, or the worker has written all and there is nothing to check."""
-        return self.votes >= self.wanted.votes or (self.examples_done and not self.checks_waiting)
+        return self.votes >= self.work.votes or (self.examples_done and not self.checks_waiting)
 
     @property
     def complete(self) -> bool:
@@ -86,10 +86,10 @@ def read_progress(session: Session, study: Study, person: Person) -> WorkProgres
             Validation.id.not_in(select(Undo.validation_id)),
         )
     )
-    wanted = work_of(study)
-    lacks_votes = (votes or 0) < wanted.votes
+    work = work_of(study)
+    lacks_votes = (votes or 0) < work.votes
     return WorkProgress(
-        wanted=wanted,
+        work=work,
         examples=int(examples),
         fooled=int(fooled),
         votes=int(votes or 0),

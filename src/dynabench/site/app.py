@@ -178,8 +178,8 @@ def routes() -> list[BaseRoute]:
     needs when it is first looked at, which takes longer for all of them than most requests."""
     together = APIRouter(dependencies=[Depends(security.protect)], responses=problems.ANSWERS)
     for router in (process_routes.router, *routers()):
-        shown = [Depends(announced), Depends(load_bar)] if router in ANNOUNCED else None
-        together.include_router(router, dependencies=shown)
+        page_dependencies = [Depends(announced), Depends(load_bar)] if router in ANNOUNCED else None
+        together.include_router(router, dependencies=page_dependencies)
     return together.routes
 
 
