@@ -49,6 +49,8 @@ class Action(StrEnum):
     BAN_MEMBER = auto()
     BAN_MODERATOR = auto()
     EXCLUDE_VOTES = auto()
+    CHOOSE_VERDICT_RULE = auto()
+    ADJUDICATE = auto()
     LIST_PEOPLE = auto()
     READ_USERNAMES = auto()
     READ_LINKS = auto()
@@ -142,6 +144,8 @@ RULES: dict[Action, AccessRule] = {
     Action.BAN_MEMBER: MODERATORS,
     Action.BAN_MODERATOR: AccessRule(_OWNER, _("Only owners of this task can warn or ban its moderators.")),
     Action.EXCLUDE_VOTES: AccessRule(_OWNER, _("Only owners of this task can exclude a person's votes.")),
+    Action.CHOOSE_VERDICT_RULE: OWNERS,
+    Action.ADJUDICATE: AccessRule(_EXPERT, _("Only experts, moderators and owners of this task can decide cases.")),
     Action.LIST_PEOPLE: MODERATORS,
     Action.READ_USERNAMES: OWNERS,
     Action.READ_LINKS: OWNERS,

@@ -45,6 +45,7 @@ FEATURES = (
     "rounds",
     "collection",
     "validation",
+    "quality",
     "announcements",
     "datasets",
     "datasets.archives",

@@ -73,6 +73,7 @@ RAIL = (
             ("moderation", _("Moderation"), True),
             ("people", _("People"), True),
             ("validators", _("Validators"), True),
+            ("quality", _("Annotator quality"), True),
         ),
     ),
     (_("Results"), (("figures", _("Figures"), True), ("archives", _("Archives"), False))),

@@ -10,6 +10,7 @@ from dynabench.cycle import finish_pages
 from dynabench.cycle import manage as cycle
 from dynabench.datasets import manage_contexts, manage_data
 from dynabench.datasets.archives import pages as archives
+from dynabench.quality import manage as quality
 from dynabench.rounds.manage import config, log, webhooks
 from dynabench.site.console import rounds
 from dynabench.validation.manage import bulk, examples, health, validators
@@ -31,6 +32,7 @@ ROUTERS = (
     figures.router,
     people.router,
     validators.router,
+    quality.router,
     manage_data.router,
     config.router,
     manage.router,
