@@ -128,7 +128,7 @@ async def _form_page(
 ) -> Response:
     provider = _known_provider(provider_name)
     listed = await db.aread(_list, owner, task)
-    defaults = {
+    defaults: dict[str, Any] = {
         "errors": {},
         "study": study,
         "number": number,
@@ -225,7 +225,7 @@ async def _study_page(
     site = settings.site or str(request.base_url).rstrip("/")
     address = site + str(request.app.url_path_for("study", slug=study_values["study"].slug))
     facts = studies.facts_of(study_values["study"])
-    defaults = {
+    defaults: dict[str, Any] = {
         "errors": {},
         "done": "",
         "provider": provider,

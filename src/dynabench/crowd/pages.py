@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from starlette.datastructures import FormData, QueryParams
 from starlette.responses import Response
 
-from dynabench.crowd import entry, participation, studies
+from dynabench.crowd import entry, participation, queries, studies
 from dynabench.crowd.provider import Arrival
 from dynabench.crowd.tables import ParticipationState, Study
 from dynabench.crowd.work import WorkProgress, read_progress, work_of
@@ -152,7 +152,7 @@ def _bar(session: Session, person: Person | None, slug: str) -> tuple[str, WorkP
 
 
 def _current_bar(session: Session, person: Person, task: str) -> tuple[str, WorkProgress] | None:
-    current = session.scalar(entry.queries.working_study(task, person.id))
+    current = session.scalar(queries.working_study(task, person.id))
     return (current.slug, read_progress(session, current, person)) if current else None
 
 

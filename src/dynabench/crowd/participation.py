@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from sqlalchemy.orm import Session
 
 from dynabench.collection import withdrawal
-from dynabench.crowd import entry, studies
+from dynabench.crowd import entry, queries, studies
 from dynabench.crowd.provider import Arrival, Completion, StudyOutcome
 from dynabench.crowd.tables import Participation, ParticipationState, Study
 from dynabench.crowd.work import read_progress
@@ -49,7 +49,7 @@ def decline(session: Session, person: Person | None, slug: str) -> Participation
 def end_early(session: Session, person_id: int, study_id: int, state: ParticipationState) -> None:
     """End a running participation in a state that has an outcome of its own, such as after a failed quiz."""
     study = session.get_one(Study, study_id)
-    participation = session.scalar(entry.queries.participation_of(study.id, person_id))
+    participation = session.scalar(queries.participation_of(study.id, person_id))
     if participation is not None and ParticipationState(participation.state).running:
         participation.state, participation.finished_at = state, now()
 
