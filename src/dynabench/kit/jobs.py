@@ -59,6 +59,7 @@ WORKFLOWS = {
     "tell_announcement": "dynabench.announcements.jobs:tell_announcement",
     "remove_students": "dynabench.site.community.student_removal:remove_students",
     "mail_invitation": "dynabench.rounds.jobs:mail_invitation",
+    "decide_participation": "dynabench.crowd.jobs:decide_participation",
     "send_mail": "dynabench.people.notices.durable:send_mail",
     "call_webhook": "dynabench.people.notices.durable:call_webhook",
 }
@@ -78,6 +79,7 @@ KEEPERS = (
     *(f"dynabench.benchmark.maintenance:tidy_{rows}" for rows in ("submissions", "evaluations", "releases")),
     "dynabench.media.service:delete_unused_media",
     "dynabench.recognition.badges.jobs:award_weeks_and_boards",
+    "dynabench.crowd.jobs:resend_decisions",
 )
 """Functions of a database and settings that a worker calls at its start and every `KEEP` seconds."""
 FOLDERS = ("dynabench.collection.folding:fold_until", "dynabench.recognition.badges.jobs:fold_until")

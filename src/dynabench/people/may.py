@@ -74,6 +74,7 @@ class Action(StrEnum):
     RELEASE_ROUND = auto()
     MEASURE_ROUND = auto()
     RUN_CYCLE = auto()
+    RUN_STUDIES = auto()
     MANAGE_CONTEXTS = auto()
     IMPORT_DATA = auto()
     MANAGE_DATASETS = auto()
@@ -168,6 +169,7 @@ RULES: dict[Action, AccessRule] = {
     Action.RELEASE_ROUND: OWNERS,
     Action.MEASURE_ROUND: OWNERS,
     Action.RUN_CYCLE: OWNERS,
+    Action.RUN_STUDIES: OWNERS,
     Action.MANAGE_CONTEXTS: OWNERS,
     Action.IMPORT_DATA: OWNERS,
     Action.MANAGE_DATASETS: OWNERS,

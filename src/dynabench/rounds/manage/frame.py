@@ -61,6 +61,7 @@ RAIL = (
         (
             ("rounds", _("Rounds"), False),
             ("contexts", _("Contexts"), False),
+            ("studies", _("Crowd studies"), False),
             ("cycle", _("Cycle"), False),
             ("data", _("Import data"), False),
         ),

@@ -5,6 +5,7 @@ from fastapi import APIRouter
 from dynabench.announcements import manage
 from dynabench.benchmark.releases import pages as releases
 from dynabench.collection.manage import figures, people
+from dynabench.crowd import manage as crowd
 from dynabench.cycle import finish_pages
 from dynabench.cycle import manage as cycle
 from dynabench.datasets import manage_contexts, manage_data
@@ -25,6 +26,7 @@ ROUTERS = (
     releases.manage_router,
     cycle.router,
     finish_pages.router,
+    crowd.router,
     manage_contexts.router,
     examples.router,
     figures.router,
