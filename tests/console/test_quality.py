@@ -23,10 +23,10 @@ def test_estimates_are_computed_on_request_and_a_rule_is_chosen_after_its_previe
     results = service.compute_estimates(database.read(service.read_votes, "nli"))
     database.write(service.store_estimates, "nli", results, 1)
     for address in (HERE, f"{HERE}?round=1"):
-        shown = page.get(address).text
-        assert "bob" in shown
-        assert "Votes: 1, examples: 1" in shown
-    assert "0 of 1 verdicts would change" in shown
+        html = page.get(address).text
+        assert "bob" in html
+        assert "Votes: 1, examples: 1" in html
+    assert "0 of 1 verdicts would change" in html
     assert "Weigh votes" not in enter(moderator).get(f"{HERE}?round=1").text
     page = enter(owner)
     assert page.get(f"{HERE}/validators.csv").text.splitlines()[1].split(",")[1] == "bob"
