@@ -39,6 +39,7 @@ from dynabench.people.link_tokens import make_link_token
 from dynabench.people.notices import mailing
 from dynabench.people.notices import service as notices
 from dynabench.people.notices.tables import Delivery, Hook, Wish
+from dynabench.quality.tables import Adjudication
 from dynabench.rounds import invitations
 from dynabench.rounds.tables import Invitation, Proposal
 from dynabench.validation import bulk
@@ -158,6 +159,23 @@ class Props:
         return self.database.write(
             lambda session: bulk.act(session, None, "nli", "label", "odd", [self.scene.example]).id
         )
+
+    def adjudication(self, role: str) -> int:
+        """A decision on the example, by the one who asks."""
+
+        def make(session: Session) -> int:
+            number = self.ids.get(NAMES.get(role, ""))
+            cast = Validation(example_id=self.scene.example, person_id=number or self.ids[NAMES["owner"]],
+                              vote="correct", by_owner=True, values={})  # fmt: skip
+            session.add(cast)
+            session.flush()
+            decision = Adjudication(task_id="nli", example_id=self.scene.example, validation_id=cast.id,
+                                    verdict="correct", reason="It follows.", by=number)  # fmt: skip
+            session.add(decision)
+            session.flush()
+            return decision.id
+
+        return self.database.write(make)
 
     def announcement(self) -> int:
         """Something that the owner announced."""

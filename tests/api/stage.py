@@ -72,6 +72,8 @@ class Stage(Props):
             known |= {"name": "small", "axis": "robustness"}
         if "{measure}" in path:
             known |= self.measured()
+        if "/adjudications/{decision}" in path:
+            known["decision"] = self.adjudication(role)
         if "/webhooks" in path:
             known["id"], known["delivery"] = self.webhook(role, "nli" if "{task}" in path else None)
             return path.format(**(known | {"act": "off"}))
