@@ -161,11 +161,11 @@ class Props:
         )
 
     def adjudication(self, role: str) -> int:
-        """A decision on the example, by the one who asks."""
+        """A decision on the example, by the one who asks where they may decide, else by the owner."""
 
         def make(session: Session) -> int:
-            number = self.ids.get(NAMES.get(role, ""))
-            cast = Validation(example_id=self.scene.example, person_id=number or self.ids[NAMES["owner"]],
+            number = self.ids[NAMES[role if role in ("expert", "moderator", "admin") else "owner"]]
+            cast = Validation(example_id=self.scene.example, person_id=number,
                               vote="correct", by_owner=True, values={})  # fmt: skip
             session.add(cast)
             session.flush()

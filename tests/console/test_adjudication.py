@@ -18,7 +18,7 @@ def test_an_expert_decides_on_the_page_and_takes_it_back(owner, ada, bob, person
     assert "Nothing to decide" in page.get(HERE).text
     html = page.get(f"{HERE}?which=split").text
     assert f"Example {example}" in html
-    assert "bob" not in html
+    assert ">bob" not in html
     assert "cleo" not in html
     address = f"{HERE}/{example}"
     empty = page.submit(address, page="/settings", verdict="correct", which="split")
