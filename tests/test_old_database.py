@@ -28,7 +28,8 @@ REPLACED = {"search_news", "tally_news"}
 NEW_TABLES = {
     *("example_changes", "demo_marks", "identities", "pending_logins", "second_factors", "worker_beats"),
     *("badge_awards", "contributions", "vote_exclusions"),
-    *("classes", "class_students"),
+    *("classes", "class_students", "teams", "team_members", "competitions", "competition_entries"),
+    *("competition_people", "competition_examples"),
     *("studies", "participations", "crowd_credentials", "crowd_events", "consent_texts"),
     *("pay_schemes", "payments", "payouts"),
 }

@@ -1,5 +1,6 @@
 """The right to write in a round and to see an example, and the number of examples left by a plan's limits."""
 
+import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
@@ -20,9 +21,14 @@ from dynabench.rounds import queries as round_queries
 from dynabench.rounds.plan import Limits, Plan, parse_plan
 from dynabench.rounds.tables import Round, RoundPerson
 
+COMPETITIONS = "dynabench.communities.competitions.taking_part"
+"""The rules of rounds in which teams compete: of a higher level, imported for such rounds alone."""
+
 
 def admit(session: Session, person: Person | None, round_: Round, *, sandbox: bool = False) -> None:
     """Refuse whoever may not write in a round, or (but in the sandbox) has written as much as they may."""
+    if round_.competition:
+        importlib.import_module(COMPETITIONS).admit(session, person, round_.id, sandbox)
     if not round_.plan:
         return
     role = may.role_of(session, person, round_.task_id)

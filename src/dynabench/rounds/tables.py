@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint, text
+from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint, false, text
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from dynabench.kit.db import Base, Key, now
@@ -74,7 +74,7 @@ class Round(Base):
     `arms` are conditions that are assigned at random (`rounds.plan`), with each context or once per person as `assign`
     says (`item` or `person`); none for a plain round. All draws of arms follow from `seed`. `judge` is the model
     version that judges answers, where the task's rule has one. `plan` says when, how much, by whom and on which
-    contexts (`rounds.plan.Plan`).
+    contexts (`rounds.plan.Plan`). `competition` is true where teams compete in it (`communities.competitions`).
     """
 
     __tablename__ = "rounds"
@@ -90,6 +90,7 @@ class Round(Base):
     seed: Mapped[int] = mapped_column(default=lambda: secrets.randbelow(2**31))
     judge: Mapped[dict[str, Any] | None]
     plan: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    competition: Mapped[bool] = mapped_column(default=False, server_default=false())
     opened_at: Mapped[datetime | None]
     closed_at: Mapped[datetime | None]
     created_at: Mapped[datetime] = mapped_column(default=now)

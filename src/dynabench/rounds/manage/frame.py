@@ -62,6 +62,7 @@ RAIL = (
             ("rounds", _("Rounds"), False),
             ("contexts", _("Contexts"), False),
             ("cycle", _("Cycle"), False),
+            ("competitions", _("Competitions"), False),
             ("data", _("Import data"), False),
         ),
     ),
