@@ -76,6 +76,9 @@ class Action(StrEnum):
     IMPORT_DATA = auto()
     MANAGE_DATASETS = auto()
     ENTER_MODEL = auto()
+    SEE_PAY = auto()
+    MANAGE_PAY = auto()
+    APPROVE_PAYMENTS = auto()
     MANAGE_REPORTS = auto()
     ARCHIVE_TASK = auto()
     LIST_SUBMISSIONS = auto()
@@ -168,6 +171,9 @@ RULES: dict[Action, AccessRule] = {
     Action.IMPORT_DATA: OWNERS,
     Action.MANAGE_DATASETS: OWNERS,
     Action.ENTER_MODEL: OWNERS,
+    Action.SEE_PAY: OWNERS,
+    Action.MANAGE_PAY: OWNERS,
+    Action.APPROVE_PAYMENTS: AccessRule(_OWNER, _("Only owners of this task can approve payments.")),
     Action.MANAGE_REPORTS: OWNERS,
     Action.ARCHIVE_TASK: OWNERS,
     Action.LIST_SUBMISSIONS: OWNERS,
