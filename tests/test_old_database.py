@@ -28,6 +28,7 @@ REPLACED = {"search_news", "tally_news"}
 NEW_TABLES = {
     *("example_changes", "demo_marks", "identities", "pending_logins", "second_factors", "worker_beats"),
     *("badge_awards", "contributions", "vote_exclusions"),
+    *("quality_estimates", "verdict_rules"),
     *("classes", "class_students"),
     *("studies", "participations", "crowd_credentials", "crowd_events", "consent_texts"),
     *("pay_schemes", "payments", "payouts"),

@@ -20,6 +20,10 @@ from dynabench.collection.tables import Handout
 from dynabench.communities.classes import service as classes
 from dynabench.communities.classes.schemas import ClassIn
 from dynabench.communities.classes.tables import SchoolClass
+from dynabench.crowd import consent, entry, studies
+from dynabench.crowd.provider import Arrival
+from dynabench.crowd.studies import StudyPlan
+from dynabench.crowd.tables import Participation, ParticipationState, StudyState
 from dynabench.datasets.archives import service as archives
 from dynabench.kit import security
 from dynabench.kit.db import Database, now
@@ -214,6 +218,22 @@ class Props:
                 return snapshots.make_fork(session, author, "nli", {}, "Mine").slug
             found = session.scalar(select(Snapshot.slug))
             return found or snapshots.take_snapshot(session, author, "nli", {}, "").slug
+
+        return self.database.write(make)
+
+    def study(self) -> dict[str, Any]:
+        """A published study of the task with a worker who has finished: its number, its slug, and the worker's."""
+        key = self.client.app.state.settings.key
+
+        def make(session: Session) -> dict[str, Any]:
+            consent.save_text(session, None, "nli", "We keep your texts.")
+            plan = StudyPlan("A study", {}, {"examples": 1})
+            study = studies.draft_study(session, None, "nli", 1, "generic", plan)
+            study.state = StudyState.PUBLISHED
+            entry.enter_study(session, key, study.slug, Arrival("w1", "w1"))
+            part = session.scalars(select(Participation).where(Participation.study_id == study.id)).one()
+            part.state = ParticipationState.FINISHED
+            return {"task": "nli", "id": study.id, "slug": study.slug, "participant": part.id}
 
         return self.database.write(make)
 

@@ -107,6 +107,8 @@ class Stage(Props):
             known |= {"task": "done", "turn": 1}
         if "{secret}" in path:
             known["secret"] = self.invitation()[1]
+        if "/studies" in path:
+            return path.format(**self.study(), act="pause", decision="approve")
         if "{slug}" in path:
             known["slug"] = self.kept("forks" if "/forks/" in path else "snapshots")
         if "/rows/{id}" in path:

@@ -49,6 +49,8 @@ class Action(StrEnum):
     BAN_MEMBER = auto()
     BAN_MODERATOR = auto()
     EXCLUDE_VOTES = auto()
+    CHOOSE_VERDICT_RULE = auto()
+    ADJUDICATE = auto()
     LIST_PEOPLE = auto()
     READ_USERNAMES = auto()
     READ_LINKS = auto()
@@ -72,6 +74,7 @@ class Action(StrEnum):
     RELEASE_ROUND = auto()
     MEASURE_ROUND = auto()
     RUN_CYCLE = auto()
+    RUN_STUDIES = auto()
     MANAGE_CONTEXTS = auto()
     IMPORT_DATA = auto()
     MANAGE_DATASETS = auto()
@@ -144,6 +147,8 @@ RULES: dict[Action, AccessRule] = {
     Action.BAN_MEMBER: MODERATORS,
     Action.BAN_MODERATOR: AccessRule(_OWNER, _("Only owners of this task can warn or ban its moderators.")),
     Action.EXCLUDE_VOTES: AccessRule(_OWNER, _("Only owners of this task can exclude a person's votes.")),
+    Action.CHOOSE_VERDICT_RULE: OWNERS,
+    Action.ADJUDICATE: AccessRule(_EXPERT, _("Only experts, moderators and owners of this task can decide cases.")),
     Action.LIST_PEOPLE: MODERATORS,
     Action.READ_USERNAMES: OWNERS,
     Action.READ_LINKS: OWNERS,
@@ -167,6 +172,7 @@ RULES: dict[Action, AccessRule] = {
     Action.RELEASE_ROUND: OWNERS,
     Action.MEASURE_ROUND: OWNERS,
     Action.RUN_CYCLE: OWNERS,
+    Action.RUN_STUDIES: OWNERS,
     Action.MANAGE_CONTEXTS: OWNERS,
     Action.IMPORT_DATA: OWNERS,
     Action.MANAGE_DATASETS: OWNERS,

@@ -74,7 +74,8 @@ class Round(Base):
     `arms` are conditions that are assigned at random (`rounds.plan`), with each context or once per person as `assign`
     says (`item` or `person`); none for a plain round. All draws of arms follow from `seed`. `judge` is the model
     version that judges answers, where the task's rule has one. `plan` says when, how much, by whom and on which
-    contexts (`rounds.plan.Plan`).
+    contexts (`rounds.plan.Plan`). `vote_weight` is the weight of a validator's first vote where the round weighs votes
+    by reliability, null where all votes count the same.
     """
 
     __tablename__ = "rounds"
@@ -90,6 +91,7 @@ class Round(Base):
     seed: Mapped[int] = mapped_column(default=lambda: secrets.randbelow(2**31))
     judge: Mapped[dict[str, Any] | None]
     plan: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    vote_weight: Mapped[float | None]
     opened_at: Mapped[datetime | None]
     closed_at: Mapped[datetime | None]
     created_at: Mapped[datetime] = mapped_column(default=now)

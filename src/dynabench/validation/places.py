@@ -153,7 +153,7 @@ class _Asks:
             self.session.connection().exec_driver_sql("SAVEPOINT place")
             self._run(queries.LOCK, example=example_id)
         facts, rule = self.facts(example_id), offered_round.config.validation
-        votes = [Vote(row.vote, row.by_owner) for row in facts if row.vote is not None]
+        votes = [Vote(row.vote, row.by_owner, row.weight) for row in facts if row.vote is not None]
         if facts[0].open and max_outstanding_votes(votes, rule.votes, rule.adjudicate_up_to) > facts[0].taken:
             return self.item(offered_round, example_id, facts, hold=True)
         if not alone:
@@ -223,7 +223,7 @@ def free_places(session: Session, config: TaskConfig, person_id: int, example_id
 
 def ballots(validations: Sequence[Validation]) -> list[Vote]:
     """Votes as the verdict rule takes them."""
-    return [Vote(validation.vote, validation.by_owner) for validation in validations]
+    return [Vote(validation.vote, validation.by_owner, validation.weight) for validation in validations]
 
 
 def mode_for(session: Session, config: TaskConfig, person_id: int, example_id: int) -> str | None:
