@@ -159,8 +159,8 @@ def approve(
 
 
 def _within_limit(session: Session, round_id: int, actor: Person, scheme: Scheme, payments: Sequence[Payment]) -> bool:
-    """Return whether these and all that the actor has approved alone in the round stay within the limit: so small parts do
-    not get around it."""
+    """Return whether these and all that the actor has approved alone in the round stay within the limit, so that small
+    parts do not get around it."""
     earlier = session.scalar(
         select(func.sum(Payment.amount)).where(
             Payment.round_id == round_id,
