@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dynabench.kit.errors import Invalid
 from dynabench.pay.entitlements import (
-    CastVote,
+    PaidVote,
     PersonWork,
     SchemeVersion,
     WrittenExample,
@@ -63,7 +63,7 @@ def works(draw: st.DrawFn) -> PersonWork:
         )  # fmt: skip
     for number in range(draw(st.integers(0, 6))):
         at = START + timedelta(minutes=draw(st.integers(0, 100)))
-        votes.append(CastVote(number, at, draw(st.booleans()), draw(st.booleans())))
+        votes.append(PaidVote(number, at, draw(st.booleans()), draw(st.booleans())))
     return PersonWork(7, 1, examples, votes, float(draw(st.integers(0, 7200))), draw(st.booleans()))
 
 

@@ -45,7 +45,7 @@ class WrittenExample:
 
 
 @dataclass(frozen=True)
-class CastVote:
+class PaidVote:
     """A vote as pay sees it; one that does not count was taken back or excluded. A `blind` one gave an answer."""
 
     id: int
@@ -61,7 +61,7 @@ class PersonWork:
     person_id: int
     round_id: int
     examples: Sequence[WrittenExample] = ()
-    votes: Sequence[CastVote] = ()
+    votes: Sequence[PaidVote] = ()
     seconds: float = 0.0
     over: bool = False
 
@@ -130,11 +130,11 @@ class _Cap:
 def _ordered(work: PersonWork, versions: Sequence[SchemeVersion]) -> Iterator[Entitlement]:
     """Yield what each piece of work earns, before the cap on the sum, in the order in which it was done."""
     newest = versions[-1].scheme
-    pieces: list[tuple[datetime, int, WrittenExample | CastVote]] = [
+    pieces: list[tuple[datetime, int, WrittenExample | PaidVote]] = [
         *((example.at, example.id, example) for example in work.examples),
         *((vote.at, vote.id, vote) for vote in work.votes),
     ]
-    pieces.sort(key=lambda piece: (piece[0], isinstance(piece[2], CastVote), piece[1]))
+    pieces.sort(key=lambda piece: (piece[0], isinstance(piece[2], PaidVote), piece[1]))
     since = [version.since for version in versions]
     examples = votes = 0
     base_done = newest.base is None
@@ -190,7 +190,7 @@ def _example(person_id: int, example: WrittenExample, scheme: Scheme) -> Iterato
         yield earn("transfer", PaymentKind.BONUS, scheme.minor(bonus.transfer.amount) * count, reason)
 
 
-def _vote(person_id: int, vote: CastVote, scheme: Scheme) -> Iterator[Entitlement]:
+def _vote(person_id: int, vote: PaidVote, scheme: Scheme) -> Iterator[Entitlement]:
     blind = vote.blind and scheme.per_blind_answer is not None
     minor = scheme.minor(scheme.per_blind_answer if blind else scheme.per_vote)
     kind = PaymentKind.BLIND if blind else PaymentKind.VOTE

@@ -13,7 +13,7 @@ from sqlalchemy import Select, exists, select
 from sqlalchemy.orm import Session
 
 from dynabench.collection.tables import Example, ExampleSource, Prediction, Standing
-from dynabench.pay.entitlements import CastVote, PersonWork, WrittenExample
+from dynabench.pay.entitlements import PaidVote, PersonWork, WrittenExample
 from dynabench.pay.hours import time_on_task
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds.tables import Round, RoundState
@@ -61,9 +61,9 @@ def read_work(
                 targets_fooled=wrong.fooled,
             )
         )
-    votes: dict[int, list[CastVote]] = defaultdict(list)
+    votes: dict[int, list[PaidVote]] = defaultdict(list)
     for row in session.execute(_votes(round_.id, person_ids)):
-        votes[row.person_id].append(CastVote(row.id, row.at, row.blind, not row.undone))
+        votes[row.person_id].append(PaidVote(row.id, row.at, row.blind, not row.undone))
     seconds = time_on_task(session, round_.id, person_ids)
     over = round_.state in (RoundState.CLOSED, RoundState.RELEASED)
     return {
