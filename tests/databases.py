@@ -42,6 +42,7 @@ ON_BOTH = (
     "jobs/",
     "pay/test_ledger.py::test_many",
     "pay/test_ledger.py::test_results",
+    "pay/test_booking.py",
     "test_migrations.py",
     "test_old_database.py",
     "validation/test_concurrency.py",

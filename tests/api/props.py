@@ -25,6 +25,10 @@ from dynabench.communities.competitions.tables import Competition, CompetitionEn
 from dynabench.communities.teams import service as teams
 from dynabench.communities.teams.schemas import TeamIn
 from dynabench.communities.teams.tables import Team, TeamMember
+from dynabench.crowd import consent, entry, studies
+from dynabench.crowd.provider import Arrival
+from dynabench.crowd.studies import StudyPlan
+from dynabench.crowd.tables import Participation, ParticipationState, StudyState
 from dynabench.datasets.archives import service as archives
 from dynabench.kit import security
 from dynabench.kit.db import Database, now
@@ -261,6 +265,22 @@ class Props:
                 return snapshots.make_fork(session, author, "nli", {}, "Mine").slug
             found = session.scalar(select(Snapshot.slug))
             return found or snapshots.take_snapshot(session, author, "nli", {}, "").slug
+
+        return self.database.write(make)
+
+    def study(self) -> dict[str, Any]:
+        """A published study of the task with a worker who has finished: its number, its slug, and the worker's."""
+        key = self.client.app.state.settings.key
+
+        def make(session: Session) -> dict[str, Any]:
+            consent.save_text(session, None, "nli", "We keep your texts.")
+            plan = StudyPlan("A study", {}, {"examples": 1})
+            study = studies.draft_study(session, None, "nli", 1, "generic", plan)
+            study.state = StudyState.PUBLISHED
+            entry.enter_study(session, key, study.slug, Arrival("w1", "w1"))
+            part = session.scalars(select(Participation).where(Participation.study_id == study.id)).one()
+            part.state = ParticipationState.FINISHED
+            return {"task": "nli", "id": study.id, "slug": study.slug, "participant": part.id}
 
         return self.database.write(make)
 

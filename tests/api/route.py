@@ -22,6 +22,7 @@ MAY = {
     "moderator": {"moderator", "owner", "admin"},
     "owner": {"owner", "admin"},
     "admin": {"admin"},
+    "worker": set(),  # who entered a study, which nobody of these did
 }
 SEATED = {"unbanned", "seated", "others"}  # in tasks for invited people these are for people with a role alone
 

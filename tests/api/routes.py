@@ -8,6 +8,7 @@ number of a person.
 from tests.api.account_routes import ACCOUNTS
 from tests.api.admin_routes import ADMIN
 from tests.api.community_routes import COMMUNITIES
+from tests.api.crowd_routes import CROWD
 from tests.api.cycle_routes import CYCLE
 from tests.api.evaluation_routes import EVALUATION
 from tests.api.release_routes import RELEASES
@@ -29,6 +30,7 @@ ROUTES: dict[tuple[str, str], Route] = {
     **ACCOUNTS,
     **RELEASES,
     **CYCLE,
+    **CROWD,
     **COMMUNITIES,
     # rounds
     ("GET", "/api/v1/tasks"): Route("anyone"),
@@ -64,6 +66,10 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("POST", "/api/v1/tasks/{task}/roles"): Route("owner", json={"username": "mia", "role": None}),
     ("GET", "/api/v1/tasks/{task}/people"): Route("moderator"),
     ("POST", "/api/v1/tasks/{task}/warnings"): Route("moderator", json={"person": "{mia}", "text": "Be kind."}),
+    ("GET", "/api/v1/tasks/{task}/quality"): Route("moderator", scope="manage"),
+    ("POST", "/api/v1/tasks/{task}/quality"): Route("moderator", scope="manage"),
+    ("GET", "/api/v1/tasks/{task}/rounds/{n}/rule"): Route("moderator", scope="manage"),
+    ("PUT", "/api/v1/tasks/{task}/rounds/{n}/rule"): Route("owner", scope="manage", json={"rule": "plain"}),
     ("GET", "/api/v1/tasks/{task}/validators"): Route("moderator", scope="manage"),
     ("GET", "/api/v1/tasks/{task}/validators/{id}"): Route("moderator", scope="manage"),
     ("GET", "/api/v1/tasks/{task}/validators/{id}/exclusion"): Route("owner", scope="manage"),
@@ -192,6 +198,11 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("GET", "/tasks/{task}/manage/people.csv"): Route("moderator"),
     ("GET", "/tasks/{task}/manage/examples.csv"): Route("moderator"),
     ("GET", "/tasks/{task}/manage/contexts.csv"): Route("owner"),
+    ("GET", "/tasks/{task}/manage/quality"): Route("moderator"),
+    ("POST", "/tasks/{task}/manage/quality"): Route("moderator", form={}),
+    ("GET", "/tasks/{task}/manage/quality/validators.csv"): Route("moderator"),
+    ("GET", "/tasks/{task}/manage/quality/agreement.csv"): Route("moderator"),
+    ("POST", "/tasks/{task}/manage/rounds/{n}/rule"): Route("owner", form={"rule": "plain"}),
     ("GET", "/tasks/{task}/manage/validators"): Route("moderator"),
     ("GET", "/tasks/{task}/manage/validators.csv"): Route("moderator"),
     ("GET", "/tasks/{task}/manage/validators/{id}"): Route("moderator"),

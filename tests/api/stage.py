@@ -84,7 +84,7 @@ class Stage(Props):
         if "/identities/" in path:
             known["id"] = self.identity_of(role)
             return path.format(**known)
-        if "/teams/" in path:
+        if "/teams/" in path and "{" in path:
             return path.format(id=self.team_of_author(), person_id=self.student, secret=self.team_secret)
         if "/competitions/{id}" in path:
             return path.format(id=self.competition("/report" in path), team_id=self.team_of_author())
@@ -111,6 +111,8 @@ class Stage(Props):
             known |= {"task": "done", "turn": 1}
         if "{secret}" in path:
             known["secret"] = self.invitation()[1]
+        if "/studies" in path:
+            return path.format(**self.study(), act="pause", decision="approve")
         if "{slug}" in path:
             known["slug"] = self.kept("forks" if "/forks/" in path else "snapshots")
         if "/rows/{id}" in path:

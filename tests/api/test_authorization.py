@@ -68,7 +68,7 @@ def invited(stage: Stage) -> Stage:
 
 def turned_away(answer: httpx2.Response, role: str, path: str) -> bool:
     """Visitors are asked to log in; members learn that they may not, or not even that there is something."""
-    if role == "anon":
+    if role == "anon" and not path.startswith("/studies/"):  # there a log-in does not help
         if path.startswith("/api/"):
             return answer.status_code == 401
         return answer.status_code == 303 and answer.headers["location"].startswith("/login?next=")

@@ -213,6 +213,7 @@ def draft(session: Session, person: Person | None, task_id: str, body: ExampleIn
         return _again(session, again)
     if not collects or row.context_id is None or row.handout_id is None:
         raise _nothing_given(session, task_id, body.context_id)
+    eligibility.refuse_unpaid(session, person, row.id, begun=True)
     if row.plan:
         eligibility.refuse_spent(session, person.id, row.id, row.plan)
     new = replace(_written(session, person, task_id, body, row), key=key, request=request)

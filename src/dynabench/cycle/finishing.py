@@ -32,7 +32,7 @@ from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round, RoundState
 
 MOST_FLAGS = 1_000
-WRITING_KINDS = ("import_data", "import_contexts", "recount_votes")
+WRITING_KINDS = ("import_data", "import_contexts", "recount_votes", "weigh_votes")
 """Jobs that change the examples or verdicts of a task while they run."""
 RECENT = timedelta(days=7)
 

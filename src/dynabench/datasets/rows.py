@@ -115,7 +115,10 @@ class PredictionPart(TargetPart):
 
 
 class ValidationPart(ExamplePart):
-    """One vote that stands. `blind` tells an answer given before the claim was seen; only those measure people."""
+    """One vote that stands. `blind` tells an answer given before the claim was seen; only those measure people.
+
+    `weight` is the vote's, in a round that weighs votes by reliability.
+    """
 
     validator: Annotated[str, Field(min_length=1, max_length=200)]
     vote: Literal["correct", "incorrect", "flagged"]
@@ -123,6 +126,7 @@ class ValidationPart(ExamplePart):
     blind: bool = False
     by_owner: bool = False
     values: Values = Field({})
+    weight: Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)] | None = None
     at: Moment | None = None
 
 

@@ -15,7 +15,7 @@ from dynabench.kit.jobs import Job, JobState, WorkerBeat
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
 
-RESENT_KINDS = frozenset({"send_mail", "call_webhook", "turn_round"})
+RESENT_KINDS = frozenset({"send_mail", "call_webhook", "turn_round", "decide_participation"})
 """Kinds that the worker's keepers enqueue anew: what they are about has to be ended instead of the job."""
 SUFFICIENT = frozenset(
     {"import_contexts", "import_data", "export_task", "import_task", "enter_baselines", "enter_targets",

@@ -41,6 +41,8 @@ WORKFLOWS = {
     "import_contexts": "dynabench.rounds.jobs:import_contexts",
     "turn_round": "dynabench.rounds.jobs:turn_round",
     "recount_votes": "dynabench.validation.jobs:recount_votes",
+    "estimate_quality": "dynabench.quality.jobs:estimate_quality",
+    "weigh_votes": "dynabench.quality.jobs:weigh_votes",
     "import_data": "dynabench.datasets.jobs:import_data",
     "export_task": "dynabench.datasets.archives.jobs:export_task",
     "import_task": "dynabench.datasets.archives.jobs:import_task",
@@ -54,16 +56,18 @@ WORKFLOWS = {
     "measure_round": "dynabench.insight.data_measurements.jobs:measure_round",
     "release_round": "dynabench.benchmark.releases.release_steps:release_round",
     "turn_cycle": "dynabench.cycle.durable:turn_cycle",
+    "book_earnings": "dynabench.pay.jobs:book_earnings",
     "tell_announcement": "dynabench.announcements.jobs:tell_announcement",
     "remove_students": "dynabench.site.community.student_removal:remove_students",
     "mail_invitation": "dynabench.rounds.jobs:mail_invitation",
+    "decide_participation": "dynabench.crowd.jobs:decide_participation",
     "send_mail": "dynabench.people.notices.durable:send_mail",
     "call_webhook": "dynabench.people.notices.durable:call_webhook",
 }
 
 
 COMPUTING = ("import_data", "export_task", "import_task", "perturb_dataset", "check_submission", "read_dataset",
-             "measure_round", "release_round")  # fmt: skip
+             "estimate_quality", "measure_round", "release_round")  # fmt: skip
 """Kinds that keep a processor busy, and so never run while the worker measures what a model costs."""
 
 KEEPERS = (
@@ -71,10 +75,13 @@ KEEPERS = (
     "dynabench.people.notices.durable:requeue_lost_deliveries",
     "dynabench.datasets.jobs:clean_up_datasets",
     "dynabench.insight.data_measurements.jobs:measure_changed_rounds",
+    "dynabench.quality.jobs:estimate_changed_tasks",
     "dynabench.cycle.durable:fail_lost_turns",
     *(f"dynabench.benchmark.maintenance:tidy_{rows}" for rows in ("submissions", "evaluations", "releases")),
     "dynabench.media.service:delete_unused_media",
+    "dynabench.pay.jobs:book_changed_rounds",
     "dynabench.recognition.badges.jobs:award_weeks_and_boards",
+    "dynabench.crowd.jobs:resend_decisions",
 )
 """Functions of a database and settings that a worker calls at its start and every `KEEP` seconds."""
 FOLDERS = ("dynabench.collection.folding:fold_until", "dynabench.recognition.badges.jobs:fold_until")

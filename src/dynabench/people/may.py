@@ -49,6 +49,8 @@ class Action(StrEnum):
     BAN_MEMBER = auto()
     BAN_MODERATOR = auto()
     EXCLUDE_VOTES = auto()
+    CHOOSE_VERDICT_RULE = auto()
+    ADJUDICATE = auto()
     LIST_PEOPLE = auto()
     READ_USERNAMES = auto()
     READ_LINKS = auto()
@@ -73,10 +75,14 @@ class Action(StrEnum):
     MEASURE_ROUND = auto()
     RUN_CYCLE = auto()
     RUN_COMPETITION = auto()
+    RUN_STUDIES = auto()
     MANAGE_CONTEXTS = auto()
     IMPORT_DATA = auto()
     MANAGE_DATASETS = auto()
     ENTER_MODEL = auto()
+    SEE_PAY = auto()
+    MANAGE_PAY = auto()
+    APPROVE_PAYMENTS = auto()
     MANAGE_REPORTS = auto()
     ARCHIVE_TASK = auto()
     LIST_SUBMISSIONS = auto()
@@ -143,6 +149,8 @@ RULES: dict[Action, AccessRule] = {
     Action.BAN_MEMBER: MODERATORS,
     Action.BAN_MODERATOR: AccessRule(_OWNER, _("Only owners of this task can warn or ban its moderators.")),
     Action.EXCLUDE_VOTES: AccessRule(_OWNER, _("Only owners of this task can exclude a person's votes.")),
+    Action.CHOOSE_VERDICT_RULE: OWNERS,
+    Action.ADJUDICATE: AccessRule(_EXPERT, _("Only experts, moderators and owners of this task can decide cases.")),
     Action.LIST_PEOPLE: MODERATORS,
     Action.READ_USERNAMES: OWNERS,
     Action.READ_LINKS: OWNERS,
@@ -167,10 +175,14 @@ RULES: dict[Action, AccessRule] = {
     Action.MEASURE_ROUND: OWNERS,
     Action.RUN_CYCLE: OWNERS,
     Action.RUN_COMPETITION: OWNERS,
+    Action.RUN_STUDIES: OWNERS,
     Action.MANAGE_CONTEXTS: OWNERS,
     Action.IMPORT_DATA: OWNERS,
     Action.MANAGE_DATASETS: OWNERS,
     Action.ENTER_MODEL: OWNERS,
+    Action.SEE_PAY: OWNERS,
+    Action.MANAGE_PAY: OWNERS,
+    Action.APPROVE_PAYMENTS: AccessRule(_OWNER, _("Only owners of this task can approve payments.")),
     Action.MANAGE_REPORTS: OWNERS,
     Action.ARCHIVE_TASK: OWNERS,
     Action.LIST_SUBMISSIONS: OWNERS,

@@ -74,7 +74,9 @@ class Round(Base):
     `arms` are conditions that are assigned at random (`rounds.plan`), with each context or once per person as `assign`
     says (`item` or `person`); none for a plain round. All draws of arms follow from `seed`. `judge` is the model
     version that judges answers, where the task's rule has one. `plan` says when, how much, by whom and on which
-    contexts (`rounds.plan.Plan`). `competition` is true where teams compete in it (`communities.competitions`).
+    contexts (`rounds.plan.Plan`). `vote_weight` is the weight of a validator's first vote where the round weighs votes
+    by reliability, null where all votes count the same.
+    `competition` is true where teams compete in it (`communities.competitions`).
     """
 
     __tablename__ = "rounds"
@@ -91,6 +93,7 @@ class Round(Base):
     judge: Mapped[dict[str, Any] | None]
     plan: Mapped[dict[str, Any]] = mapped_column(default=dict)
     competition: Mapped[bool] = mapped_column(default=False, server_default=false())
+    vote_weight: Mapped[float | None]
     opened_at: Mapped[datetime | None]
     closed_at: Mapped[datetime | None]
     created_at: Mapped[datetime] = mapped_column(default=now)

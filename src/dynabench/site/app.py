@@ -22,6 +22,7 @@ from starlette.routing import BaseRoute, NoMatchFound
 from dynabench import __version__, web
 from dynabench.announcements.api import announced
 from dynabench.collection import pages as collection_pages
+from dynabench.crowd.pages import load_bar
 from dynabench.kit import heartbeat, jobs, security
 from dynabench.kit.db import Database
 from dynabench.kit.settings import Settings, get_settings
@@ -44,6 +45,7 @@ FEATURES = (
     "rounds",
     "collection",
     "validation",
+    "quality",
     "announcements",
     "datasets",
     "datasets.archives",
@@ -53,6 +55,7 @@ FEATURES = (
     "benchmark.leaderboards",
     "benchmark.releases",
     "cycle",
+    "crowd",
     "communities.classes",
     "communities.teams",
     "communities.competitions",
@@ -71,7 +74,7 @@ FEATURES = (
 )
 PARTS = ("api", "submission_api", "submission_pages", "pages", "recovery_pages", "settings_pages")
 ANNOUNCED = (collection_pages.router, validation_pages.router)
-"""Pages that show what the owners of a task announce."""
+"""Pages that show what the owners of a task announce, and how far a worker has come."""
 FIRST = "dynabench.collection.api"
 """Routes are tried one after the other, and examples are what comes most."""
 BODY_LIMIT = 256 * 1024
@@ -128,6 +131,7 @@ TAGS = [
     {"name": "measures", "description": "What the data of rounds are like."},
     {"name": "releases", "description": "Rounds as files that never change, and what they were divided by."},
     {"name": "cycle", "description": "Turns: a round is released, models learn from it, the best is the next target."},
+    {"name": "crowd", "description": "Studies on crowd platforms, and their workers."},
     {"name": "search", "description": "Finding tasks, models, datasets, metrics, examples and documentation."},
     {"name": "evaluate", "description": "The evaluation library: cards, and results of small inputs."},
 ]
@@ -179,7 +183,8 @@ def routes() -> list[BaseRoute]:
     needs when it is first looked at, which takes longer for all of them than most requests."""
     together = APIRouter(dependencies=[Depends(security.protect)], responses=problems.ANSWERS)
     for router in (process_routes.router, *routers()):
-        together.include_router(router, dependencies=[Depends(announced)] if router in ANNOUNCED else None)
+        page_dependencies = [Depends(announced), Depends(load_bar)] if router in ANNOUNCED else None
+        together.include_router(router, dependencies=page_dependencies)
     return together.routes
 
 

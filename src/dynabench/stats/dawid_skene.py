@@ -10,6 +10,7 @@ vote, so it may stop earlier or later.
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from math import log
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,6 +84,19 @@ class CrowdEstimates:
         result: Floats = self.right / np.maximum(self.votes, 1)
         return result
 
+    @property
+    def average_accuracy(self) -> float:
+        """Expected share of right votes among all votes; that of chance without votes."""
+        total = int(self.votes.sum())
+        return float(self.right.sum()) / total if total else 1 / max(len(self.prior), 1)
+
+    @property
+    def evidence(self) -> Floats:
+        """Expected number of items with each true label among those that each rater voted on (raters, K)."""
+        raters, size = len(self.table.rater_names), self.posterior.shape[1]
+        votes = self.posterior[self.table.items]
+        return np.stack([_sum_by(self.table.raters, raters, votes[:, true]) for true in range(size)], 1)
+
     def accuracy_rates(self, level: float = 0.95) -> list[Rate]:
         """Return the accuracy of each rater with Wilson's interval over its votes, true labels taken as estimated."""
         return [
@@ -92,11 +106,8 @@ class CrowdEstimates:
 
     def weights(self, pseudo_votes: float = PSEUDO_VOTES) -> Floats:
         """Return the weight of a vote of each rater (raters,): see `vote_weight`."""
-        total = self.votes.sum()
-        average = float(self.right.sum() / total) if total else 1 / max(len(self.prior), 1)
-        labels = len(self.prior)
-        shrunk = (self.right + pseudo_votes * average) / (self.votes + pseudo_votes)
-        return np.array([vote_weight(float(share), labels) for share in shrunk])
+        shrunk = (self.right + pseudo_votes * self.average_accuracy) / (self.votes + pseudo_votes)
+        return np.array([vote_weight(float(share), len(self.prior)) for share in shrunk])
 
 
 def vote_weight(accuracy: float, labels: int) -> float:
@@ -111,7 +122,7 @@ def vote_weight(accuracy: float, labels: int) -> float:
 
 def fit_dawid_skene(
     table: VoteTable,
-    true_labels: Mapping[Hashable, Hashable] | None = None,
+    true_labels: Mapping[Any, Hashable] | None = None,
     *,
     steps: int = STEPS,
     tolerance: float = 1e-7,
@@ -126,7 +137,7 @@ def fit_dawid_skene(
 
 def fit_one_coin(
     table: VoteTable,
-    true_labels: Mapping[Hashable, Hashable] | None = None,
+    true_labels: Mapping[Any, Hashable] | None = None,
     *,
     steps: int = STEPS,
     tolerance: float = 1e-7,
@@ -139,7 +150,7 @@ def fit_one_coin(
 
 
 def _fit(
-    table: VoteTable, true_labels: Mapping[Hashable, Hashable] | None, steps: int, tolerance: float, *, one_coin: bool
+    table: VoteTable, true_labels: Mapping[Any, Hashable] | None, steps: int, tolerance: float, *, one_coin: bool
 ) -> CrowdEstimates:
     label_count, fixed = len(table.label_names), _fixed(table, true_labels or {})
     counts = _sum_by(table.items * label_count + table.labels, len(table.item_names) * label_count)
@@ -160,7 +171,7 @@ def _fit(
     return CrowdEstimates(table, posterior, prior, confusion, right, votes, tuple(history))
 
 
-def _fixed(table: VoteTable, true_labels: Mapping[Hashable, Hashable]) -> tuple[Ints, Ints]:
+def _fixed(table: VoteTable, true_labels: Mapping[Any, Hashable]) -> tuple[Ints, Ints]:
     items = {name: code for code, name in enumerate(table.item_names)}
     labels = {name: code for code, name in enumerate(table.label_names)}
     pairs = [(items[name], labels[label]) for name, label in true_labels.items() if name in items and label in labels]

@@ -115,7 +115,7 @@ def _marked(vote: Any) -> ColumnElement[bool]:
 
 def _votes_by_example(session: Session, example_ids: set[int]) -> dict[int, list[Any]]:
     undone = aliased(Undo)
-    columns = (Validation.id, Validation.example_id, Validation.vote, Validation.by_owner)
+    columns = (Validation.id, Validation.example_id, Validation.vote, Validation.by_owner, Validation.weight)
     rows = session.execute(
         select(*columns, undone.validation_id.is_not(None).label("undone"))
         .outerjoin(undone, undone.validation_id == Validation.id)
@@ -132,7 +132,7 @@ def _verdict_after(votes: Sequence[Any], changing_ids: set[int], config: TaskCon
     """Return the verdict of an example once some of its votes are excluded, or counted again."""
     counted = [vote for vote in votes if (not excluded if vote.id in changing_ids else not vote.undone)]
     rule = config.validation
-    ballots = [Vote(vote.vote, vote.by_owner) for vote in counted]
+    ballots = [Vote(vote.vote, vote.by_owner, vote.weight) for vote in counted]
     return str(verdict(ballots, rule.votes, rule.adjudicate_up_to))
 
 

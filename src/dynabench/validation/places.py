@@ -5,6 +5,7 @@ import random
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Any
 
 from sqlalchemy import Executable
@@ -56,6 +57,7 @@ def next_item(
     """The next example for somebody to check, with a place held for `seconds`; None where there is none for them.
 
     Asking again gives the item that is still held. Reads a few rows, whatever the round's size, in a few statements.
+    Raises `Conflict` where a round pays the person for no further vote and no other round has an item.
     """
     offered, at = _offered(session, person, task_id), now()
     eligible_rounds = [offered_round for offered_round in offered if round_number in (None, offered_round.number)]
@@ -68,12 +70,25 @@ def next_item(
             return asks.item(chosen_round, row.example_id, asks.facts(row.example_id))
     if any(row.kind == queries.STALE for row in head):
         session.execute(queries.old_reservations(person.id, at - REMEMBER))
+    unpaid: errors.Conflict | None = None
     for number, chosen_round in enumerate(eligible_rounds):
+        try:
+            _paid_work().refuse_unpaid_vote(session, person, chosen_round.id)
+        except errors.Conflict as problem:
+            unpaid = problem
+            continue
         first = sorted(row for row in head if row.kind == queries.QUEUED) if number == 0 else None
         for example_id in asks.candidates(chosen_round, first):
             if item := asks.take(chosen_round, example_id):
                 return item
+    if unpaid is not None:
+        raise unpaid
     return None
+
+
+@cache
+def _paid_work() -> Any:
+    return importlib.import_module("dynabench.pay.limits")  # stands above this package
 
 
 def count_checks(session: Session, person: Person, task_id: str) -> int:
@@ -160,7 +175,7 @@ class _Asks:
             self.session.connection().exec_driver_sql("SAVEPOINT place")
             self._run(queries.LOCK, example=example_id)
         facts, rule = self.facts(example_id), offered_round.config.validation
-        votes = [Vote(row.vote, row.by_owner) for row in facts if row.vote is not None]
+        votes = [Vote(row.vote, row.by_owner, row.weight) for row in facts if row.vote is not None]
         if facts[0].open and max_outstanding_votes(votes, rule.votes, rule.adjudicate_up_to) > facts[0].taken:
             return self.item(offered_round, example_id, facts, hold=True)
         if not alone:
@@ -230,7 +245,7 @@ def free_places(session: Session, config: TaskConfig, person_id: int, example_id
 
 def ballots(validations: Sequence[Validation]) -> list[Vote]:
     """Votes as the verdict rule takes them."""
-    return [Vote(validation.vote, validation.by_owner) for validation in validations]
+    return [Vote(validation.vote, validation.by_owner, validation.weight) for validation in validations]
 
 
 def mode_for(session: Session, config: TaskConfig, person_id: int, example_id: int) -> str | None:

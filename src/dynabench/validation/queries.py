@@ -77,6 +77,17 @@ def own_votes(example_id: int, person_id: int) -> Select[Validation]:
     return select(Validation).where(*mine, ~TAKEN_BACK).order_by(Validation.id)
 
 
+def last_weight(person_id: int, round_id: int) -> Select[float | None]:
+    """Select the weight of a person's latest vote in a round: walks back over the person's own votes."""
+    return (
+        select(Validation.weight)
+        .join(Standing, Standing.example_id == Validation.example_id)
+        .where(Validation.person_id == person_id, Standing.round_id == round_id, Validation.weight.is_not(None))
+        .order_by(Validation.at.desc(), Validation.id.desc())
+        .limit(1)
+    )
+
+
 def votes_since(person_id: int, at: datetime) -> Select[int]:
     """Select the number of a person's votes since `at` that the person did not take back: one index range."""
     mine = (Validation.person_id == person_id, Validation.at >= at)
@@ -273,7 +284,14 @@ def _candidate() -> Select[Any]:
     mine = (mode.scalar_subquery().label("mode"), expires.scalar_subquery().label("expires_at"))
     counted = and_(Validation.example_id == Example.id, ~UNDONE)
     return (
-        select(*columns, Validation.vote, Validation.by_owner, _count_reserved(Example.id).label("taken"), *mine)
+        select(
+            *columns,
+            Validation.vote,
+            Validation.by_owner,
+            Validation.weight,
+            _count_reserved(Example.id).label("taken"),
+            *mine,
+        )
         .select_from(Example)
         .join(Standing, Standing.example_id == Example.id)
         .join(Context, Context.id == Example.context_id)

@@ -282,7 +282,7 @@ def _standings(session: Session, some: Some) -> list[dict[str, Any]]:
 def _votes(some: Some) -> Select[*tuple[Any, ...]]:
     """Select all votes on some examples with whether they were undone, in order: index ranges."""
     undone = aliased(Undo)
-    names = ("example_id", "person_id", "vote", "by_owner", "blind_answer")
+    names = ("example_id", "person_id", "vote", "by_owner", "weight", "blind_answer")
     return (
         select(*(getattr(Validation, name) for name in names), undone.validation_id.is_not(None).label("undone"))
         .outerjoin(undone, undone.validation_id == Validation.id)
@@ -303,7 +303,8 @@ def _standing(
 ) -> dict[str, Any]:
     rule = config.validation
     counted = [vote for vote in votes if not vote.undone]
-    decided = str(verdict([Vote(vote.vote, vote.by_owner) for vote in counted], rule.votes, rule.adjudicate_up_to))
+    ballots = [Vote(vote.vote, vote.by_owner, vote.weight) for vote in counted]
+    decided = str(verdict(ballots, rule.votes, rule.adjudicate_up_to))
     blind = _blind(votes)
     fooled = _fooled(config, together, example, flags, decided)
     state: dict[str, Any] = {"fooled": fooled, "verdict": decided, "retracted": retracted, "hidden": hidden}

@@ -86,6 +86,7 @@ def vote(session: Session, person: Person, example_id: int, ballot: Ballot) -> O
         values=values,
         seconds=seconds,
         active_seconds=active,
+        weight=_weight(session, person, case.round),
     )
     session.add(cast)
     session.flush()
@@ -275,6 +276,14 @@ def _spent(reservation: Reservation | None, active: float | None) -> tuple[float
         return None, None
     seconds = max((now() - reservation.since).total_seconds(), 0.0)
     return seconds, None if active is None else min(active, seconds)
+
+
+def _weight(session: Session, person: Person, round: Round) -> float | None:
+    """Return the weight of a new vote: that of the person's latest one in the round, else the round's."""
+    if round.vote_weight is None:
+        return None
+    latest = session.scalar(queries.last_weight(person.id, round.id))
+    return round.vote_weight if latest is None else latest
 
 
 def count_blind(standing: Standing, label: str, by: int) -> None:

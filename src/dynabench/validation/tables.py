@@ -40,7 +40,8 @@ class Validation(Base):
     """One vote: `correct`, `incorrect` or `flagged`. A blind vote keeps the answer that was given.
 
     `seconds` passed since the example was handed to the validator; `active_seconds` is the part of them with the page
-    in sight and a key or pointer used. Both are null where that is unknown.
+    in sight and a key or pointer used. Both are null where that is unknown. `weight` is the log-odds that the vote adds
+    to its label, where the round weighs votes (`Round.vote_weight`), else null.
     """
 
     __tablename__ = "validations"
@@ -54,6 +55,7 @@ class Validation(Base):
     values: Mapped[dict[str, Any]]
     seconds: Mapped[float | None]
     active_seconds: Mapped[float | None]
+    weight: Mapped[float | None]
     at: Mapped[datetime] = mapped_column(default=now)
 
     __table_args__ = (

@@ -20,7 +20,7 @@ from dynabench.people.may import Action
 from dynabench.people.roles import Ban, Role, TaskRole
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round
-from dynabench.stats.rates import Rate, wilson
+from dynabench.stats.rates import UNKNOWN, Rate, wilson
 from dynabench.stats.verdict import LABELS, Verdict
 from dynabench.validation.queries import TAKEN_BACK
 from dynabench.validation.tables import Undo, Validation
@@ -32,7 +32,8 @@ class ValidatorFigures:
 
     `agreement` is the share of votes that equal the verdict, where there is one that is not disputed; the vote itself
     is among those that decided it. `others` is the share of pairs of a vote of theirs and one of another validator on
-    the same example that agree. `median_seconds` is over the `timed` votes. `banned` is the reason of a ban.
+    the same example that agree. `median_seconds` is over the `timed` votes. `banned` is the reason of a ban. `accuracy`
+    is the estimated share of right votes, unknown until it was computed.
     """
 
     person_id: int
@@ -47,13 +48,19 @@ class ValidatorFigures:
     last_vote: datetime
     role: str | None
     banned: str | None
+    accuracy: Rate = UNKNOWN
 
+
+AccuracyReader = Callable[[Session, str, int | None], Mapping[int, Rate]]
+accuracy_readers: list[AccuracyReader] = []
+"""Functions of higher packages that estimate the accuracy of validators of a task, or of its round, by person."""
 
 SORTS: dict[str, Callable[[ValidatorFigures], Any]] = {
     "votes": lambda row: -row.votes,
     "name": lambda row: row.name.casefold(),
     "agreement": lambda row: (row.agreement.value is None, row.agreement.value),
     "others": lambda row: (row.others.value is None, row.others.value),
+    "accuracy": lambda row: (row.accuracy.value is None, row.accuracy.value),
     "seconds": lambda row: (row.median_seconds is None, row.median_seconds),
     "flags": lambda row: -row.flags,
     "last": lambda row: -row.last_vote.timestamp(),
@@ -90,6 +97,7 @@ def _read_figures(
         scope.append(Validation.person_id == person_id)
     pairs = {row.person_id: row for row in session.execute(_pairs(scope))}
     times = {row.person_id: row for row in session.execute(_medians(scope))}
+    accuracies = {id: rate for read in accuracy_readers for id, rate in read(session, task_id, number).items()}
     counts = _counts(scope).subquery()
     statement = (
         select(Person, Role.role, Ban.reason, *counts.c)
@@ -97,10 +105,12 @@ def _read_figures(
         .outerjoin(Role, and_(Role.task_id == task_id, Role.person_id == Person.id))
         .outerjoin(Ban, and_(Ban.task_id == task_id, Ban.person_id == Person.id))
     )
-    return [_figures(row, pairs, times) for row in session.execute(statement)]
+    return [_figures(row, pairs, times, accuracies) for row in session.execute(statement)]
 
 
-def _figures(row: Any, pairs: Mapping[int, Any], times: Mapping[int, Any]) -> ValidatorFigures:
+def _figures(
+    row: Any, pairs: Mapping[int, Any], times: Mapping[int, Any], accuracies: Mapping[int, Rate]
+) -> ValidatorFigures:
     person: Person = row[0]
     others, time = pairs.get(person.id), times.get(person.id)
     return ValidatorFigures(
@@ -116,6 +126,7 @@ def _figures(row: Any, pairs: Mapping[int, Any], times: Mapping[int, Any]) -> Va
         last_vote=row.last_vote,
         role=TaskRole(row.role) if row.role else None,
         banned=row.reason,
+        accuracy=accuracies.get(person.id, UNKNOWN),
     )
 
 

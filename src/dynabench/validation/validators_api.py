@@ -39,6 +39,9 @@ class ValidatorOut(RowModel):
     others: VoteShareOut = Field(
         description="Pairs of a vote of theirs and one of another validator on the same example that agree."
     )
+    accuracy: VoteShareOut = Field(
+        description="Estimated share of right votes (Dawid-Skene); null until it was computed."
+    )
     median_seconds: float | None = Field(description="Time at work where the page measured it; null if unknown.")
     timed: int = Field(description="How many votes the median is of.")
     flags: int

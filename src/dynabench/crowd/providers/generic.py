@@ -64,11 +64,31 @@ class GenericPanelSettings(StrictModel):
     placeholders; an outcome without one shows its code to copy.
     """
 
-    worker_parameter: Parameter = "participantId"
-    session_parameter: Parameter | None = None
-    signed: bool = False
-    codes: dict[StudyOutcome, Code] = Field(default_factory=dict)
-    redirects: dict[StudyOutcome, Redirect] = Field(default_factory=dict)
+    worker_parameter: Parameter = Field(
+        "participantId",
+        title=_("Parameter with the participant's id"),
+        description=_("The name that the panel uses in the address, such as participantId, PID or id."),
+    )
+    session_parameter: Parameter | None = Field(
+        None,
+        title=_("Parameter with the id of the visit"),
+        description=_("Only if the panel sends one."),
+    )
+    signed: bool = Field(
+        False,
+        title=_("Require signed addresses"),
+        description=_("For panels that can send an HMAC with each id, so that ids cannot be made up."),
+    )
+    codes: dict[StudyOutcome, Code] = Field(
+        default_factory=dict,
+        title=_("Fixed completion codes"),
+        description=_("Leave a field empty to give each participant a code of their own."),
+    )
+    redirects: dict[StudyOutcome, Redirect] = Field(
+        default_factory=dict,
+        title=_("Addresses to return to"),
+        description=_("They can contain {worker}, {session}, {code} and {outcome}. Without one the code is shown."),
+    )
 
     @model_validator(mode="after")
     def _distinct(self) -> "GenericPanelSettings":

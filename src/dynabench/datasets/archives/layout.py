@@ -142,6 +142,7 @@ class ArchivedRound(ArchivePart):
     targets: Annotated[list[ArchivedTarget], Field(max_length=100)]
     judge: ArchivedTarget | None = None
     plan: Plan = Plan()
+    vote_weight: Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)] | None = None
     created_at: Moment
     opened_at: Moment | None
     closed_at: Moment | None

@@ -181,6 +181,7 @@ def create_task(
             fooled_when=archived.ensemble,
             arms=[arm.model_dump(exclude_unset=True) for arm in archived.arms], assign=archived.assign,
             judge=archived.judge.model_dump() if archived.judge else None, plan=archived.plan.document(),
+            vote_weight=archived.vote_weight,
             created_at=archived.created_at, opened_at=archived.opened_at,
             closed_at=archived.closed_at or (now() if archived.state == RoundState.OPEN else None),
         )  # fmt: skip

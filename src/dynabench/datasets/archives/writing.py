@@ -75,7 +75,7 @@ def round_document(round_: Round, numbers: dict[int, int]) -> dict[str, Any]:
         "created_at": format_moment(round_.created_at),
         "opened_at": format_moment(round_.opened_at) if round_.opened_at else None,
         "closed_at": format_moment(round_.closed_at) if round_.closed_at else None,
-    }  # fmt: skip
+    } | ({} if round_.vote_weight is None else {"vote_weight": round_.vote_weight})  # fmt: skip
 
 
 class ArchiveWriter:

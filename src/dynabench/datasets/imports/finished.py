@@ -310,6 +310,7 @@ def _insert_votes(session: Session, checked: CheckedRow, example: int, people: d
         cast = {
             "example_id": example, "person_id": people[vote.validator], "vote": vote.vote,
             "blind_answer": entry["blind_answer"], "by_owner": vote.by_owner, "values": entry["values"], "at": at,
+            "weight": vote.weight,
         }  # fmt: skip
         if entry["blind_answer"] is not None and not vote.blind:
             before = Validation(**cast)

@@ -59,6 +59,7 @@ def metadata() -> MetaData:
     import dynabench.people.accounts.tables
     import dynabench.people.contributions
     import dynabench.people.notices.tables
+    import dynabench.quality.tables
     import dynabench.recognition.badges.tables
     import dynabench.rounds.tables
     import dynabench.validation.tables  # noqa: F401

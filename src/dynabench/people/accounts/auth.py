@@ -13,7 +13,7 @@ from dynabench.kit import language, security
 from dynabench.kit.db import Database, now
 from dynabench.kit.errors import Forbidden, Unauthenticated
 from dynabench.kit.language import _
-from dynabench.people.accounts import queries, second_factor, service
+from dynabench.people.accounts import queries, second_factor, service, worker_access
 from dynabench.people.accounts.tables import SCOPES, Person
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
@@ -44,6 +44,9 @@ async def identify(request: Request) -> Person | None:
     elif cookie and token is None:
         digest = security.digest(cookie)
         person, seen_at, request.state.unseen = await db.aread(service.person_and_notices, digest)
+        if person is not None and person.worker_task:
+            person = person if worker_access.may_reach(person, request.url.path) else None
+            request.state.scopes = worker_access.WORKER_SCOPES
         if person is not None and (seen_at is None or now() - seen_at > SEEN_EVERY):
             await db.awrite(service.mark_session_used, digest)
     request.state.viewer = person

@@ -61,6 +61,7 @@ RAIL = (
         (
             ("rounds", _("Rounds"), False),
             ("contexts", _("Contexts"), False),
+            ("studies", _("Crowd studies"), False),
             ("cycle", _("Cycle"), False),
             ("competitions", _("Competitions"), False),
             ("data", _("Import data"), False),
@@ -73,6 +74,7 @@ RAIL = (
             ("moderation", _("Moderation"), True),
             ("people", _("People"), True),
             ("validators", _("Validators"), True),
+            ("quality", _("Annotator quality"), True),
         ),
     ),
     (_("Results"), (("figures", _("Figures"), True), ("archives", _("Archives"), False))),

@@ -6,10 +6,12 @@ from dynabench.announcements import manage
 from dynabench.benchmark.releases import pages as releases
 from dynabench.collection.manage import figures, people
 from dynabench.communities.competitions import manage as competitions
+from dynabench.crowd import manage as crowd
 from dynabench.cycle import finish_pages
 from dynabench.cycle import manage as cycle
 from dynabench.datasets import manage_contexts, manage_data
 from dynabench.datasets.archives import pages as archives
+from dynabench.quality import manage as quality
 from dynabench.rounds.manage import config, log, webhooks
 from dynabench.site.console import rounds
 from dynabench.validation.manage import bulk, examples, health, validators
@@ -26,11 +28,13 @@ ROUTERS = (
     cycle.router,
     competitions.router,
     finish_pages.router,
+    crowd.router,
     manage_contexts.router,
     examples.router,
     figures.router,
     people.router,
     validators.router,
+    quality.router,
     manage_data.router,
     config.router,
     manage.router,

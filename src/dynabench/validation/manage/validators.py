@@ -24,8 +24,9 @@ PAGE_SIZE = 100
 COLUMNS = (
     *("id", "name", "role", "banned", "votes", "excluded", "agreeing", "low", "high", "decided"),
     *("agreeing_with_others", "pairs", "median_seconds", "timed", "flags", "last_vote"),
+    *("accuracy", "accuracy_low", "accuracy_high"),
 )
-Sort = Annotated[Literal["votes", "name", "agreement", "others", "seconds", "flags", "last"], Query()]
+Sort = Annotated[Literal["votes", "name", "agreement", "others", "accuracy", "seconds", "flags", "last"], Query()]
 RoundNumber = Annotated[int | None, Query(alias="round", ge=1, le=2**31 - 1)]
 Start = Annotated[int, Query(ge=0, le=10_000_000)]
 Done = Annotated[Literal["ban", "lift", "exclude", "restore"] | None, Query()]
@@ -78,6 +79,7 @@ def _line(row: validators.ValidatorFigures) -> list[object]:
             row.flags,
             row.last_vote.isoformat(timespec="seconds"),
         ),
+        *(row.accuracy.value, row.accuracy.low, row.accuracy.high),
     ]
 
 

@@ -1,0 +1,35 @@
+"""The routes of studies and who may use them: that part of `routes.ROUTES`."""
+
+from tests.api.route import Route
+
+STUDY = {"round": 1, "name": "Another study"}
+CROWD: dict[tuple[str, str], Route] = {
+    ("GET", "/api/v1/tasks/{task}/studies"): Route("owner"),
+    ("POST", "/api/v1/tasks/{task}/studies"): Route("owner", json=STUDY),
+    ("GET", "/api/v1/tasks/{task}/studies/{id}"): Route("owner"),
+    ("POST", "/api/v1/tasks/{task}/studies/{id}/state"): Route("owner", json={"state": "paused"}),
+    ("GET", "/api/v1/tasks/{task}/studies/{id}/participants"): Route("owner"),
+    ("POST", "/api/v1/tasks/{task}/studies/{id}/participants/{participant}/decision"): Route(
+        "owner", json={"approve": True}
+    ),
+    ("DELETE", "/api/v1/tasks/{task}/studies/{id}"): Route("owner"),
+    ("GET", "/api/v1/tasks/{task}/consent"): Route("owner"),
+    ("PUT", "/api/v1/tasks/{task}/consent"): Route("owner", json={"text": "We keep your texts."}),
+    ("GET", "/tasks/{task}/manage/studies"): Route("owner"),
+    ("GET", "/tasks/{task}/manage/studies/new"): Route("owner"),
+    ("POST", "/tasks/{task}/manage/studies"): Route("owner", form={"round": "1", "name": "x", "work.examples": "1"}),
+    ("GET", "/tasks/{task}/manage/studies/{id}"): Route("owner"),
+    ("GET", "/tasks/{task}/manage/studies/{id}/edit"): Route("owner"),
+    ("POST", "/tasks/{task}/manage/studies/{id}/edit"): Route("owner", form={"name": ""}),
+    ("POST", "/tasks/{task}/manage/studies/{id}/{act}"): Route("owner", form={}),
+    ("POST", "/tasks/{task}/manage/studies/{id}/participants/{participant}/{decision}"): Route("owner", form={}),
+    ("GET", "/tasks/{task}/manage/studies/{id}/participants.csv"): Route("owner"),
+    ("POST", "/tasks/{task}/manage/consent"): Route("owner", form={"text": "We keep your texts."}),
+    ("GET", "/studies/{slug}"): Route("anyone", params={"participantId": ""}),
+    ("POST", "/studies/{slug}/enter"): Route("anyone", form={"participantId": ""}),
+    ("GET", "/studies/{slug}/bar"): Route("worker"),
+    ("POST", "/studies/{slug}/consent"): Route("worker", form={"consent": "1"}),
+    ("POST", "/studies/{slug}/decline"): Route("worker", form={}),
+    ("POST", "/studies/{slug}/finish"): Route("worker", form={}),
+    ("POST", "/studies/{slug}/withdraw"): Route("worker", form={}),
+}
