@@ -235,6 +235,8 @@ def _case(session: Session, example_id: int) -> _Case:
 def _admit(session: Session, person: Person, case: _Case, as_owner: bool) -> None:
     if case.standing.author_id == person.id:
         raise errors.Forbidden(_("This is your own example; others check it."))
+    if case.round.competition and case.example.id in places.examples_of_own_team(session, case.round.id, person.id):
+        raise errors.Forbidden(_("This is an example of your own team; others check it."))
     people.require_seat(session, person, case.round.task_id, checking=True)
     if as_owner:
         may.require(session, person, Action.DECIDE_ALONE, case.round.task_id)
