@@ -9,6 +9,7 @@ import json
 import sys
 from importlib.metadata import distribution
 from pathlib import Path
+from typing import Any
 
 import dynabench.models.runtime  # noqa: F401  before torch
 
@@ -38,13 +39,14 @@ def main() -> None:
     weights = "SmolLM2-135M-Instruct.Q4_1.gguf"
     tokenizer = AutoTokenizer.from_pretrained(place, gguf_file=weights, padding_side="left")
     tokenizer.pad_token = tokenizer.pad_token or tokenizer.eos_token
-    model = AutoModelForCausalLM.from_pretrained(place, gguf_file=weights, dtype=torch.float32)
+    model: Any = AutoModelForCausalLM.from_pretrained(place, gguf_file=weights, dtype=torch.float32)
     model.train(False)
     premises = read_premises(Path(sys.argv[1]))
     prompts = [("nli", HYPOTHESES[n % 2].format(premise=premise)) for n, premise in enumerate(premises)]
     for n in range(TEXTS // 2):
         kind, subject = ("positive", "negative")[n % 2], SUBJECTS[n % len(SUBJECTS)]
         prompts.append(("sentiment", REVIEWS[0].format(kind=kind, subject=subject)))
+    generate = model.generate
     torch.manual_seed(20)
     with PLACE.open("w", encoding="utf-8") as file:
         for start in range(0, len(prompts), BATCH):
@@ -52,7 +54,7 @@ def main() -> None:
             chats = [f"<|im_start|>user\n{prompt}<|im_end|>\n<|im_start|>assistant\n" for _kind, prompt in batch]
             tokens = tokenizer(chats, return_tensors="pt", padding=True)
             with torch.inference_mode():
-                answers = model.generate(**tokens, do_sample=True, temperature=0.8, top_p=0.95, max_new_tokens=32)
+                answers: Any = generate(**tokens, do_sample=True, temperature=0.8, top_p=0.95, max_new_tokens=32)
             for (kind, _prompt), answer in zip(batch, answers[:, tokens["input_ids"].shape[1] :], strict=True):
                 lines = str(tokenizer.decode(answer, skip_special_tokens=True)).strip().splitlines()
                 if text := " ".join((lines or [""])[0].strip(' "').split()):

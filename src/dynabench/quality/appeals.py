@@ -6,7 +6,7 @@ Both sides are notified. Granting an appeal reverses the decision in the same tr
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import or_, select
+from sqlalchemy import select, true
 from sqlalchemy.orm import Session
 
 from dynabench.kit import errors
@@ -68,7 +68,7 @@ def write_appeal(session: Session, person: Person, task_id: str, kind: str, subj
            list_own_decisions(session, person)}  # fmt: skip
     row = own.get((task_id, kind, subject_id))
     if row is None:
-        raise errors.NotFound(_("There is no such decision about you."))
+        raise errors.Conflict(_("There is no such decision about you now."))
     if row.appeal is not None:
         raise errors.Conflict(_("You have appealed against this decision already."))
     decision = row.decision
@@ -113,7 +113,8 @@ def list_appeals(
     rounds.require(session, actor, Action.ANSWER_APPEAL, task_id)
     state = Appeal.state == AppealState.WAITING if waiting else Appeal.state != AppealState.WAITING
     statement = select(Appeal, Person).join(Person, Person.id == Appeal.person_id)
-    statement = statement.where(Appeal.task_id == task_id, state, or_(before is None, Appeal.id < (before or 0)))
+    earlier = Appeal.id < before if before else true()
+    statement = statement.where(Appeal.task_id == task_id, state, earlier)
     return [
         AppealCase(appeal, person.public_name, waiting and _answerable(actor, appeal))
         for appeal, person in session.execute(statement.order_by(Appeal.id.desc()).limit(limit))
