@@ -31,7 +31,7 @@ NEW_TABLES = {
     *("quality_estimates", "verdict_rules", "adjudications"),
     *("classes", "class_students"),
     *("classes", "class_students", "teams", "team_members", "competitions", "competition_entries"),
-    *("competition_people", "competition_examples"),
+    *("competition_people", "competition_examples", "inspirations", "inspiration_rules", "credits"),
     *("quality_estimates", "verdict_rules"),
     *("studies", "participations", "crowd_credentials", "crowd_events", "consent_texts"),
     *("pay_schemes", "payments", "payouts"),

@@ -86,6 +86,8 @@ class Stage(Props):
         if "/identities/" in path:
             known["id"] = self.identity_of(role)
             return path.format(**known)
+        if path.endswith("/handouts/{id}/inspiration"):
+            return path.format(id=self.scene.given["handout"])
         if "/teams/" in path and "{" in path:
             return path.format(id=self.team_of_author(), person_id=self.student, secret=self.team_secret)
         if "/competitions/{id}" in path:
