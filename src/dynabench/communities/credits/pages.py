@@ -20,7 +20,7 @@ router = APIRouter(include_in_schema=False)
 
 async def _page(request: Request, person: Person, status: int = 200, **values: Any) -> Response:
     credit = await request.app.state.db.aread(service.read_credit, person.id)
-    page = {"person": person, "typed": {"mode": str(credit.mode), "name": credit.name}, "errors": {}}
+    page: dict[str, Any] = {"person": person, "typed": {"mode": str(credit.mode), "name": credit.name}, "errors": {}}
     page |= {"done": request.query_params.get("done", "")}
     return render(request, "credits/page.html", status=status, **(page | values))
 

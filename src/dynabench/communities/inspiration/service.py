@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Select, func, or_, select
-from sqlalchemy.orm import Session, selectinload
+from sqlalchemy.orm import Session, aliased, selectinload
 
 from dynabench.collection import overview
 from dynabench.collection.tables import Example, ExampleSource, Handout, Standing
@@ -180,10 +180,12 @@ def read_exposure(session: Session, round_: Round) -> list[ExposureFigures]:
 
 def exposure_rows(session: Session, round_: Round) -> list[list[object]]:
     """Return a line for each exposure of a round: the example written after it, the one opened, and when."""
-    opened_example = select(Example.uid).where(Example.id == Inspiration.example_id).scalar_subquery()
+    source = aliased(Example)
     statement = (
-        select(Example.uid, opened_example, Inspiration.at)
+        select(Example.uid, source.uid, Inspiration.at)
+        .select_from(Inspiration)
         .join(Example, Example.handout_id == Inspiration.handout_id)
+        .join(source, source.id == Inspiration.example_id)
         .where(Inspiration.round_id == round_.id, Inspiration.at <= Example.at)
         .order_by(Example.id, Inspiration.at)
     )
