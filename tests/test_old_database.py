@@ -30,7 +30,7 @@ NEW_TABLES = {
     *("badge_awards", "contributions", "vote_exclusions"),
     *("quality_estimates", "verdict_rules"),
     *("classes", "class_students"),
-    *("studies", "participations", "crowd_credentials", "crowd_events", "consent_texts"),
+    *("studies", "participations", "crowd_credentials", "crowd_events", "consent_texts", "bonus_orders"),
     *("pay_schemes", "payments", "payouts"),
 }
 POSTGRES_SCHEMA = (
