@@ -1,8 +1,10 @@
 """The right to write in a round and to see an example, and the number of examples left by a plan's limits."""
 
+import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
+from functools import cache
 from typing import Any
 
 from sqlalchemy import select
@@ -20,15 +22,35 @@ from dynabench.rounds import queries as round_queries
 from dynabench.rounds.plan import Limits, Plan, parse_plan
 from dynabench.rounds.tables import Round, RoundPerson
 
+COMPETITIONS = "dynabench.communities.competitions.taking_part"
+"""The rules of rounds in which teams compete: of a higher level, imported for such rounds alone."""
+
 
 def admit(session: Session, person: Person | None, round_: Round, *, sandbox: bool = False) -> None:
-    """Refuse whoever may not write in a round, or (but in the sandbox) has written as much as they may."""
+    """Refuse whoever may not write in a round, or (but in the sandbox) has written as much as they may or is paid."""
+    if round_.competition:
+        importlib.import_module(COMPETITIONS).admit(session, person, round_.id, sandbox)
+    if person is not None and not sandbox:
+        refuse_unpaid(session, person, round_.id)
     if not round_.plan:
         return
     role = may.role_of(session, person, round_.task_id)
     admit_to(session, person, round_.task_id, round_.id, round_.plan, role)
     if person is not None and not sandbox:
         refuse_spent(session, person.id, round_.id, round_.plan)
+
+
+@cache
+def _paid_work() -> Any:
+    return importlib.import_module("dynabench.pay.limits")  # stands above this package
+
+
+def refuse_unpaid(session: Session, person: Person, round_id: int, *, begun: bool = False) -> None:
+    """Raise `Conflict` where a person would write without pay in a round that pays: its budget or a cap is reached.
+
+    With `begun` the person sends what they were handed out.
+    """
+    _paid_work().refuse_unpaid_example(session, person, round_id, begun=begun)
 
 
 def admit_to(

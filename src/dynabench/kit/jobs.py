@@ -56,6 +56,7 @@ WORKFLOWS = {
     "measure_round": "dynabench.insight.data_measurements.jobs:measure_round",
     "release_round": "dynabench.benchmark.releases.release_steps:release_round",
     "turn_cycle": "dynabench.cycle.durable:turn_cycle",
+    "book_earnings": "dynabench.pay.jobs:book_earnings",
     "tell_announcement": "dynabench.announcements.jobs:tell_announcement",
     "remove_students": "dynabench.site.community.student_removal:remove_students",
     "mail_invitation": "dynabench.rounds.jobs:mail_invitation",
@@ -80,6 +81,7 @@ KEEPERS = (
     "dynabench.cycle.durable:fail_lost_turns",
     *(f"dynabench.benchmark.maintenance:tidy_{rows}" for rows in ("submissions", "evaluations", "releases")),
     "dynabench.media.service:delete_unused_media",
+    "dynabench.pay.jobs:book_changed_rounds",
     "dynabench.recognition.badges.jobs:award_weeks_and_boards",
     "dynabench.crowd.jobs:resend_decisions",
 )

@@ -33,7 +33,7 @@ def booking(
         raise ValueError("an amount is not 0, and not beyond what the ledger counts")
     return {
         "round_id": round_id, "person_id": person_id, "kind": str(kind), "amount": amount.minor,
-        "currency": amount.currency, "reason": str(reason)[:LONGEST_REASON], "key": key, "item": item,
+        "currency": amount.currency, "reason": reason, "key": key, "item": item,
         "state": PaymentState.DUE, "decision": "", "at": now(),
     }  # fmt: skip
 
@@ -87,7 +87,7 @@ def claim_payments(
     adjustments lower a payout; where nothing above 0 remains, nothing is claimed and they wait for later earnings.
     With `kinds` only those are claimed.
     """
-    statement = queries.approved_payments(round_id).with_for_update().execution_options(populate_existing=True)
+    statement = queries.claimable_payments(round_id).with_for_update().execution_options(populate_existing=True)
     if person_ids is not None:
         statement = statement.where(Payment.person_id.in_(list(person_ids)))
     if kinds is not None:

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import BigInteger, ForeignKey, Index, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
-from dynabench.kit.db import Base, Key, now
+from dynabench.kit.db import Base, Key, Words, now
 
 
 class PaymentKind(StrEnum):
@@ -50,7 +50,9 @@ class PayoutState(StrEnum):
 class PayScheme(Base):
     """One version of a round's payment scheme (`pay.scheme.Scheme`); the newest counts for new work.
 
-    Work is paid by the version that was in force when it was done. A version never changes.
+    Work is paid by the version that was in force when it was done. The document of a version never changes.
+    `fingerprint` stands for the work up to which earnings are booked (`pay.booking.work_fingerprint`), `asked_at` is
+    when booking was last asked for.
     """
 
     __tablename__ = "pay_schemes"
@@ -61,6 +63,8 @@ class PayScheme(Base):
     document: Mapped[dict[str, Any]]
     created_by: Mapped[int | None] = mapped_column(ForeignKey("people.id", ondelete="SET NULL"))
     created_at: Mapped[datetime] = mapped_column(default=now)
+    fingerprint: Mapped[str] = mapped_column(Text, default="")
+    asked_at: Mapped[datetime | None]
 
     __table_args__ = (UniqueConstraint("round_id", "number"),)
 
@@ -106,11 +110,11 @@ class Payment(Base):
     kind: Mapped[str] = mapped_column(String(10))
     amount: Mapped[int] = mapped_column(BigInteger)
     currency: Mapped[str] = mapped_column(String(3))
-    reason: Mapped[str] = mapped_column(String(500), default="")
+    reason: Mapped[str] = mapped_column(Words, default="")
     item: Mapped[str] = mapped_column(String(60), default="")
     key: Mapped[str] = mapped_column(String(120), unique=True)
     state: Mapped[str] = mapped_column(String(12), default=PaymentState.DUE)
-    decision: Mapped[str] = mapped_column(String(500), default="")
+    decision: Mapped[str] = mapped_column(Words, default="")
     decided_by: Mapped[int | None] = mapped_column(ForeignKey("people.id", ondelete="SET NULL"))
     decided_at: Mapped[datetime | None]
     second_by: Mapped[int | None] = mapped_column(ForeignKey("people.id", ondelete="SET NULL"))

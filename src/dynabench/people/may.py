@@ -74,11 +74,15 @@ class Action(StrEnum):
     RELEASE_ROUND = auto()
     MEASURE_ROUND = auto()
     RUN_CYCLE = auto()
+    RUN_COMPETITION = auto()
     RUN_STUDIES = auto()
     MANAGE_CONTEXTS = auto()
     IMPORT_DATA = auto()
     MANAGE_DATASETS = auto()
     ENTER_MODEL = auto()
+    SEE_PAY = auto()
+    MANAGE_PAY = auto()
+    APPROVE_PAYMENTS = auto()
     MANAGE_REPORTS = auto()
     ARCHIVE_TASK = auto()
     LIST_SUBMISSIONS = auto()
@@ -91,6 +95,7 @@ class Action(StrEnum):
     WITHDRAW_PROPOSAL = auto()
     SEE_IMPORT = auto()
     MANAGE_CLASS = auto()
+    MANAGE_TEAM = auto()
     # Running the site
     CREATE_TASK = auto()
     CREATE_CLASS = auto()
@@ -169,11 +174,15 @@ RULES: dict[Action, AccessRule] = {
     Action.RELEASE_ROUND: OWNERS,
     Action.MEASURE_ROUND: OWNERS,
     Action.RUN_CYCLE: OWNERS,
+    Action.RUN_COMPETITION: OWNERS,
     Action.RUN_STUDIES: OWNERS,
     Action.MANAGE_CONTEXTS: OWNERS,
     Action.IMPORT_DATA: OWNERS,
     Action.MANAGE_DATASETS: OWNERS,
     Action.ENTER_MODEL: OWNERS,
+    Action.SEE_PAY: OWNERS,
+    Action.MANAGE_PAY: OWNERS,
+    Action.APPROVE_PAYMENTS: AccessRule(_OWNER, _("Only owners of this task can approve payments.")),
     Action.MANAGE_REPORTS: OWNERS,
     Action.ARCHIVE_TASK: OWNERS,
     Action.LIST_SUBMISSIONS: OWNERS,
@@ -188,6 +197,7 @@ RULES: dict[Action, AccessRule] = {
     ),
     Action.SEE_IMPORT: AUTHORS,
     Action.MANAGE_CLASS: AccessRule(_AUTHOR, _("Only the teacher of this class can do this.")),
+    Action.MANAGE_TEAM: AccessRule(_AUTHOR, _("Only the captain of this team can do this.")),
     # Running the site
     Action.CREATE_TASK: AccessRule(
         _ADMIN, _("Only administrators can create tasks. Propose the task with POST /proposals.")

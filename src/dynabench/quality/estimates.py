@@ -37,13 +37,17 @@ class CastVote:
 
 @dataclass(frozen=True)
 class ValidatorEstimate:
-    """One validator: expected share of right votes, `weight` of a vote, and `confusion` by true label and vote."""
+    """One validator: expected share of right votes, `weight` of a vote, and `confusion` by true label and vote.
+
+    `evidence` is the expected number of examples with each true label among those that the validator voted on.
+    """
 
     person_id: int
     votes: int
     accuracy: Rate
     weight: float
     confusion: dict[str, dict[str, float]]
+    evidence: dict[str, float]
 
 
 @dataclass(frozen=True)
@@ -93,8 +97,7 @@ def estimate(votes: Sequence[CastVote], config: TaskConfig, *, with_effect: bool
     table = VoteTable.of([(vote.example_id, vote.person_id, vote.vote) for vote in own], NAMES)
     decided = {vote.example_id: vote.vote for vote in votes if vote.by_owner}
     coin = fit_one_coin(table, decided)
-    matrices = fit_dawid_skene(table, decided).confusion
-    validators = _validators(coin, matrices)
+    validators = _validators(coin, fit_dawid_skene(table, decided))
     weights = {validator.person_id: validator.weight for validator in validators}
     new_weight = round(vote_weight(coin.average_accuracy, len(NAMES)), 4)
     return Estimates(
@@ -108,8 +111,12 @@ def estimate(votes: Sequence[CastVote], config: TaskConfig, *, with_effect: bool
     )
 
 
-def _validators(coin: CrowdEstimates, matrices: Any) -> list[ValidatorEstimate]:
-    columns = zip(coin.table.rater_names, coin.votes, coin.accuracy_rates(), coin.weights(), matrices, strict=True)
+def _validators(coin: CrowdEstimates, full: CrowdEstimates) -> list[ValidatorEstimate]:
+    columns = zip(
+        *(coin.table.rater_names, coin.votes, coin.accuracy_rates(), coin.weights()),
+        *(full.confusion, full.evidence),
+        strict=True,
+    )
     return [
         ValidatorEstimate(
             person_id=int(str(person)),
@@ -120,8 +127,9 @@ def _validators(coin: CrowdEstimates, matrices: Any) -> list[ValidatorEstimate]:
                 true: {cast: round(float(cell), 4) for cast, cell in zip(NAMES, row, strict=True)}
                 for true, row in zip(NAMES, matrix, strict=True)
             },
+            evidence={true: round(float(count), 2) for true, count in zip(NAMES, evidence, strict=True)},
         )
-        for person, count, rate, weight, matrix in columns
+        for person, count, rate, weight, matrix, evidence in columns
     ]
 
 

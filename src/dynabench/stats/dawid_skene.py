@@ -90,6 +90,13 @@ class CrowdEstimates:
         total = int(self.votes.sum())
         return float(self.right.sum()) / total if total else 1 / max(len(self.prior), 1)
 
+    @property
+    def evidence(self) -> Floats:
+        """Expected number of items with each true label among those that each rater voted on (raters, K)."""
+        raters, size = len(self.table.rater_names), self.posterior.shape[1]
+        votes = self.posterior[self.table.items]
+        return np.stack([_sum_by(self.table.raters, raters, votes[:, true]) for true in range(size)], 1)
+
     def accuracy_rates(self, level: float = 0.95) -> list[Rate]:
         """Return the accuracy of each rater with Wilson's interval over its votes, true labels taken as estimated."""
         return [

@@ -1,9 +1,11 @@
 """The choice of the next example for a validator, and the place that is held for the validator meanwhile."""
 
+import importlib
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Any
 
 from sqlalchemy import Executable
@@ -23,6 +25,8 @@ from dynabench.tasks import TaskConfig
 from dynabench.validation import queries
 from dynabench.validation.tables import Reservation, Validation
 
+COMPETITIONS = "dynabench.communities.competitions.taking_part"
+"""The rules of rounds in which teams compete: of a higher level, imported for such rounds alone."""
 LAST = 2**31 - 1  # the highest draw
 REMEMBER = timedelta(days=1)  # how long a blind place that ran out is kept; a judge's tells for good what was seen
 MOST_COUNTED = 100  # examples of a queue that are counted; a longer one is "100+"
@@ -53,6 +57,7 @@ def next_item(
     """The next example for somebody to check, with a place held for `seconds`; None where there is none for them.
 
     Asking again gives the item that is still held. Reads a few rows, whatever the round's size, in a few statements.
+    Raises `Conflict` where a round pays the person for no further vote and no other round has an item.
     """
     offered, at = _offered(session, person, task_id), now()
     eligible_rounds = [offered_round for offered_round in offered if round_number in (None, offered_round.number)]
@@ -65,12 +70,25 @@ def next_item(
             return asks.item(chosen_round, row.example_id, asks.facts(row.example_id))
     if any(row.kind == queries.STALE for row in head):
         session.execute(queries.old_reservations(person.id, at - REMEMBER))
+    unpaid: errors.Conflict | None = None
     for number, chosen_round in enumerate(eligible_rounds):
+        try:
+            _paid_work().refuse_unpaid_vote(session, person, chosen_round.id)
+        except errors.Conflict as problem:
+            unpaid = problem
+            continue
         first = sorted(row for row in head if row.kind == queries.QUEUED) if number == 0 else None
         for example_id in asks.candidates(chosen_round, first):
             if item := asks.take(chosen_round, example_id):
                 return item
+    if unpaid is not None:
+        raise unpaid
     return None
+
+
+@cache
+def _paid_work() -> Any:
+    return importlib.import_module("dynabench.pay.limits")  # stands above this package
 
 
 def count_checks(session: Session, person: Person, task_id: str) -> int:
@@ -80,11 +98,12 @@ def count_checks(session: Session, person: Person, task_id: str) -> int:
 
 @dataclass(frozen=True)
 class _Offered:
-    """A round whose examples somebody may check."""
+    """A round whose examples somebody may check, but for those of the person's own team in a competition."""
 
     id: int
     number: int
     config: TaskConfig
+    own_team: Collection[int] = ()
 
 
 def _offered(session: Session, person: Person, task_id: str) -> list[_Offered]:
@@ -95,7 +114,21 @@ def _offered(session: Session, person: Person, task_id: str) -> list[_Offered]:
     annotators = rounds.config_of(session, rows[0].shown_version).annotators
     may.require_admission(annotators, person, rows[0].role, rows[0].banned, checking=True)
     open_rows = [row for row in rows if row.id is not None]
-    return [_Offered(row.id, row.number, rounds.config_of(session, row.version_id)) for row in open_rows]
+    return [
+        _Offered(
+            row.id,
+            row.number,
+            rounds.config_of(session, row.version_id),
+            examples_of_own_team(session, row.id, person.id) if row.competition else (),
+        )
+        for row in open_rows
+    ]
+
+
+def examples_of_own_team(session: Session, round_id: int, person_id: int) -> Collection[int]:
+    """Return the examples of a round with a competition that a person's own teams wrote: others check them."""
+    examples: Collection[int] = importlib.import_module(COMPETITIONS).examples_of_own_team(session, round_id, person_id)
+    return examples
 
 
 @dataclass(frozen=True)
@@ -123,7 +156,12 @@ class _Asks:
             page = first if first is not None else self._queue(offered_round, after, high)
             first = None
             while page:
-                yield from (row.example_id for row in page if row.votes + row.taken < _quota(offered_round, row.votes))
+                yield from (
+                    row.example_id
+                    for row in page
+                    if row.votes + row.taken < _quota(offered_round, row.votes)
+                    and row.example_id not in offered_round.own_team
+                )
                 if len(page) < size:
                     break
                 after, size = (page[-1].draw, page[-1].example_id), MORE

@@ -35,6 +35,7 @@ KIND_NAMES = {
     "proposal": _("Proposed tasks"),
     "announcement": _("Announcements of owners"),
     "badge": _("Badges that you earn"),
+    "payment": _("Payments to you"),
     "archive": _("Task archive"),
 }
 Show = Callable[..., Awaitable[Response]]

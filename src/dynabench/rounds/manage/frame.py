@@ -63,6 +63,7 @@ RAIL = (
             ("contexts", _("Contexts"), False),
             ("studies", _("Crowd studies"), False),
             ("cycle", _("Cycle"), False),
+            ("competitions", _("Competitions"), False),
             ("data", _("Import data"), False),
         ),
     ),
