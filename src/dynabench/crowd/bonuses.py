@@ -23,7 +23,7 @@ from dynabench.kit.db import Database, now
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
 from dynabench.pay import ledger
-from dynabench.pay.queries import approved_payments
+from dynabench.pay.queries import claimable_payments
 from dynabench.pay.tables import Payout, PayoutState
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds import service as rounds
@@ -79,7 +79,7 @@ def begin_order(session: Session, owner: Person | None, task_id: str, study_id: 
 def approved_amount(session: Session, study: Study) -> int:
     """Return the sum, in minor units, of a study's payments that are approved and that no payout has claimed yet."""
     people = set(session.scalars(queries.people_of(study.id)))
-    payments = session.scalars(approved_payments(study.round_id))
+    payments = session.scalars(claimable_payments(study.round_id))
     return sum(payment.amount for payment in payments if payment.person_id in people)
 
 
