@@ -115,8 +115,9 @@ class Stage(Props):
             known |= {"task": "done", "turn": 1}
         if "{secret}" in path:
             known["secret"] = self.invitation()[1]
-        if "/studies" in path:
-            return path.format(**self.study(), act="pause", decision="approve")
+        if "/studies" in path or "/crowd" in path:
+            act = {"act": "pause", "decision": "unpaid" if "{order}" in path else "approve", "provider": "prolific"}
+            return path.format(**self.study(), **act)
         if "{slug}" in path:
             known["slug"] = self.kept("forks" if "/forks/" in path else "snapshots")
         if "/rows/{id}" in path:
