@@ -30,10 +30,10 @@ NEW_TABLES = {
     *("badge_awards", "contributions", "vote_exclusions"),
     *("quality_estimates", "verdict_rules", "adjudications", "appeals"),
     *("classes", "class_students"),
+    *("quality_estimates", "verdict_rules", "adjudications"),
     *("classes", "class_students", "teams", "team_members", "competitions", "competition_entries"),
-    *("competition_people", "competition_examples"),
-    *("quality_estimates", "verdict_rules"),
-    *("studies", "participations", "crowd_credentials", "crowd_events", "consent_texts"),
+    *("competition_people", "competition_examples", "inspirations", "inspiration_rules", "credits"),
+    *("studies", "participations", "crowd_credentials", "crowd_events", "consent_texts", "bonus_orders"),
     *("pay_schemes", "payments", "payouts"),
 }
 POSTGRES_SCHEMA = (
