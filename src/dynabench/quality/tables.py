@@ -100,3 +100,8 @@ class Appeal(Base):
         UniqueConstraint("task_id", "person_id", "kind", "subject_id", "decided_at"),
         Index("ix_appeals_task", "task_id", "state", "id"),
     )
+
+    @property
+    def answerable(self) -> bool:
+        """True until the appeal is answered or taken back."""
+        return self.state == AppealState.WAITING
