@@ -31,6 +31,11 @@ from dynabench.media import file_formats
 from dynabench.media import service as media
 from dynabench.media.file_formats import UploadLimits
 from dynabench.media.store import MediaStore
+from dynabench.pay import ledger
+from dynabench.pay import service as pay
+from dynabench.pay.money import Money
+from dynabench.pay.scheme import parse_scheme
+from dynabench.pay.tables import PaymentKind
 from dynabench.people.accounts import recovery, service
 from dynabench.people.accounts.oidc import service as identities
 from dynabench.people.accounts.oidc.provider import Claims
@@ -40,6 +45,7 @@ from dynabench.people.notices import mailing
 from dynabench.people.notices import service as notices
 from dynabench.people.notices.tables import Delivery, Hook, Wish
 from dynabench.rounds import invitations
+from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Invitation, Proposal
 from dynabench.validation import bulk
 from dynabench.validation.tables import Validation
@@ -234,6 +240,19 @@ class Props:
             part = session.scalars(select(Participation).where(Participation.study_id == study.id)).one()
             part.state = ParticipationState.FINISHED
             return {"task": "nli", "id": study.id, "slug": study.slug, "participant": part.id}
+
+        return self.database.write(make)
+
+    def payment(self) -> int:
+        """A payment to a person in the round, which an owner may cancel."""
+        number = self.ids[NAMES["banned"]]
+
+        def make(session: Session) -> int:
+            pay.save_scheme(session, None, "nli", 1, parse_scheme({"currency": "USD"}))
+            round_id = rounds.round_of(session, "nli", 1).id
+            key = secrets.token_hex(8)
+            amount = Money(100, "USD")
+            return ledger.book(session, round_id, number, PaymentKind.BONUS, amount, "For the tests", key).id
 
         return self.database.write(make)
 
