@@ -31,6 +31,7 @@ ON_BOTH = (
     "collection/test_screened_seeds.py::test_no_draw",
     "collection/test_screened_seeds.py::test_two_people",
     "communities/test_classes.py::test_places_hold",
+    "communities/test_competitions.py::test_budgets_hold",
     "crash/",
     "datasets/test_exports.py::test_a_row",
     "datasets/test_exports.py::test_a_value_that_no_column_holds",

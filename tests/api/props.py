@@ -7,7 +7,7 @@ from http.cookiejar import CookieJar
 from typing import Any
 
 import orjson
-from sqlalchemy import select
+from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from dynabench.announcements.service import Announcement
@@ -20,6 +20,11 @@ from dynabench.collection.tables import Handout
 from dynabench.communities.classes import service as classes
 from dynabench.communities.classes.schemas import ClassIn
 from dynabench.communities.classes.tables import SchoolClass
+from dynabench.communities.competitions import service as competitions
+from dynabench.communities.competitions.tables import Competition, CompetitionEntry
+from dynabench.communities.teams import service as teams
+from dynabench.communities.teams.schemas import TeamIn
+from dynabench.communities.teams.tables import Team, TeamMember
 from dynabench.crowd import consent, entry, studies
 from dynabench.crowd.provider import Arrival
 from dynabench.crowd.studies import StudyPlan
@@ -44,9 +49,10 @@ from dynabench.people.link_tokens import make_link_token
 from dynabench.people.notices import mailing
 from dynabench.people.notices import service as notices
 from dynabench.people.notices.tables import Delivery, Hook, Wish
+from dynabench.quality.tables import Adjudication
 from dynabench.rounds import invitations
 from dynabench.rounds import service as rounds
-from dynabench.rounds.tables import Invitation, Proposal
+from dynabench.rounds.tables import Invitation, Proposal, Round
 from dynabench.validation import bulk
 from dynabench.validation.tables import Validation
 from tests import boards
@@ -97,6 +103,7 @@ class Props:
     browsers: dict[str, Browser]
     ids: dict[str, int]
     student: int = 0
+    team_secret: str = ""
 
     def class_of_author(self) -> int:
         """A class that the author teaches, with a student of its own each time."""
@@ -110,6 +117,47 @@ class Props:
 
         class_id, self.student = self.database.write(make)
         return class_id
+
+    def team_of_author(self) -> int:
+        """A team whose captain the author is, with one more member; its link is a new one each time."""
+
+        def make(session: Session) -> tuple[int, str]:
+            captain = session.get_one(Person, self.callers["author"].id)
+            team = session.scalar(select(Team)) or teams.create_team(session, captain, TeamIn(name="The otters"))
+            if teams.captain_of(session, team.id) != captain.id:
+                session.execute(delete(TeamMember).where(TeamMember.team_id == team.id))
+                session.add(TeamMember(team_id=team.id, person_id=captain.id, captain=True, first_day="2026-01-01"))
+                team.dissolved_at = None
+            session.flush()
+            secret = teams.renew_link(session, captain, team.id)
+            teams.join_team(session, session.get_one(Person, self.callers["expert"].id), secret)
+            return team.id, secret
+
+        team_id, self.team_secret = self.database.write(make)
+        self.student = self.callers["expert"].id
+        return team_id
+
+    def competition(self, finished: bool) -> int:
+        """A competition that has ended, on the round of the scene, without any part in its examples."""
+        team_id = self.team_of_author()
+
+        def make(session: Session) -> int:
+            row = session.scalar(select(Competition))
+            if row is None:
+                current = session.scalars(select(Round).where(Round.task_id == "nli", Round.number == 1)).one()
+                row = Competition(task_id="nli", round_id=current.id, name="Cup", budget=3, least_examples=1)
+                row.most_members, row.starts_at, row.ends_at = 3, now() - timedelta(days=2), now() - timedelta(days=1)
+                session.add(row)
+                session.flush()
+            if session.get(CompetitionEntry, (row.id, team_id)) is None:
+                session.add(CompetitionEntry(competition_id=row.id, team_id=team_id))
+            row.finished_at = row.report = None
+            session.flush()
+            if finished:
+                competitions.finish(session, None, row.id)
+            return row.id
+
+        return self.database.write(make)
 
     def picture(self) -> str:
         """A picture that the context shows."""
@@ -164,6 +212,23 @@ class Props:
         return self.database.write(
             lambda session: bulk.act(session, None, "nli", "label", "odd", [self.scene.example]).id
         )
+
+    def adjudication(self, role: str) -> int:
+        """A decision on the example, by the one who asks where they may decide, else by the owner."""
+
+        def make(session: Session) -> int:
+            number = self.ids[NAMES[role if role in ("expert", "moderator", "admin") else "owner"]]
+            cast = Validation(example_id=self.scene.example, person_id=number,
+                              vote="correct", by_owner=True, values={})  # fmt: skip
+            session.add(cast)
+            session.flush()
+            decision = Adjudication(task_id="nli", example_id=self.scene.example, validation_id=cast.id,
+                                    verdict="correct", reason="It follows.", by=number)  # fmt: skip
+            session.add(decision)
+            session.flush()
+            return decision.id
+
+        return self.database.write(make)
 
     def announcement(self) -> int:
         """Something that the owner announced."""

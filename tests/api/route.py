@@ -19,6 +19,7 @@ MAY = {
     "author": {"author"},
     "submitter": {"author", "admin"},  # of the private submission that `author` sent, and of its evaluations
     "keeper": {"author", "admin"},  # of a board of the author's own
+    "expert": {"expert", "moderator", "owner", "admin"},
     "moderator": {"moderator", "owner", "admin"},
     "owner": {"owner", "admin"},
     "admin": {"admin"},
@@ -47,4 +48,4 @@ def scope_of(method: str, route: Route) -> str:
     """The scope that a route of the API needs: `read` for GET, else by who may, where the line says nothing else."""
     if route.scope or method == "GET":
         return route.scope or "read"
-    return "manage" if route.who in ("moderator", "owner", "admin") else "annotate"
+    return "manage" if route.who in ("expert", "moderator", "owner", "admin") else "annotate"

@@ -68,6 +68,15 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("POST", "/api/v1/tasks/{task}/roles"): Route("owner", json={"username": "mia", "role": None}),
     ("GET", "/api/v1/tasks/{task}/people"): Route("moderator"),
     ("POST", "/api/v1/tasks/{task}/warnings"): Route("moderator", json={"person": "{mia}", "text": "Be kind."}),
+    ("GET", "/api/v1/tasks/{task}/adjudications"): Route("expert", scope="manage"),
+    ("POST", "/api/v1/examples/{id}/adjudications"): Route(
+        "expert", scope="manage", json={"verdict": "correct", "reason": "It follows."}
+    ),
+    ("DELETE", "/api/v1/tasks/{task}/adjudications/{decision}"): Route("expert", scope="manage"),
+    ("GET", "/tasks/{task}/adjudicate"): Route("expert"),
+    ("GET", "/tasks/{task}/adjudications.csv"): Route("expert"),
+    ("POST", "/tasks/{task}/adjudicate/{id}"): Route("expert", form={"verdict": "correct", "reason": "It follows."}),
+    ("POST", "/tasks/{task}/adjudications/{decision}/undo"): Route("expert", form={}),
     ("GET", "/api/v1/tasks/{task}/quality"): Route("moderator", scope="manage"),
     ("POST", "/api/v1/tasks/{task}/quality"): Route("moderator", scope="manage"),
     ("GET", "/api/v1/tasks/{task}/rounds/{n}/rule"): Route("moderator", scope="manage"),

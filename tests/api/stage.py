@@ -72,6 +72,8 @@ class Stage(Props):
             known |= {"name": "small", "axis": "robustness"}
         if "{measure}" in path:
             known |= self.measured()
+        if "/adjudications/{decision}" in path:
+            known["decision"] = self.adjudication(role)
         if "/webhooks" in path:
             known["id"], known["delivery"] = self.webhook(role, "nli" if "{task}" in path else None)
             return path.format(**(known | {"act": "off"}))
@@ -84,6 +86,10 @@ class Stage(Props):
         if "/identities/" in path:
             known["id"] = self.identity_of(role)
             return path.format(**known)
+        if "/teams/" in path and "{" in path:
+            return path.format(id=self.team_of_author(), person_id=self.student, secret=self.team_secret)
+        if "/competitions/{id}" in path:
+            return path.format(id=self.competition("/report" in path), team_id=self.team_of_author())
         if "/classes/{id}" in path:
             return path.format(id=self.class_of_author(), person_id=self.student)
         if "/admin/jobs" in path:
@@ -169,6 +175,9 @@ class Stage(Props):
             return {name: self.filled(value) for name, value in body.items()}
         if body == "{context}":
             return self.scene.given["id"]
+        if body in ("{team}", "{team_secret}"):
+            team = self.team_of_author()
+            return team if body == "{team}" else self.team_secret
         if body == "{secret}":
             return self.invitation()[1]
         if isinstance(body, str) and body.startswith("{") and body[1:-1] in self.ids:

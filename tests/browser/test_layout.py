@@ -11,9 +11,9 @@ from tests.browser.test_public_pages import CUT, SIDEWAYS, VIEWS
 from tests.small_demo import prepare_home
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
-LISTS = ("/models", "/evaluate", "/datasets", "/tasks/nli/rounds/1")
+LISTS = ("/models", "/evaluate", "/datasets")
 PAGES = [
-    *("/", "/tasks", "/leaderboards", "/models/nli-minilm", "/models/compare", *LISTS[:3]),
+    *("/", "/tasks", "/leaderboards", "/models/nli-minilm", "/models/compare", "/badges", *LISTS),
     *(
         f"/tasks/nli{page}"
         for page in (

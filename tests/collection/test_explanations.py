@@ -10,6 +10,8 @@ import yaml
 from dynabench.collection.tables import Explanation
 from dynabench.rounds import service
 from dynabench.tasks import shipped_tasks
+from dynabench.tasks.fields import build_field
+from dynabench.tasks.fields.base import FieldError
 from tests.collection.conftest import draw, send
 from tests.conftest import Browser
 
@@ -119,3 +121,59 @@ def test_the_model_that_was_not_fooled_is_asked_about_where_the_task_says_so(own
         )
         assert question in answer.text
         assert ("Why was the model not fooled?" in answer.text) is (label == "positive")
+
+
+STEPS = {
+    "name": "steps",
+    "type": "group",
+    "repeat": 3,
+    "at_least": 2,
+    "fields": [
+        {"name": "part", "type": "text", "max_length": 20},
+        {"name": "kind", "type": "choice", "options": ["irony", "negation"]},
+        {"name": "note", "type": "text", "required": False},
+    ],
+}
+WHOLE = [{"part": "So", "kind": "irony"}, {"part": "good", "kind": "negation", "note": "Perhaps."}]
+
+
+@pytest.mark.parametrize("required", [True, False])
+@pytest.mark.parametrize(
+    "steps",
+    [
+        [{"part": "So"}],
+        [{"part": "So", "kind": "irony"}],
+        [{"kind": "irony"}, {"part": "good", "kind": "irony"}],
+        [{"note": "Later."}],
+    ],
+)
+def test_what_is_written_of_a_group_is_kept_and_does_not_count_until_it_is_whole(
+    asking, person, database, required, steps
+):
+    [shipped] = [task for task in shipped_tasks() if task.config.id == "sentiment"]
+    asking.post("/api/v1/tasks/sentiment/rounds/2/close")
+    config = yaml.safe_load(shipped.source) | {"ask": [{**STEPS, "required": required}]}
+    database.write(service.save_task, None, yaml.safe_dump(config))
+    assert asking.post("/api/v1/tasks/sentiment/rounds", json={"targets": ["sentiment-a"]}).status_code == 201
+    ada = person("ada")
+    example = write(ada)
+    saved = explain(ada, example, {"steps": steps})
+    assert saved.status_code == 201, saved.text
+    expected = {"values": {"steps": steps}, "complete": False, "answered": 0, "required": 1}
+    assert {key: saved.json()[key] for key in expected} == expected
+    assert explanation_of(ada, example) is None
+    assert explain(ada, example, {"steps": steps}, draft=False).status_code == 422
+    for wrong in ([{"kind": "wit"}], [{"part": "x" * 21}], [{"other": 1}], [{"part": "a"}] * 4, {"part": "a"}):
+        assert explain(ada, example, {"steps": wrong}).status_code == 422
+    assert explain(ada, example, {"steps": WHOLE}).json()["complete"]
+    assert explanation_of(ada, example) == {"steps": WHOLE}
+
+
+def test_an_object_keeps_what_is_written_so_far():
+    field = build_field({**STEPS, "repeat": 0, "at_least": 1})
+    assert field.clean_draft({"part": "So", "kind": ""}) == {"part": "So"}
+    assert field.clean_draft({"part": " ", "kind": ""}) is None
+    assert not field.is_finished({"part": "So"})
+    assert field.is_finished({"part": "So", "kind": "irony"})
+    with pytest.raises(FieldError):
+        field.clean_draft({"kind": "wit"})

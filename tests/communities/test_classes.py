@@ -71,13 +71,14 @@ def test_a_class_of_thirty_writes_checks_is_graded_and_reset(client, ada, databa
         assert sent.status_code == 201, sent.text
         examples.append(sent.json()["id"])
     for caller in students:
-        item = caller.post("/api/v1/tasks/nli/validation/next")
-        if item.status_code == 200 and item.json():
-            caller.post(f"/api/v1/examples/{item.json()['id']}/votes", json={"vote": "correct"})
+        item = caller.post("/api/v1/tasks/nli/validations/next").json()
+        voted = caller.post(f"/api/v1/examples/{item['example_id']}/validations", json={"vote": "correct"})
+        assert voted.status_code == 201, voted.text
     rows = ada.get(f"/api/v1/classes/{group['id']}/students").json()["items"]
     assert [row["examples"] for row in rows] == [1] * 30
     assert sum(row["fooled"] for row in rows) == 30
-    assert all(row["grade"] in (50.0, 100.0) for row in rows)
+    assert [row["votes"] for row in rows] == [1] * 30
+    assert {row["grade"] for row in rows} == {100.0}
     own = students[0].get(f"/api/v1/classes/{group['id']}/students").json()["items"]
     assert [row["username"] for row in own] == [students[0].name], "a student reads nobody else's line"
     assert students[0].get(f"/api/v1/classes/{group['id']}").json()["join_code"] is None

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 
 MODULES = {
+    "competition": "dynabench.communities.competitions.taking_part",
     "media": "dynabench.collection.media_uploads",
     "suggestion": "dynabench.collection.assisting.service",
     "assistant": "dynabench.collection.assisting.service",
@@ -52,8 +53,8 @@ MODULES = {
     "near_duplicates": "dynabench.collection.near_duplicates",
 }
 """Modules of features, in the order in which they take part."""
-BEFORE = ("media", "suggestion", "conversation", "drawing")
-AFTER = ("assistant", "conversation", "program", "media", "judge", "seed", "near_duplicates")
+BEFORE = ("competition", "media", "suggestion", "conversation", "drawing")
+AFTER = ("assistant", "conversation", "program", "media", "judge", "seed", "near_duplicates", "competition")
 
 
 def features_of(config: TaskConfig, body: ExampleIn, handout: Any) -> frozenset[str]:
@@ -65,6 +66,7 @@ def features_of(config: TaskConfig, body: ExampleIn, handout: Any) -> frozenset[
         if plan.offers_assistant(handout.arms, handout.handout_arm):
             names |= {"assistant"}
     present = {"suggestion": body.suggestion is not None, "program": body.program, "seed": handout.handout_seed_id}
+    present["competition"] = handout.competition
     if any(present.values()):
         names |= {name for name, value in present.items() if value}
     return names

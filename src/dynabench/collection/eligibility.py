@@ -22,9 +22,14 @@ from dynabench.rounds import queries as round_queries
 from dynabench.rounds.plan import Limits, Plan, parse_plan
 from dynabench.rounds.tables import Round, RoundPerson
 
+COMPETITIONS = "dynabench.communities.competitions.taking_part"
+"""The rules of rounds in which teams compete: of a higher level, imported for such rounds alone."""
+
 
 def admit(session: Session, person: Person | None, round_: Round, *, sandbox: bool = False) -> None:
     """Refuse whoever may not write in a round, or (but in the sandbox) has written as much as they may or is paid."""
+    if round_.competition:
+        importlib.import_module(COMPETITIONS).admit(session, person, round_.id, sandbox)
     if person is not None and not sandbox:
         refuse_unpaid(session, person, round_.id)
     if not round_.plan:

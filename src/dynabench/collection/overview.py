@@ -216,7 +216,7 @@ def task_page(session: Session, task_id: str) -> dict[str, Any]:
     }
 
 
-TOP_WRITERS = 5
+TOP_WRITERS = 3
 
 
 def round_page(session: Session, viewer: Person | None, task_id: str, number: int) -> dict[str, Any]:

@@ -282,6 +282,7 @@ def _draft_handout() -> Select[Any]:
         Round.fooled_when,
         Round.arms,
         Round.plan,
+        Round.competition,
     ]
     names = ("id", "goal", "start", "initial", "arm", "seed_id", "made_from", "at")
     columns += [getattr(Handout, name).label(f"handout_{name}") for name in names]

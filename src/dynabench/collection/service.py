@@ -181,7 +181,10 @@ def fooled(session: Session, example_id: int) -> bool | None:
 
 @dataclass(frozen=True)
 class SavedExplanation:
-    """An explanation as it was saved, with how many of the answers that the task requires it has."""
+    """An explanation as it was saved, with how many of the answers that the task requires it has.
+
+    An optional answer that was begun is required, too.
+    """
 
     explanation: Explanation
     answered: int
@@ -193,7 +196,7 @@ def explain(
 ) -> SavedExplanation:
     """Keep what the author says of their example; a later explanation takes the place of this one.
 
-    A `draft` may lack required answers: it is kept for its author, and counts once it has them all.
+    A `draft` may lack required answers and parts of them: it is kept for its author, and counts once it has them all.
     """
     example = eligibility.own_example(session, person, example_id)
     current = session.get_one(Round, example.round_id, with_for_update={"read": True})
@@ -210,7 +213,9 @@ def explain(
     cleaned = config.clean_ask(values, fooled=model_fooled, draft=draft, **facts)
     around = {**context, **example.input, **example.answer}
     required = config.required_questions(cleaned, fooled=model_fooled, around=around)
-    answered = sum(name in cleaned for name in required)
+    unfinished = set(config.unfinished_answers(cleaned, around=around))
+    required = [*required, *sorted(unfinished.difference(required))]
+    answered = sum(name in cleaned and name not in unfinished for name in required)
     latest = session.scalar(queries.explanation(example.id))
     if latest is not None and latest.values == cleaned:
         return SavedExplanation(latest, answered, len(required))  # pages save each field when it is left

@@ -74,6 +74,7 @@ class Action(StrEnum):
     RELEASE_ROUND = auto()
     MEASURE_ROUND = auto()
     RUN_CYCLE = auto()
+    RUN_COMPETITION = auto()
     RUN_STUDIES = auto()
     MANAGE_CONTEXTS = auto()
     IMPORT_DATA = auto()
@@ -94,6 +95,7 @@ class Action(StrEnum):
     WITHDRAW_PROPOSAL = auto()
     SEE_IMPORT = auto()
     MANAGE_CLASS = auto()
+    MANAGE_TEAM = auto()
     # Running the site
     CREATE_TASK = auto()
     CREATE_CLASS = auto()
@@ -172,6 +174,7 @@ RULES: dict[Action, AccessRule] = {
     Action.RELEASE_ROUND: OWNERS,
     Action.MEASURE_ROUND: OWNERS,
     Action.RUN_CYCLE: OWNERS,
+    Action.RUN_COMPETITION: OWNERS,
     Action.RUN_STUDIES: OWNERS,
     Action.MANAGE_CONTEXTS: OWNERS,
     Action.IMPORT_DATA: OWNERS,
@@ -194,6 +197,7 @@ RULES: dict[Action, AccessRule] = {
     ),
     Action.SEE_IMPORT: AUTHORS,
     Action.MANAGE_CLASS: AccessRule(_AUTHOR, _("Only the teacher of this class can do this.")),
+    Action.MANAGE_TEAM: AccessRule(_AUTHOR, _("Only the captain of this team can do this.")),
     # Running the site
     Action.CREATE_TASK: AccessRule(
         _ADMIN, _("Only administrators can create tasks. Propose the task with POST /proposals.")

@@ -1,16 +1,17 @@
-"""Annotator quality as JSON: estimates of a task or round, and the rule of its verdicts."""
+"""Annotator quality as JSON: estimates of a task or round, the rule of its verdicts, and disputed examples."""
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query
 from pydantic import Field
 from sqlalchemy.orm import Session
 
-from dynabench.kit.api import Db
+from dynabench.kit.api import After, Db, Limit
 from dynabench.kit.schemas import RowModel, StrictModel
+from dynabench.kit.security import RowId
 from dynabench.people.accounts.auth import Member, needs, scope
-from dynabench.quality import service, verdict_rules
+from dynabench.quality import adjudication, service, verdict_rules
 from dynabench.rounds.schemas import Number
 from dynabench.stats.verdict import VerdictRule
 from dynabench.validation.validators_api import VoteShareOut
@@ -147,3 +148,87 @@ async def choose_verdict_rule(db: Db, task: str, n: Number, body: RuleIn, person
         return RuleStateOut.model_validate(verdict_rules.read_rule(session, person, task, n))
 
     return await db.awrite(write)
+
+
+class SideVoteOut(RowModel):
+    """One vote on a side of a case, without the validator's name."""
+
+    blind_answer: dict[str, Any] | None
+    values: dict[str, Any] = Field(description="Answers to the task's questions beside the vote.")
+
+
+class DisputedCaseOut(RowModel):
+    """An example whose votes differ, with the votes by label."""
+
+    example: int
+    round: int
+    context: dict[str, Any]
+    input: dict[str, Any]
+    answer: dict[str, Any] = Field(description="The author's.")
+    explanation: dict[str, Any] | None
+    sides: dict[str, list[SideVoteOut]]
+
+
+class AdjudicationIn(StrictModel):
+    """The decision of an expert on an example."""
+
+    verdict: Literal["correct", "incorrect", "flagged"]
+    reason: str = Field(max_length=4000, description="At most 500 characters; experts and owners read it.")
+
+
+class AdjudicationOut(RowModel):
+    """A decision of an expert."""
+
+    id: int
+    example_id: int
+    verdict: str
+    reason: str
+    at: datetime
+    revoked_at: datetime | None
+
+
+def _case_out(case: adjudication.DisputedCase) -> DisputedCaseOut:
+    seen = case.seen
+    return DisputedCaseOut(
+        example=seen.example.id,
+        round=seen.round.number,
+        context=seen.config.shown_context(seen.context.values),
+        input=seen.example.input,
+        answer=seen.example.answer,
+        explanation=seen.explanation,
+        sides={label: [SideVoteOut.model_validate(vote) for vote in votes] for label, votes in case.sides.items()},
+    )
+
+
+@router.get("/tasks/{task}/adjudications")
+@needs("manage")
+async def list_disputed(
+    db: Db,
+    task: str,
+    person: Member,
+    which: Annotated[Literal["disputed", "split"], Query()] = "disputed",
+    before: After = None,
+    limit: Limit = 20,
+) -> list[DisputedCaseOut]:
+    """Examples whose validators disagree, newest first, below the example `before` (experts, moderators, owners)."""
+
+    def read(session: Session) -> list[DisputedCaseOut]:
+        return list(map(_case_out, adjudication.list_cases(session, person, task, which, before, limit)))
+
+    return await db.aread(read)
+
+
+@router.post("/examples/{id}/adjudications", status_code=201)
+@needs("manage")
+async def decide(db: Db, id: RowId, body: AdjudicationIn, person: Member) -> AdjudicationOut:
+    """Decide about an example in place of its votes (experts, moderators, owners)."""
+    return AdjudicationOut.model_validate(
+        await db.awrite(adjudication.decide_case, person, id, body.verdict, body.reason)
+    )
+
+
+@router.delete("/tasks/{task}/adjudications/{decision}")
+@needs("manage")
+async def revoke(db: Db, task: str, decision: RowId, person: Member) -> AdjudicationOut:
+    """Take a decision back (its expert, or an owner); the votes decide again."""
+    return AdjudicationOut.model_validate(await db.awrite(adjudication.revoke_decision, person, task, decision))

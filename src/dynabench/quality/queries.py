@@ -7,9 +7,10 @@ from sqlalchemy import Select, func, select
 
 from dynabench.collection.tables import Standing
 from dynabench.people.accounts.tables import Person
-from dynabench.quality.tables import QualityEstimate
+from dynabench.quality.tables import Adjudication, QualityEstimate
 from dynabench.rounds.tables import Round
-from dynabench.validation.queries import UNDONE, VALIDATED
+from dynabench.stats.verdict import Verdict
+from dynabench.validation.queries import OPEN, UNDONE, VALIDATED
 from dynabench.validation.tables import Validation
 
 NEWEST = 5_000
@@ -59,3 +60,50 @@ def voted_examples(round_id: int, after: int, limit: int) -> Select[int]:
         .order_by(Standing.example_id)
         .limit(limit)
     )
+
+
+def _undecided(task_id: str, person_id: int, before: int | None) -> list[Any]:
+    mine = select(Validation.id).where(Validation.example_id == Standing.example_id, Validation.person_id == person_id)
+    conditions = [
+        *(Round.task_id == task_id, Round.state.in_(VALIDATED), Standing.author_id != person_id),
+        *(~Standing.retracted, ~Standing.hidden, ~mine.where(~UNDONE).exists()),
+    ]
+    return conditions if before is None else [*conditions, Standing.example_id < before]
+
+
+def disputed_examples(task_id: str, person_id: int, before: int | None, limit: int) -> Select[int]:
+    """Select the newest examples of a task whose votes are used up without a verdict, that a person may decide about.
+
+    A walk over the standings of the task's rounds that are validated.
+    """
+    return (
+        select(Standing.example_id)
+        .join(Round, Round.id == Standing.round_id)
+        .where(*_undecided(task_id, person_id, before), Standing.verdict == Verdict.DISPUTED)
+        .order_by(Standing.example_id.desc())
+        .limit(limit)
+    )
+
+
+def split_examples(task_id: str, person_id: int, before: int | None, limit: int) -> Select[int]:
+    """Select the newest open examples of a task whose votes differ, that a person may decide about.
+
+    A walk over the open standings of the task's rounds, and the votes of each.
+    """
+    kinds = select(func.count(Validation.vote.distinct())).where(Validation.example_id == Standing.example_id, ~UNDONE)
+    return (
+        select(Standing.example_id)
+        .join(Round, Round.id == Standing.round_id)
+        .where(*_undecided(task_id, person_id, before), OPEN, Standing.votes > 1, kinds.scalar_subquery() > 1)
+        .order_by(Standing.example_id.desc())
+        .limit(limit)
+    )
+
+
+def adjudications(task_id: str, before: int | None, limit: int) -> Select[Adjudication, Person]:
+    """The newest decisions of experts in a task, with who decided: one range of an index."""
+    joined = select(Adjudication, Person).outerjoin(Person, Person.id == Adjudication.by)
+    mine = joined.where(Adjudication.task_id == task_id)
+    if before is not None:
+        mine = mine.where(Adjudication.id < before)
+    return mine.order_by(Adjudication.id.desc()).limit(limit)

@@ -1,9 +1,9 @@
-"""Stored estimates of annotator quality, and the rule by which the votes of a round decide."""
+"""Stored estimates of annotator quality, rules of verdicts, and decisions of experts on disputed examples."""
 
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ForeignKey, String
+from sqlalchemy import ForeignKey, Index, String
 from sqlalchemy.orm import Mapped, mapped_column
 
 from dynabench.kit.db import Base, Key, now
@@ -42,3 +42,21 @@ class VerdictRuleChoice(Base):
     by: Mapped[int | None] = mapped_column(ForeignKey("people.id", ondelete="SET NULL"))
     job_id: Mapped[str | None] = mapped_column(ForeignKey("jobs.id", ondelete="SET NULL"))
     at: Mapped[datetime] = mapped_column(default=now)
+
+
+class Adjudication(Base):
+    """An expert's decision on an example, with its reason; the decision itself is the vote `validation_id`."""
+
+    __tablename__ = "adjudications"
+
+    id: Mapped[int] = mapped_column(Key, primary_key=True)
+    task_id: Mapped[str] = mapped_column(ForeignKey("tasks.id"))
+    example_id: Mapped[int] = mapped_column(ForeignKey("examples.id"), index=True)
+    validation_id: Mapped[int] = mapped_column(ForeignKey("validations.id"), unique=True)
+    verdict: Mapped[str] = mapped_column(String(10))
+    reason: Mapped[str] = mapped_column(String(500))
+    by: Mapped[int | None] = mapped_column(ForeignKey("people.id", ondelete="SET NULL"))
+    at: Mapped[datetime] = mapped_column(default=now)
+    revoked_at: Mapped[datetime | None]
+
+    __table_args__ = (Index("ix_adjudications_task", "task_id", "id"),)

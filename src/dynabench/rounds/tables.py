@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint, text
+from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint, false, text
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from dynabench.kit.db import Base, Key, now
@@ -76,6 +76,7 @@ class Round(Base):
     version that judges answers, where the task's rule has one. `plan` says when, how much, by whom and on which
     contexts (`rounds.plan.Plan`). `vote_weight` is the weight of a validator's first vote where the round weighs votes
     by reliability, null where all votes count the same.
+    `competition` is true where teams compete in it (`communities.competitions`).
     """
 
     __tablename__ = "rounds"
@@ -91,6 +92,7 @@ class Round(Base):
     seed: Mapped[int] = mapped_column(default=lambda: secrets.randbelow(2**31))
     judge: Mapped[dict[str, Any] | None]
     plan: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    competition: Mapped[bool] = mapped_column(default=False, server_default=false())
     vote_weight: Mapped[float | None]
     opened_at: Mapped[datetime | None]
     closed_at: Mapped[datetime | None]

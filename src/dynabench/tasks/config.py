@@ -202,6 +202,11 @@ class TaskConfig(Section):
         facts = ConditionFacts(fooled, None, {**around, **values})
         return [field.name for field in self.ask if field.required and any_condition_holds(field.when, facts)]
 
+    def unfinished_answers(self, values: Values, *, around: Values) -> list[str]:
+        """Return the names of the questions after the outcome whose clean answers in a draft still lack a part."""
+        answered = [field for field in self.ask if field.name in values]
+        return [field.name for field in answered if not field.is_finished(values[field.name], {**around, **values})]
+
     def clean_validation(
         self,
         values: object,

@@ -2,7 +2,7 @@
 
 import importlib
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache
@@ -25,6 +25,8 @@ from dynabench.tasks import TaskConfig
 from dynabench.validation import queries
 from dynabench.validation.tables import Reservation, Validation
 
+COMPETITIONS = "dynabench.communities.competitions.taking_part"
+"""The rules of rounds in which teams compete: of a higher level, imported for such rounds alone."""
 LAST = 2**31 - 1  # the highest draw
 REMEMBER = timedelta(days=1)  # how long a blind place that ran out is kept; a judge's tells for good what was seen
 MOST_COUNTED = 100  # examples of a queue that are counted; a longer one is "100+"
@@ -96,11 +98,12 @@ def count_checks(session: Session, person: Person, task_id: str) -> int:
 
 @dataclass(frozen=True)
 class _Offered:
-    """A round whose examples somebody may check."""
+    """A round whose examples somebody may check, but for those of the person's own team in a competition."""
 
     id: int
     number: int
     config: TaskConfig
+    own_team: Collection[int] = ()
 
 
 def _offered(session: Session, person: Person, task_id: str) -> list[_Offered]:
@@ -111,7 +114,21 @@ def _offered(session: Session, person: Person, task_id: str) -> list[_Offered]:
     annotators = rounds.config_of(session, rows[0].shown_version).annotators
     may.require_admission(annotators, person, rows[0].role, rows[0].banned, checking=True)
     open_rows = [row for row in rows if row.id is not None]
-    return [_Offered(row.id, row.number, rounds.config_of(session, row.version_id)) for row in open_rows]
+    return [
+        _Offered(
+            row.id,
+            row.number,
+            rounds.config_of(session, row.version_id),
+            examples_of_own_team(session, row.id, person.id) if row.competition else (),
+        )
+        for row in open_rows
+    ]
+
+
+def examples_of_own_team(session: Session, round_id: int, person_id: int) -> Collection[int]:
+    """Return the examples of a round with a competition that a person's own teams wrote: others check them."""
+    examples: Collection[int] = importlib.import_module(COMPETITIONS).examples_of_own_team(session, round_id, person_id)
+    return examples
 
 
 @dataclass(frozen=True)
@@ -139,7 +156,12 @@ class _Asks:
             page = first if first is not None else self._queue(offered_round, after, high)
             first = None
             while page:
-                yield from (row.example_id for row in page if row.votes + row.taken < _quota(offered_round, row.votes))
+                yield from (
+                    row.example_id
+                    for row in page
+                    if row.votes + row.taken < _quota(offered_round, row.votes)
+                    and row.example_id not in offered_round.own_team
+                )
                 if len(page) < size:
                     break
                 after, size = (page[-1].draw, page[-1].example_id), MORE

@@ -188,7 +188,7 @@ def _asking() -> Select[Any]:
     current = Round.__table__.alias("current")
     collects = select(current.c.version_id).where(current.c.task_id == Task.id, current.c.state == RoundState.OPEN)
     version = func.coalesce(collects.limit(1).scalar_subquery(), Task.version_id)
-    columns = (Round.id, Round.number, Round.version_id)
+    columns = (Round.id, Round.number, Round.version_id, Round.competition)
     return (
         select(*columns, role.label("role"), banned.label("banned"), version.label("shown_version"))
         .select_from(Person)

@@ -55,7 +55,7 @@ class Outcome:
     predictions: Sequence[Prediction]
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Case:
     """An example with all that the rules ask of it; its standing is locked."""
 
@@ -96,6 +96,45 @@ def vote(session: Session, person: Person, example_id: int, ballot: Ballot) -> O
         count_blind(case.standing, label, +1)
     case.votes.append(cast)
     note_person(session, person.id)
+    return _outcome(session, case, cast)
+
+
+def decide(session: Session, person: Person, example_id: int, label: str) -> Outcome:
+    """Record the decision of an expert, which stands alone as an owner's vote does; the latest decision counts.
+
+    Refuses one's own example, and examples on which the expert's own vote stands.
+    """
+    case = _case(session, example_id)
+    if case.standing.author_id == person.id:
+        raise errors.Forbidden(_("This is your own example; another expert decides about it."))
+    may.require(session, person, Action.ADJUDICATE, case.round.task_id)
+    people.require_seat(session, person, case.round.task_id, checking=True)
+    if label not in LABELS:
+        raise errors.Invalid({"verdict": _("Choose one of %(value)s.", value=", ".join(sorted(LABELS)))})
+    if any(cast.person_id == person.id and not cast.by_owner for cast in case.votes):
+        raise errors.Conflict(_("You have voted on this example yourself; another expert decides about it."))
+    cast = Validation(example_id=example_id, person_id=person.id, vote=label, by_owner=True, values={})
+    session.add(cast)
+    session.flush()
+    case.votes.append(cast)
+    return _outcome(session, case, cast)
+
+
+def revoke(session: Session, person: Person, vote_id: int) -> Outcome:
+    """Take the decision of an expert back: the other votes decide again.
+
+    By the expert who made it, or by an owner.
+    """
+    cast = session.get(Validation, vote_id)
+    if cast is None or not cast.by_owner:
+        raise errors.NotFound(_("There is no such decision."))
+    case = _case(session, cast.example_id)
+    action = Action.ADJUDICATE if cast.person_id == person.id else Action.DECIDE_ALONE
+    may.require(session, person, action, case.round.task_id)
+    if all(vote.id != vote_id for vote in case.votes):
+        raise errors.Conflict(_("This decision was taken back already."))
+    session.add(Undo(validation_id=vote_id))
+    case.votes = [vote for vote in case.votes if vote.id != vote_id]
     return _outcome(session, case, cast)
 
 
@@ -196,6 +235,8 @@ def _case(session: Session, example_id: int) -> _Case:
 def _admit(session: Session, person: Person, case: _Case, as_owner: bool) -> None:
     if case.standing.author_id == person.id:
         raise errors.Forbidden(_("This is your own example; others check it."))
+    if case.round.competition and case.example.id in places.examples_of_own_team(session, case.round.id, person.id):
+        raise errors.Forbidden(_("This is an example of your own team; others check it."))
     people.require_seat(session, person, case.round.task_id, checking=True)
     if as_owner:
         may.require(session, person, Action.DECIDE_ALONE, case.round.task_id)

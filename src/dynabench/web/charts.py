@@ -253,12 +253,16 @@ def _height(share: float) -> float:
     return round(BOTTOM - (BOTTOM - TOP) * share, 1)
 
 
-def spread_labels(curves: Sequence[Curve]) -> list[Curve]:
-    """Return the curves with labels at their ends that do not stand on each other, in the same order."""
+def spread_labels(curves: Sequence[Curve], bottom: float = BOTTOM) -> list[Curve]:
+    """Return the curves with labels at their ends that do not stand on each other or below `bottom`, in order."""
+    order = sorted(range(len(curves)), key=lambda at: curves[at].points[-1][1])
     places: dict[int, float] = {}
     above = float("-inf")
-    for at in sorted(range(len(curves)), key=lambda at: curves[at].points[-1][1]):
+    for at in order:
         above = places[at] = max(curves[at].points[-1][1] + 4, above + LABEL_GAP)
+    below = bottom + 4 + LABEL_GAP
+    for at in reversed(order):  # those pushed below the axis move up again
+        below = places[at] = min(places[at], below - LABEL_GAP)
     return [
         Curve(curve.name, curve.points, curve.style, curve.band, round(places[at], 1), curve.extended)
         for at, curve in enumerate(curves)

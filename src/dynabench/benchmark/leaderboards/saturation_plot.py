@@ -41,7 +41,7 @@ def saturation_plot(steps: Mapping[int, Sequence[ClosedGap]]) -> LinePlot | None
         curves.append(Curve(name, points, f"m{(len(shown_lines) - place - 1) % MAX_ROUNDS + 1}", extended=True))
     heights = ((_height(-part / 4), f"\N{MINUS SIGN}{25 * part}%") for part in range(1, 5))
     return LinePlot(
-        tuple(spread_labels(curves)),
+        tuple(spread_labels(curves, BOTTOM)),
         tuple(_time_ticks(first, last)),
         tuple(heights),
         people=_height(0.0),

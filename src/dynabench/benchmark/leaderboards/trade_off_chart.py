@@ -1,7 +1,7 @@
 """The chart of two measures: points with intervals, a logarithmic axis for costs, the Pareto front as a step line."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import ceil, floor, log10
 
@@ -10,12 +10,12 @@ from dynabench.benchmark.leaderboards.board_views import ParetoPoint, Plot
 from dynabench.benchmark.standings import ScoreCell
 from dynabench.stats.rates import Rate
 from dynabench.web.filters import number
+from dynabench.web.label_placement import LINE, LabelBox, PlacedName, PointName, place_names
 
 START, END = 0, 100  # percent of the width
 TOP, BOTTOM = 16, 330  # pixels
 LOGARITHMIC = 10.0  # ratio of the largest to the least cost from which on its axis is logarithmic
-LABEL_GAP = 14
-NEAR = 40  # percent of the width within which names would stand on each other
+PEOPLE_NAME = 60.0  # pixels of the word that stands at the line of people
 
 
 @dataclass(frozen=True)
@@ -46,25 +46,29 @@ class Axis:
 
 @dataclass(frozen=True)
 class PlacedPoint:
-    """A model's place with the ends of its intervals (None where unknown), and where its name stands."""
+    """A model's place, the ends of its intervals (None where unknown), and its name (None where there is no room)."""
 
     point: ParetoPoint
     x: float
     y: float
     across: tuple[float, float] | None
     up: tuple[float, float] | None
-    label_y: float
+    name: PlacedName | None = None
 
 
 @dataclass(frozen=True)
 class TradeOffChart:
-    """Everything that the template draws; `front` are the points of the step line, `people` the height of people."""
+    """All that the template draws: `front` are the points of the step line, `people` is the height of people.
+
+    `unnamed` counts points whose names have no room.
+    """
 
     x: Axis
     y: Axis
     points: tuple[PlacedPoint, ...]
     front: str
     people: float | None
+    unnamed: int
 
 
 def trade_off_chart(plot: Plot, human: Rate) -> TradeOffChart | None:
@@ -74,8 +78,10 @@ def trade_off_chart(plot: Plot, human: Rate) -> TradeOffChart | None:
     people = 100 * human.value if human.value is not None and plot.y.name in ACCURACIES else None
     x = make_axis(plot.x, [point.x for point in plot.points], START, END)
     y = make_axis(plot.y, [point.y for point in plot.points], BOTTOM, TOP)
-    placed = spread_names([_place(point, plot, x, y) for point in plot.points])
-    return TradeOffChart(x, y, tuple(placed), step_line(placed, plot), y.place(people) if people is not None else None)
+    people_y = y.place(people) if people is not None else None
+    placed = name_points([_place(point, plot, x, y) for point in plot.points], people_y)
+    unnamed = sum(point.name is None for point in placed)
+    return TradeOffChart(x, y, tuple(placed), step_line(placed, plot), people_y, unnamed)
 
 
 def make_axis(metric: Measure, cells: Sequence[ScoreCell], first: float, last: float) -> Axis:
@@ -98,17 +104,17 @@ def _place(point: ParetoPoint, plot: Plot, x: Axis, y: Axis) -> PlacedPoint:
         for axis, cell, metric in ((x, point.x, plot.x), (y, point.y, plot.y))
     )
     at = x.place(point.x.value * plot.x.scale), y.place(point.y.value * plot.y.scale)
-    return PlacedPoint(point, *at, across, up, at[1] - 8)
+    return PlacedPoint(point, *at, across, up)
 
 
-def spread_names(points: Sequence[PlacedPoint]) -> list[PlacedPoint]:
-    """Return the points with names that do not stand on each other, from the top."""
-    spread: list[PlacedPoint] = []
-    for point in sorted(points, key=lambda point: point.y):
-        near = [other.label_y for other in spread if abs(other.x - point.x) < NEAR]
-        label = max([point.label_y, *(y + LABEL_GAP for y in near if abs(y - point.label_y) < LABEL_GAP)])
-        spread.append(PlacedPoint(point.point, point.x, point.y, point.across, point.up, round(label, 1)))
-    return spread
+def name_points(points: Sequence[PlacedPoint], people_y: float | None = None) -> list[PlacedPoint]:
+    """Return the points from the top with their names; those on the front have the first choice of a place."""
+    ordered = sorted(points, key=lambda point: (point.point.dominated, point.y, point.x, point.point.entrant.label))
+    word = [] if people_y is None else [LabelBox(0, 6, PEOPLE_NAME, people_y - 6 - LINE, people_y - 3)]
+    points_with_names = [PointName(point.x, point.y, point.point.entrant.label) for point in ordered]
+    names = place_names(points_with_names, 0, BOTTOM, word)
+    named = [replace(point, name=name) for point, name in zip(ordered, names, strict=True)]
+    return sorted(named, key=lambda point: point.y)
 
 
 def step_line(points: Sequence[PlacedPoint], plot: Plot) -> str:

@@ -47,6 +47,8 @@ def metadata() -> MetaData:
     import dynabench.collection.near_duplicates
     import dynabench.collection.tables
     import dynabench.communities.classes.tables
+    import dynabench.communities.competitions.tables
+    import dynabench.communities.teams.tables
     import dynabench.crowd.tables
     import dynabench.cycle.tables
     import dynabench.datasets.tables

@@ -13,6 +13,8 @@ from dynabench.recognition.badges.definitions import BADGES
 from dynabench.web import render
 
 router = APIRouter(include_in_schema=False)
+OPEN_FAMILIES = 3
+"""Families of badges that the page shows from the start; the ladders below are folded."""
 JUST_NOW = timedelta(seconds=5)
 """The time for which a badge is new: a result asks for news 2.5 and 7 seconds after it is shown."""
 
@@ -21,7 +23,7 @@ JUST_NOW = timedelta(seconds=5)
 async def badges(request: Request, db: Db, viewer: Viewer) -> Response:
     """All badges, with the viewer's progress."""
     families = await db.aread(views.badge_families, viewer.id if viewer else None)
-    return render(request, "badges/page.html", families=families)
+    return render(request, "badges/page.html", families=families, open_families=OPEN_FAMILIES)
 
 
 @router.get("/badges/news", name="badge_news")

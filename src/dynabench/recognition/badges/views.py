@@ -59,6 +59,11 @@ class BadgeFamily:
     title: str
     badges: Sequence[BadgeView]
 
+    @property
+    def earned(self) -> int:
+        """The number of badges that the viewer has."""
+        return sum(view.earned_at is not None for view in self.badges)
+
 
 def subject_name(session: Session, award: BadgeAward) -> str:
     """Return the subject of an award in words: a task's name, a model's name, a day; empty for the site."""

@@ -64,6 +64,7 @@ RAIL = (
             ("studies", _("Crowd studies"), False),
             ("payments", _("Payments"), False),
             ("cycle", _("Cycle"), False),
+            ("competitions", _("Competitions"), False),
             ("data", _("Import data"), False),
         ),
     ),

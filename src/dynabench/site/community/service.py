@@ -19,6 +19,8 @@ from dynabench.collection.search import Seen
 from dynabench.collection.tables import Example, Standing
 from dynabench.collection.withdrawal import withdraw
 from dynabench.communities.classes import service as classes
+from dynabench.communities.competitions import service as competitions
+from dynabench.communities.teams import service as teams
 from dynabench.datasets import library
 from dynabench.kit.settings import Settings
 from dynabench.people.accounts import service as accounts
@@ -63,6 +65,8 @@ def delete_own_account(session: Session, settings: Settings, person_id: int, *, 
     notices.forget_person(session, person_id)
     badges.forget_person(session, person_id)
     classes.forget_person(session, person_id)
+    teams.forget_person(session, person_id)
+    competitions.forget_person(session, person_id)
     registry.remove_keeper(session, person_id)
     submissions.detach_person(session, settings, person_id)
     library.forget_person(session, person_id)

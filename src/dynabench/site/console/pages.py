@@ -5,6 +5,7 @@ from fastapi import APIRouter
 from dynabench.announcements import manage
 from dynabench.benchmark.releases import pages as releases
 from dynabench.collection.manage import figures, people
+from dynabench.communities.competitions import manage as competitions
 from dynabench.crowd import manage as crowd
 from dynabench.cycle import finish_pages
 from dynabench.cycle import manage as cycle
@@ -25,6 +26,7 @@ ROUTERS = (
     rounds.router,
     releases.manage_router,
     cycle.router,
+    competitions.router,
     finish_pages.router,
     crowd.router,
     manage_contexts.router,

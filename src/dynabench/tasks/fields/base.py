@@ -143,6 +143,10 @@ class Field(Section, ABC):
             return None if raw is None else self.check(raw, beside)
         return None
 
+    def is_finished(self, value: object, beside: Values = NOTHING) -> bool:
+        """Return whether a clean value of a draft lacks nothing. Most fields keep no unfinished values."""
+        return value is not None
+
     @abstractmethod
     def check(self, raw: object, beside: Values) -> Any:
         """Return the stored form of `raw`, which is not None; None for an empty value. Raises FieldError."""

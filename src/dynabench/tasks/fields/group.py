@@ -89,11 +89,35 @@ class Group(Field):
         beside = self.beside(beside)
         if not self.repeat:
             return self._object(raw, beside)
+        return self._objects(raw, beside, self.at_least)
+
+    def clean_draft(self, raw: object, beside: Values = NOTHING) -> Any:
+        """Return what is written so far: objects may lack values, and a list may have too few objects."""
+        if raw is None:
+            return None
+        beside = self.beside(beside)
+        if not self.repeat:
+            return base.clean_fields(self.fields, raw, beside, draft=True) or None
+        return self._objects(raw, beside, 0, draft=True)
+
+    def is_finished(self, value: object, beside: Values = NOTHING) -> bool:
+        """Return whether no object of a draft lacks a value, and the list has enough of them."""
+        try:
+            return self.check(value, beside) is not None
+        except FieldError:
+            return False
+
+    def _object(self, raw: object, beside: Values) -> dict[str, Any] | None:
+        if isinstance(raw, Mapping) and not self.required and is_blank(raw):
+            return None
+        return base.clean_fields(self.fields, raw, beside) or None
+
+    def _objects(self, raw: object, beside: Values, least: int, *, draft: bool = False) -> list[dict[str, Any]] | None:
         if not isinstance(raw, list):
             raise FieldError(_("This must be a list of objects."))
         if not raw:
             return None
-        if not self.at_least <= len(raw) <= self.repeat:
+        if not least <= len(raw) <= self.repeat:
             least, most = self.at_least, self.repeat
             raise FieldError(
                 _("There are %(n)s entries; %(least)s to %(most)s are needed.", n=len(raw), least=least, most=most)
@@ -102,17 +126,12 @@ class Group(Field):
         problems: dict[str, str] = {}
         for index, row in enumerate(raw):
             try:
-                rows.append(base.clean_fields(self.fields, row, beside))
+                rows.append(base.clean_fields(self.fields, row, beside, draft=draft))
             except FieldError as error:
                 problems |= error.messages(str(index))
         if problems:
             raise FieldError(within=problems)
         return rows if any(rows) else None
-
-    def _object(self, raw: object, beside: Values) -> dict[str, Any] | None:
-        if isinstance(raw, Mapping) and not self.required and is_blank(raw):
-            return None
-        return base.clean_fields(self.fields, raw, beside) or None
 
     def read_form(self, posted: Mapping[str, Sequence[str]], name: str) -> object:
         """From inputs `name.field`, or `name.0.field` and so on; rows with nothing in them are left out."""
