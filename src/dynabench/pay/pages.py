@@ -1,5 +1,7 @@
 """The page on which a person reads their pay, and the line above the pages of a task that pays."""
 
+from typing import Any
+
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
@@ -19,7 +21,7 @@ router.include_router(manage.router)
 async def own_pay(request: Request, db: Db, person: Member) -> Response:
     """Show the person's earnings, time and hourly pay by round, with every line of the ledger."""
     rounds = await db.aread(reading.own_pay, person)
-    values = {
+    values: dict[str, Any] = {
         "rounds": rounds,
         "kinds": reading.KIND_NAMES,
         "states": reading.STATE_NAMES,

@@ -8,6 +8,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from dynabench.kit import errors
+from dynabench.kit.db import now
 from dynabench.kit.language import _
 from dynabench.pay import booking, queries
 from dynabench.pay.earnings import Earnings, earnings_of
@@ -174,7 +175,7 @@ def own_round_pay(session: Session, person: Person, round_: Round, *, lines: boo
     scheme = versions[-1].scheme
     bonuses = any(version.scheme.has_bonus for version in versions)
     work = read_work(session, round_, [person.id], bonuses=bonuses).get(person.id)
-    earned = compute_entitlements(work, versions, booking.now()) if work else []
+    earned = compute_entitlements(work, versions, now()) if work else []
     listed = list_lines(session, round_.id, person_id=person.id, limit=10_000)
     by_kind = _sum_by_kind(earned, listed)
     paid = sum(line.amount for line in listed if line.state == PaymentState.PAID)
