@@ -61,6 +61,8 @@ FEATURES = (
     "communities.classes",
     "communities.teams",
     "communities.competitions",
+    "communities.inspiration",
+    "communities.credits",
     "site.home",
     "site.live",
     "site.community",

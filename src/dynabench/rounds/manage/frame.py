@@ -65,6 +65,7 @@ RAIL = (
             ("payments", _("Payments"), False),
             ("cycle", _("Cycle"), False),
             ("competitions", _("Competitions"), False),
+            ("inspiration", _("Inspiration"), False),
             ("data", _("Import data"), False),
         ),
     ),
