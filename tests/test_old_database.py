@@ -29,11 +29,9 @@ NEW_TABLES = {
     *("example_changes", "demo_marks", "identities", "pending_logins", "second_factors", "worker_beats"),
     *("badge_awards", "contributions", "vote_exclusions"),
     *("quality_estimates", "verdict_rules", "adjudications"),
-    *("classes", "class_students"),
     *("classes", "class_students", "teams", "team_members", "competitions", "competition_entries"),
-    *("competition_people", "competition_examples"),
-    *("quality_estimates", "verdict_rules"),
-    *("studies", "participations", "crowd_credentials", "crowd_events", "consent_texts"),
+    *("competition_people", "competition_examples", "inspirations", "inspiration_rules", "credits"),
+    *("studies", "participations", "crowd_credentials", "crowd_events", "consent_texts", "bonus_orders"),
     *("pay_schemes", "payments", "payouts"),
 }
 POSTGRES_SCHEMA = (

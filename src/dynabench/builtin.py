@@ -83,5 +83,6 @@ def dynabench_adversaries() -> Mapping[str, str]:
 def dynabench_crowd_providers() -> "Iterable[CrowdProvider]":
     """The platforms of `crowd/providers`."""
     from dynabench.crowd.providers.generic import GenericPanel
+    from dynabench.crowd.providers.prolific import Prolific
 
-    return [GenericPanel()]
+    return [GenericPanel(), Prolific()]

@@ -74,4 +74,17 @@ COMPETITIONS: dict[tuple[str, str], Route] = {
     ("GET", "/api/v1/competitions/{id}/report"): Route("anyone"),
     ("DELETE", "/api/v1/competitions/{id}"): Route("owner"),
 }
-COMMUNITIES = CLASSES | TEAMS | COMPETITIONS
+INSPIRATION: dict[tuple[str, str], Route] = {
+    ("POST", "/handouts/{id}/inspiration"): Route("author", form={"tag": ""}),
+    ("GET", "/tasks/{task}/manage/inspiration"): Route("owner"),
+    ("POST", "/tasks/{task}/manage/inspiration"): Route("owner", form={"mode": "released"}),
+    ("GET", "/tasks/{task}/manage/rounds/{n}/inspiration.csv"): Route("owner"),
+    ("POST", "/api/v1/handouts/{id}/inspiration"): Route("author"),
+    ("PUT", "/api/v1/tasks/{task}/inspiration"): Route("owner", json={"mode": "released"}),
+    ("GET", "/api/v1/tasks/{task}/rounds/{n}/inspiration"): Route("owner", scope="manage"),
+    ("GET", "/settings/credit"): Route("member"),
+    ("POST", "/settings/credit"): Route("member", form={"mode": "none"}),
+    ("GET", "/api/v1/me/credit"): Route("member"),
+    ("PUT", "/api/v1/me/credit"): Route("member", json={"mode": "none"}, scope="account"),
+}
+COMMUNITIES = CLASSES | TEAMS | COMPETITIONS | INSPIRATION

@@ -28,7 +28,14 @@ from dynabench.communities.teams.tables import Team, TeamMember
 from dynabench.crowd import consent, entry, studies
 from dynabench.crowd.provider import Arrival
 from dynabench.crowd.studies import StudyPlan
-from dynabench.crowd.tables import Participation, ParticipationState, StudyState
+from dynabench.crowd.tables import (
+    BonusOrder,
+    BonusOrderState,
+    CrowdCredentials,
+    Participation,
+    ParticipationState,
+    StudyState,
+)
 from dynabench.datasets.archives import service as archives
 from dynabench.kit import security
 from dynabench.kit.db import Database, now
@@ -298,7 +305,12 @@ class Props:
             entry.enter_study(session, key, study.slug, Arrival("w1", "w1"))
             part = session.scalars(select(Participation).where(Participation.study_id == study.id)).one()
             part.state = ParticipationState.FINISHED
-            return {"task": "nli", "id": study.id, "slug": study.slug, "participant": part.id}
+            account = CrowdCredentials(task_id="nli", provider="prolific", name="lab", sealed="")
+            order = BonusOrder(study_id=study.id, payouts=[], state=BonusOrderState.UNDECIDED)
+            session.add_all([account, order])
+            session.flush()
+            numbers = {"participant": part.id, "account": account.id, "order": order.id}
+            return {"task": "nli", "id": study.id, "slug": study.slug} | numbers
 
         return self.database.write(make)
 

@@ -86,6 +86,8 @@ class Stage(Props):
         if "/identities/" in path:
             known["id"] = self.identity_of(role)
             return path.format(**known)
+        if path.endswith("/handouts/{id}/inspiration"):
+            return path.format(id=self.scene.given["handout"])
         if "/teams/" in path and "{" in path:
             return path.format(id=self.team_of_author(), person_id=self.student, secret=self.team_secret)
         if "/competitions/{id}" in path:
@@ -113,8 +115,9 @@ class Stage(Props):
             known |= {"task": "done", "turn": 1}
         if "{secret}" in path:
             known["secret"] = self.invitation()[1]
-        if "/studies" in path:
-            return path.format(**self.study(), act="pause", decision="approve")
+        if "/studies" in path or "/crowd" in path:
+            act = {"act": "pause", "decision": "unpaid" if "{order}" in path else "approve", "provider": "prolific"}
+            return path.format(**self.study(), **act)
         if "{slug}" in path:
             known["slug"] = self.kept("forks" if "/forks/" in path else "snapshots")
         if "/rows/{id}" in path:

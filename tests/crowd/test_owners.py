@@ -92,10 +92,8 @@ def test_a_decision_reaches_the_platform_again_until_it_is_known(make_study, wor
     calls = []
     provider = all_providers()["generic"]
     monkeypatch.setattr(type(provider), "approve", lambda self, *values: calls.append(values[2].worker))
-    monkeypatch.setattr(crowd_jobs.jobs, "_database", database)
-    monkeypatch.setattr(crowd_jobs, "get_settings", lambda: settings)
     payload = {"participation": part, "approve": True, "reason": "", "category": "other"}
-    crowd_jobs.send_decision(payload)
+    crowd_jobs.send_decision(database, settings, payload)
     crowd_jobs.resend_decisions(database, settings)
     assert calls == ["w1"]
     assert queued() == 2, "the platform knows"

@@ -1,5 +1,6 @@
 """The create page: the annotator's context, their tries on it, and the outcome of the last try."""
 
+import importlib
 import random
 import uuid
 from collections.abc import Mapping
@@ -46,7 +47,14 @@ async def prepare_page(
     if await db.aread(_collects, person, task):
         handout = await _handout(request, None if sandbox else person, task, posted, fresh)
     page_values = await db.aread(values, person, task, sandbox, posted, handout)
+    page_values["inspires"] = bool(page_values.get("live")) and await db.aread(_is_inspiring, task)
     return page_values | {"checks": await checks_left(request, person, task)}
+
+
+def _is_inspiring(session: Session, task: str) -> bool:
+    """Tell whether the page offers examples of others; the rule is of a higher level."""
+    offered: bool = importlib.import_module("dynabench.communities.inspiration.service").is_offered(session, task)
+    return offered
 
 
 async def checks_left(request: Request, person: Person | None, task: str) -> int | None:

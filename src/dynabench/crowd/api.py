@@ -1,9 +1,11 @@
 """Studies, participants and consent texts as JSON, for a task's owners."""
 
+from anyio import to_thread
 from fastapi import APIRouter, Depends, Request
 from sqlalchemy.orm import Session
 
-from dynabench.crowd import consent, participants, participation, studies
+from dynabench.crowd import consent, lifecycle, participants, participation, reconciling, studies
+from dynabench.crowd.provider import all_providers
 from dynabench.crowd.schemas import (
     ConsentIn,
     ConsentOut,
@@ -20,6 +22,7 @@ from dynabench.crowd.tables import ParticipationState, Study, StudyState
 from dynabench.crowd.work import work_of
 from dynabench.kit import errors
 from dynabench.kit.api import After, AppSettings, Db, Limit
+from dynabench.kit.db import now
 from dynabench.kit.language import _
 from dynabench.kit.security import RowId
 from dynabench.people.accounts.auth import Member, scope
@@ -96,11 +99,10 @@ async def delete_study(db: Db, task: str, id: RowId, person: Member) -> None:
 async def move_study(request: Request, db: Db, task: str, id: RowId, body: StudyStateIn, person: Member) -> StudyOut:
     """Publish, pause or stop a study (owners)."""
 
-    def write(session: Session) -> StudyOut:
-        study = studies.move_study(session, person, task, id, StudyState(body.state))
-        return _out(session, study, _address(request))
-
-    return await db.awrite(write)
+    settings, to = request.app.state.settings, StudyState(body.state)
+    study = await get_study(request, db, task, id, person)
+    await to_thread.run_sync(lifecycle.lead_study, db, settings, person, task, id, to, study.entry)
+    return await get_study(request, db, task, id, person)
 
 
 @router.get("/tasks/{task}/studies/{id}/participants")
@@ -159,3 +161,15 @@ async def save_consent(db: Db, task: str, body: ConsentIn, person: Member) -> Co
         return ConsentOut(version=text.version, text=text.text)
 
     return await db.awrite(write)
+
+
+@router.post("/crowd/{provider}/{account}/events", status_code=204)
+async def receive_events(request: Request, db: Db, provider: str, account: RowId) -> None:
+    """Receive a crowd platform's signed webhook; each event counts once, and forged or old ones are refused."""
+    settings, body = request.app.state.settings, await request.body()
+    known_provider = all_providers().get(provider)
+    if known_provider is None:
+        raise errors.NotFound(_("There is no such crowd platform."))
+    task, secret = await db.aread(reconciling.find_webhook_secret, settings.key, provider, account)
+    events = known_provider.read_events(secret, dict(request.headers), body, now())
+    await db.awrite(reconciling.take_events, task, provider, events)

@@ -1,7 +1,7 @@
-"""Decisions on participations, carried to the platform by durable jobs.
+"""Jobs of studies: decisions sent to the platform, bonuses paid, submissions compared.
 
-A decision is recorded first and carried out afterwards. Providers take the same decision twice without harm, so a job
-that was killed, or whose answer was lost, simply runs again.
+What is to be done is recorded first. Calls that platforms take twice without harm are simply made again after a crash;
+the one that they do not, the payment of bonuses, is guarded by `crowd.bonuses`.
 """
 
 from datetime import timedelta
@@ -11,54 +11,82 @@ from dbos import DBOS
 from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
-from dynabench.crowd import entry, studies
+from dynabench.crowd import accounts, bonuses, entry, lifecycle, reconciling
+from dynabench.crowd.lifecycle import StudyCall
 from dynabench.crowd.participation import SYNC_JOB
-from dynabench.crowd.provider import CrowdProvider, StudyFacts, WorkSubmission, WorkSubmissionState
-from dynabench.crowd.tables import Participation, ParticipationState, Study
+from dynabench.crowd.provider import WorkSubmission, WorkSubmissionState
+from dynabench.crowd.tables import BonusOrder, Participation, ParticipationState
 from dynabench.kit import jobs
 from dynabench.kit.db import Database, now
 from dynabench.kit.settings import Settings, get_settings
 
 AGAIN = timedelta(minutes=5)
 """Time after which a decision that has not reached its platform is sent again."""
+CHECKED_EVERY = timedelta(minutes=1)
+"""Time between two looks at an order of bonuses that is not settled."""
 DECIDED = (ParticipationState.APPROVED, ParticipationState.REJECTED)
 
 
-def _read(session: Session, key: bytes, id: int) -> tuple[CrowdProvider, StudyFacts, WorkSubmission] | None:
+def _read(session: Session, key: bytes, id: int) -> tuple[StudyCall, WorkSubmission] | None:
     participation = session.get(Participation, id)
-    if participation is None:
+    if participation is None or participation.state not in DECIDED:
         return None
-    study = session.get_one(Study, participation.study_id)
     worker = entry.worker_id(key, participation)
     submission = WorkSubmission(participation.external_session, worker, WorkSubmissionState.SUBMITTED)
-    return studies.provider_of(study), studies.facts_of(study), submission
+    return lifecycle.read_call(session, key, participation.study_id), submission
 
 
-def _note(session: Session, id: int, state: str) -> None:
+def _note(session: Session, id: int, state: ParticipationState) -> None:
     participation = session.get_one(Participation, id, with_for_update=True)
-    participation.synced_state, participation.synced_at = state, now()
+    participation.synced_state, participation.synced_at = state.value, now()
+    if state is ParticipationState.APPROVED:
+        reconciling.settle_reward(session, participation)
+
+
+def send_decision(database: Database, settings: Settings, payload: dict[str, Any]) -> None:
+    """Tell the platform of one decision, note that it knows, and enter a reward that it pays into the ledger."""
+    read = database.read(_read, settings.key, payload["participation"])
+    if read is None:
+        return
+    call, submission = read
+    with accounts.connected(settings, call.provider, call.secrets) as account:
+        if payload["approve"]:
+            call.provider.approve(account, call.facts, submission)
+        else:
+            call.provider.reject(account, call.facts, submission, payload["reason"], payload["category"])
+    state = ParticipationState.APPROVED if payload["approve"] else ParticipationState.REJECTED
+    database.write(_note, payload["participation"], state)
 
 
 @DBOS.step(name="decide_participation.send", retries_allowed=True, max_attempts=5)
-def send_decision(payload: dict[str, Any]) -> None:
-    """Tell the platform of one decision and note that it knows."""
-    key = get_settings().key
-    read = jobs.database().read(_read, key, payload["participation"])
-    if read is None:
-        return
-    provider, facts, submission = read
-    if payload["approve"]:
-        provider.approve(None, facts, submission)
-    else:
-        provider.reject(None, facts, submission, payload["reason"], payload["category"])
-    state = ParticipationState.APPROVED if payload["approve"] else ParticipationState.REJECTED
-    jobs.database().write(_note, payload["participation"], state.value)
+def _send_decision(payload: dict[str, Any]) -> None:
+    send_decision(jobs.database(), get_settings(), payload)
 
 
 def decide_participation(payload: dict[str, Any]) -> dict[str, Any]:
     """The workflow: `payload` names the `participation`, whether to `approve`, `reason` and `category`."""
-    send_decision(payload)
+    _send_decision(payload)
     return {}
+
+
+@DBOS.step(name="pay_bonuses.advance")
+def _advance_order(order: int) -> str:
+    return bonuses.advance_order(jobs.database(), get_settings(), order).value
+
+
+def pay_bonuses(payload: dict[str, Any]) -> dict[str, Any]:
+    """The workflow: `payload` names the `order`; what the platform has not settled yet is looked at again later."""
+    return {"state": _advance_order(payload["order"])}
+
+
+@DBOS.step(name="reconcile_study.compare")
+def _reconcile_study(study: int) -> int:
+    return reconciling.reconcile_study(jobs.database(), get_settings(), study).changed
+
+
+def reconcile_study(payload: dict[str, Any]) -> dict[str, Any]:
+    """The workflow: `payload` names the `study` whose submissions are compared with the platform's."""
+    return {"changed": _reconcile_study(payload["study"])}
 
 
 def _enqueue_unsent(session: Session) -> None:
@@ -80,7 +108,21 @@ def _enqueue_unsent(session: Session) -> None:
         participation.synced_at = now()
 
 
+def _enqueue_orders(session: Session) -> None:
+    seen_before = now() - CHECKED_EVERY
+    unsettled = select(BonusOrder).where(
+        BonusOrder.state.in_(bonuses.OPEN_STATES),
+        BonusOrder.created_at < seen_before,
+        or_(BonusOrder.checked_at.is_(None), BonusOrder.checked_at < seen_before),
+    )
+    for order in session.scalars(unsettled.limit(100).with_for_update(skip_locked=True)):
+        order.checked_at = now()
+        jobs.enqueue(session, bonuses.JOB, {"order": order.id})
+
+
 def resend_decisions(database: Database, settings: Settings) -> None:
-    """Send again the decisions that have not reached their platform, for the worker's round of keepers."""
+    """Go on with what has not reached its platform, for the worker's round of keepers."""
     del settings
     database.write(_enqueue_unsent)
+    database.write(_enqueue_orders)
+    database.write(reconciling.enqueue_due)

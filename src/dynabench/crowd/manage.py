@@ -4,20 +4,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
+from anyio import to_thread
 from fastapi import APIRouter, Form, Query, Request
 from sqlalchemy.orm import Session
 from starlette.datastructures import FormData
 from starlette.responses import Response
 
-from dynabench.crowd import consent, participants, participation, studies
+from dynabench.crowd import accounts, bonuses, consent, lifecycle, participants, participation, studies
+from dynabench.crowd import queries as queries_of_crowd
 from dynabench.crowd.participants import Participant
 from dynabench.crowd.provider import CrowdProvider, all_providers
+from dynabench.crowd.queries import orders_of
 from dynabench.crowd.settings_form import read_settings, setting_inputs
 from dynabench.crowd.studies import StudyPlan
-from dynabench.crowd.tables import ParticipationState, Study, StudyState
+from dynabench.crowd.tables import CrowdCredentials, ParticipationState, Study, StudyState
 from dynabench.crowd.work import Work, work_of
 from dynabench.kit import errors
 from dynabench.kit.api import AppSettings, Db, csv_response
+from dynabench.kit.db import Database
 from dynabench.kit.forms import Text, redirect, rejection
 from dynabench.kit.language import _
 from dynabench.kit.security import RowId
@@ -52,6 +56,21 @@ class StudyRow:
         return sum(self.counts.get(state, 0) for state in states)
 
 
+@dataclass(frozen=True)
+class PlatformRow:
+    """A platform with accounts, the account that the task has connected, and this site's address."""
+
+    provider: CrowdProvider
+    credentials: CrowdCredentials | None
+    site: str
+
+    @property
+    def events_address(self) -> str:
+        """The address to which the platform sends its webhooks."""
+        number = self.credentials.id if self.credentials else 0
+        return f"{self.site}/api/v1/crowd/{self.provider.name}/{number}/events"
+
+
 def _numbers(session: Session, task: str) -> dict[int, int]:
     return {round_.id: round_.number for round_ in session.scalars(queries.rounds(task))}
 
@@ -69,6 +88,11 @@ def _list(session: Session, owner: Person, task: str) -> dict[str, Any]:
         "consent_version": text.version if text else 0,
         "consent_text": text.text if text else consent.first_text(),
         "round_numbers": collecting,
+        "connected": {
+            name: credentials
+            for name in all_providers()
+            if (credentials := session.scalars(queries_of_crowd.credentials(task, name)).first())
+        },
     }
 
 
@@ -87,7 +111,13 @@ async def _list_page(
     request: Request, db: Db, task: str, owner: Person, /, *, status: int = 200, **values: Any
 ) -> Response:
     page_values = await db.aread(_list, owner, task)
-    defaults = {"errors": {}, "done": ""}
+    defaults = {"errors": {}, "done": "", "account_errors": {}}
+    site = request.app.state.settings.site or str(request.base_url).rstrip("/")
+    page_values["platforms"] = [
+        PlatformRow(provider, page_values["connected"].get(provider.name), site)
+        for provider in all_providers().values()
+        if provider.credential_fields
+    ]
     return await frame.console_page(
         request, task, "crowd/manage/studies.html", SECTION, status=status, **(defaults | page_values | values)
     )
@@ -103,6 +133,31 @@ async def save_consent(
     except errors.Invalid as problem:
         return await _list_page(request, db, task, owner, consent_text=text, **rejection(problem, "text"))
     return redirect(request, "manage_studies", task=task, query={"done": "consent"})
+
+
+@router.post("/tasks/{task}/manage/crowd-accounts/{provider}", name="connect_crowd_account")
+async def connect_account(request: Request, db: Db, task: str, provider: str, owner: TaskOwner) -> Response:
+    """Connect an account at a platform after the platform confirmed it, or forget it (`then` = remove)."""
+    form = await request.form()
+    settings = request.app.state.settings
+    if form.get("then") == "remove":
+        await db.awrite(accounts.disconnect_account, owner, task, provider)
+        return redirect(request, "manage_studies", task=task, query={"done": "disconnected"})
+    sent = {name: str(value) for name, value in form.multi_items() if isinstance(value, str)}
+    try:
+        name, secrets = await to_thread.run_sync(accounts.check_credentials, settings, provider, sent)
+    except (errors.Invalid, errors.Unavailable) as problem:
+        return await _list_page(
+            request, db, task, owner, account_errors={provider: rejection(problem, "token")["errors"]}, status=422
+        )
+    await db.awrite(_connect, owner, task, settings.key, provider, name, secrets)
+    return redirect(request, "manage_studies", task=task, query={"done": "connected"})
+
+
+def _connect(
+    session: Session, owner: Person, task: str, key: bytes, provider: str, name: str, secrets: dict[str, str]
+) -> None:
+    accounts.connect_account(session, owner, task, key, provider, name, secrets)
 
 
 def _known_provider(name: str) -> CrowdProvider:
@@ -195,6 +250,8 @@ def _study(session: Session, owner: Person, task: str, study_id: int, key: bytes
         "rows": rows[: participants.MOST_SHOWN],
         "more": len(rows) > participants.MOST_SHOWN,
         "consent_version": text.version if (text := consent.newest_text(session, task)) else 0,
+        "orders": list(session.scalars(orders_of(study.id))),
+        "approved": bonuses.approved_amount(session, study),
     }
 
 
@@ -270,6 +327,40 @@ async def change_study(request: Request, db: Db, task: str, id: RowId, owner: Ta
     return redirect(request, "manage_study", task=task, id=id, query={"done": "changed"})
 
 
+@router.post("/tasks/{task}/manage/studies/{id}/bonuses", name="pay_bonuses")
+async def pay_bonuses(request: Request, db: Db, task: str, id: RowId, owner: TaskOwner) -> Response:
+    """Pay what the ledger has approved for the study's workers as bonuses."""
+    try:
+        begun = await db.awrite(_begin_order, owner, task, id)
+    except errors.Conflict as problem:
+        return await _study_page(request, db, task, owner, id, **rejection(problem, "state"))
+    return redirect(request, "manage_study", task=task, id=id, query={"done": "paying" if begun else "nothing"})
+
+
+def _begin_order(session: Session, owner: Person, task: str, study_id: int) -> bool:
+    return bonuses.begin_order(session, owner, task, study_id) is not None
+
+
+@router.post("/tasks/{task}/manage/studies/{id}/bonuses/{order}/{decision}", name="decide_bonuses")
+async def decide_bonuses(
+    request: Request, db: Db, task: str, id: RowId, order: RowId, decision: str, owner: TaskOwner
+) -> Response:
+    """Settle an order that the platform's books do not decide."""
+    if decision not in ("paid", "unpaid"):
+        raise errors.NotFound(_("This page does not exist."))
+    try:
+        await db.awrite(bonuses.decide_order, owner, task, id, order, decision == "paid")
+    except errors.Conflict as problem:
+        return await _study_page(request, db, task, owner, id, **rejection(problem, "state"))
+    return redirect(request, "manage_study", task=task, id=id, query={"done": "decided"})
+
+
+async def _entry_address(request: Request, db: Database, task: str, id: int, owner: Person) -> str:
+    study, _number_of_round = await db.aread(_editable, owner, task, id)
+    site = request.app.state.settings.site or str(request.base_url).rstrip("/")
+    return site + str(request.app.url_path_for("study", slug=study.slug))
+
+
 @router.post("/tasks/{task}/manage/studies/{id}/{act}", name="act_on_study")
 async def act(request: Request, db: Db, task: str, id: RowId, act: str, owner: TaskOwner) -> Response:
     """Publish, pause, stop or delete a study."""
@@ -278,9 +369,10 @@ async def act(request: Request, db: Db, task: str, id: RowId, act: str, owner: T
         return redirect(request, "manage_studies", task=task, query={"done": "deleted"})
     if act not in ACTS:
         raise errors.NotFound(_("This page does not exist."))
+    settings, entry_page = request.app.state.settings, await _entry_address(request, db, task, id, owner)
     try:
-        await db.awrite(studies.move_study, owner, task, id, ACTS[act])
-    except errors.Conflict as problem:
+        await to_thread.run_sync(lifecycle.lead_study, db, settings, owner, task, id, ACTS[act], entry_page)
+    except (errors.Conflict, errors.Unavailable) as problem:
         return await _study_page(request, db, task, owner, id, **rejection(problem, "state"))
     return redirect(request, "manage_study", task=task, id=id, query={"done": ACTS[act].value})
 

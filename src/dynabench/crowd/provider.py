@@ -39,6 +39,11 @@ class WorkSubmissionState(StrEnum):
     TIMED_OUT = "timed_out"
     SCREENED_OUT = "screened_out"
 
+    @property
+    def final(self) -> bool:
+        """True where the platform has decided on the submission."""
+        return self not in (WorkSubmissionState.ACTIVE, WorkSubmissionState.SUBMITTED)
+
 
 @dataclass(frozen=True)
 class CrowdAccount:
@@ -122,20 +127,6 @@ class BonusTransfer:
 
 
 @dataclass(frozen=True)
-class BonusResult:
-    """The result of a transfer: paid under the platform's `reference`, or refused for a `reason`."""
-
-    key: str
-    reference: str = ""
-    reason: str = ""
-
-    @property
-    def paid(self) -> bool:
-        """True where the platform took the payment on."""
-        return not self.reason
-
-
-@dataclass(frozen=True)
 class ProviderEvent:
     """A verified message of the platform; `id` is the same each time that the platform repeats it."""
 
@@ -151,15 +142,18 @@ class ProviderEvent:
 class CrowdProvider(Protocol):
     """A crowd platform.
 
-    `name` is stored with studies, `title` is the platform's own name, `settings_model` what an owner sets on a study,
-    `credential_fields` the names of the secrets that an account needs; without any there is no account and no call.
-    `frame_ancestors` are the origins that show the study's pages in a frame, if any.
+    `name` is stored with studies, `title` is the platform's own name, `settings_model` what an owner sets on a study.
+    `credential_fields` are the names of the secrets that an account needs (those in `optional_credentials` may be
+    empty); without any there is no account and no call. `address` is where the platform's API is. `frame_ancestors` are
+    the origins that show the study's pages in a frame, if any.
     """
 
     name: ClassVar[str]
     title: ClassVar[str]
     settings_model: ClassVar[type[StrictModel]]
     credential_fields: ClassVar[Sequence[str]]
+    optional_credentials: ClassVar[Sequence[str]]
+    address: ClassVar[str]
     frame_ancestors: ClassVar[Sequence[str]]
 
     def read_arrival(self, study: StudyFacts, parameters: Mapping[str, str]) -> Arrival:
@@ -194,23 +188,25 @@ class CrowdProvider(Protocol):
     ) -> None:
         """Reject a submission for a reason that the worker reads; a repeated call changes nothing."""
 
-    def pay_bonuses(
-        self, account: CrowdAccount, study: StudyFacts, transfers: Sequence[BonusTransfer]
-    ) -> Sequence[BonusResult]:
-        """Pay bonuses, each key once however often it is asked for; raise `Unavailable` where it is not known."""
+    def set_up_bonuses(self, account: CrowdAccount, study: StudyFacts, transfers: Sequence[BonusTransfer]) -> str:
+        """Announce bonuses to the platform, which pays nothing yet; return its id of the set. May be repeated."""
 
-    def find_bonuses(
-        self, account: CrowdAccount, study: StudyFacts, transfers: Sequence[BonusTransfer]
-    ) -> Sequence[BonusResult]:
-        """Return those of the transfers that the platform has already paid, after an answer was lost."""
+    def pay_bonuses(self, account: CrowdAccount, study: StudyFacts, order: str) -> None:
+        """Pay a set of bonuses; called once for each set. `Unavailable` leaves open whether it was paid."""
+
+    def paid_bonuses(self, account: CrowdAccount, study: StudyFacts, session: str) -> Sequence[int]:
+        """Return the bonuses that the platform has paid to a submission so far, in minor units."""
 
     def list_submissions(self, account: CrowdAccount, study: StudyFacts) -> Sequence[WorkSubmission]:
         """Return all submissions to a study as the platform has them."""
 
     def read_events(
-        self, study_key: bytes, headers: Mapping[str, str], body: bytes, at: datetime
+        self, secret: str, headers: Mapping[str, str], body: bytes, at: datetime
     ) -> Sequence[ProviderEvent]:
-        """Return the events of a webhook call; raise `Forbidden` for a forged, changed or old one."""
+        """Return the events of a webhook call (names of headers in lower case).
+
+        Raise `Forbidden` for a forged, changed or old one; `secret` is the account's `webhook_secret`.
+        """
 
 
 def _named(contributed: Any) -> Iterable[tuple[str, CrowdProvider]]:

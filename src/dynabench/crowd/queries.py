@@ -2,7 +2,7 @@
 
 from sqlalchemy import Select, func, select
 
-from dynabench.crowd.tables import ConsentText, CrowdCredentials, Participation, ParticipationState, Study
+from dynabench.crowd.tables import BonusOrder, ConsentText, CrowdCredentials, Participation, ParticipationState, Study
 from dynabench.people.accounts.tables import Person
 
 
@@ -66,3 +66,13 @@ def working_study(task_id: str, person_id: int) -> Select[Study]:
     own = (Study.task_id == task_id, Participation.person_id == person_id)
     rows = rows.where(*own, Participation.state == ParticipationState.WORKING)
     return rows.order_by(Participation.seen_at.desc()).limit(1)
+
+
+def people_of(study_id: int) -> Select[int]:
+    """Select the ids of the people in a study."""
+    return select(Participation.person_id).where(Participation.study_id == study_id)
+
+
+def orders_of(study_id: int) -> Select[BonusOrder]:
+    """Select the orders of bonuses of a study, the newest first."""
+    return select(BonusOrder).where(BonusOrder.study_id == study_id).order_by(BonusOrder.id.desc()).limit(20)

@@ -52,7 +52,7 @@ def facts_of(study: Study) -> StudyFacts:
         settings=study.settings,
         key=bytes.fromhex(study.key),
         external_id=study.external_id,
-        details=study.details,
+        details=dict(study.details) | {"minutes": study.work.get("minutes", 20)},
     )
 
 
@@ -176,6 +176,11 @@ def move_study(session: Session, owner: Person | None, task_id: str, study_id: i
     study.state = to
     rounds.record_act(session, owner, f"study.{to.value}", task=task_id, study=study.id)
     return study
+
+
+def check_ready(session: Session, owner: Person | None, task_id: str, study_id: int) -> None:
+    """Raise `Conflict` where a study cannot be published yet."""
+    _require_ready(session, owned_study(session, owner, task_id, study_id))
 
 
 def _require_ready(session: Session, study: Study) -> None:

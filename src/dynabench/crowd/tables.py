@@ -76,7 +76,8 @@ class Study(Base):
 
     `slug` is its name in addresses, random so that it cannot be guessed. `settings` are the provider's, `work` says
     how much a worker does (`crowd.studies.Work`). `external_id` is the platform's id; `details` are what it answered
-    (addresses, codes). `key` is the study's own secret, for codes and signed addresses.
+    (addresses, codes). `key` is the study's own secret, for codes and signed addresses. `reconciled_at` is when its
+    submissions were last compared with the platform's.
     """
 
     __tablename__ = "studies"
@@ -97,6 +98,7 @@ class Study(Base):
     created_by: Mapped[int | None] = mapped_column(ForeignKey("people.id", ondelete="SET NULL"))
     created_at: Mapped[datetime] = mapped_column(default=now)
     published_at: Mapped[datetime | None]
+    reconciled_at: Mapped[datetime | None]
     stopped_at: Mapped[datetime | None]
 
     __table_args__ = (Index("ix_studies_external", "provider", "external_id"),)
@@ -137,6 +139,38 @@ class Participation(Base):
         Index("ix_participations_state", "study_id", "state"),
         Index("ix_participations_worker", "worker_digest"),
     )
+
+
+class BonusOrderState(StrEnum):
+    """States of an order of bonuses: `sent` once the platform may have been told to pay, `undecided` where its books
+    do not say whether it did; the last two are final."""
+
+    CLAIMED = "claimed"
+    SET_UP = "set_up"
+    SENT = "sent"
+    UNDECIDED = "undecided"
+    PAID = "paid"
+    REFUSED = "refused"
+
+
+class BonusOrder(Base):
+    """Payouts of the ledger that a platform is asked to pay together.
+
+    `payouts` are their ids, `before` the bonuses that each submission had been paid before, by its id at the platform.
+    """
+
+    __tablename__ = "bonus_orders"
+
+    id: Mapped[int] = mapped_column(Key, primary_key=True)
+    study_id: Mapped[int] = mapped_column(ForeignKey("studies.id"), index=True)
+    payouts: Mapped[list[Any]]
+    before: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    external_id: Mapped[str] = mapped_column(String(100), default="")
+    state: Mapped[str] = mapped_column(String(10), default=BonusOrderState.CLAIMED)
+    problem: Mapped[str] = mapped_column(Text, default="")
+    created_at: Mapped[datetime] = mapped_column(default=now)
+    asked_at: Mapped[datetime | None]
+    checked_at: Mapped[datetime | None]
 
 
 class CrowdEvent(Base):

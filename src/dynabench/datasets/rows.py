@@ -94,7 +94,8 @@ class TargetPart(ExamplePart):
 class ConditionPart(ExamplePart):
     """The condition under which the example was written.
 
-    `targets` is empty if no model was asked. `share` is the arm's weight in the draw.
+    `targets` is empty if no model was asked. `share` is the arm's weight in the draw. `inspired` is true where the
+    author opened examples of others for the context before writing; imports leave it out.
     """
 
     start: Annotated[str, Field(max_length=10)] = "blank"
@@ -103,6 +104,7 @@ class ConditionPart(ExamplePart):
     ensemble: Literal["any", "majority", "all"] = "any"
     targets: list[TargetPart] = Field([])
     assistant: bool = False
+    inspired: bool = False
 
 
 class PredictionPart(TargetPart):

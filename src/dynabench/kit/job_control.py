@@ -15,7 +15,9 @@ from dynabench.kit.jobs import Job, JobState, WorkerBeat
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
 
-RESENT_KINDS = frozenset({"send_mail", "call_webhook", "turn_round", "decide_participation"})
+RESENT_KINDS = frozenset(
+    {"send_mail", "call_webhook", "turn_round", "decide_participation", "pay_bonuses", "reconcile_study"}
+)
 """Kinds that the worker's keepers enqueue anew: what they are about has to be ended instead of the job."""
 SUFFICIENT = frozenset(
     {"import_contexts", "import_data", "export_task", "import_task", "enter_baselines", "enter_targets",

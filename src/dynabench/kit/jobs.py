@@ -61,6 +61,8 @@ WORKFLOWS = {
     "remove_students": "dynabench.site.community.student_removal:remove_students",
     "mail_invitation": "dynabench.rounds.jobs:mail_invitation",
     "decide_participation": "dynabench.crowd.jobs:decide_participation",
+    "pay_bonuses": "dynabench.crowd.jobs:pay_bonuses",
+    "reconcile_study": "dynabench.crowd.jobs:reconcile_study",
     "send_mail": "dynabench.people.notices.durable:send_mail",
     "call_webhook": "dynabench.people.notices.durable:call_webhook",
 }

@@ -80,6 +80,12 @@ class Settings(BaseSettings):
     webhook_hosts: str = Field(
         "", description="Hosts and networks that webhooks may be at though they are not public, by commas."
     )
+    crowd_urls: dict[str, str] = Field(
+        {}, description="Addresses of crowd platforms' APIs by provider, as JSON, where they are not the usual ones."
+    )
+    crowd_hosts: str = Field(
+        "", description="Hosts and networks that crowd platforms may be at though they are not public, by commas."
+    )
     new_tasks: Literal["proposed", "free", "admins"] = Field(
         "proposed", description="Who makes tasks: an admin accepts what people propose; everybody; admins alone."
     )

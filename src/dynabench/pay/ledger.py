@@ -162,6 +162,19 @@ def record_failed(session: Session, payout_id: int, problem: str) -> Payout:
     return payout
 
 
+def record_settled(session: Session, payment: Payment, reference: str) -> None:
+    """Record a payment that a platform has paid by itself, such as the reward of a submission that was approved there.
+
+    Repeated it changes nothing.
+    """
+    if payment.state in (PaymentState.PAID, PaymentState.SENDING):
+        return
+    payout = _pay_out(
+        session, payment.round_id, payment.person_id, Money(payment.amount, payment.currency), [payment], payment.reason
+    )
+    record_paid(session, payout.id, reference)
+
+
 def _locked_payout(session: Session, payout_id: int) -> Payout:
     payout = session.get(Payout, payout_id, with_for_update=True, populate_existing=True)
     if payout is None:

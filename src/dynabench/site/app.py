@@ -59,6 +59,8 @@ FEATURES = (
     "communities.classes",
     "communities.teams",
     "communities.competitions",
+    "communities.inspiration",
+    "communities.credits",
     "site.home",
     "site.live",
     "site.community",

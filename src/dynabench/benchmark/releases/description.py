@@ -5,7 +5,7 @@ The layout is a column for each field of the task, and the other columns of an e
 import dataclasses
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -235,6 +235,9 @@ class ReleaseDescription:
     """Where the platform is found; empty where it has told nobody."""
     demo: bool = False
     """True if the demo added the round."""
+    thanked_people: Sequence[str] = ()
+    thanked_teams: Sequence[str] = ()
+    """Those who chose to be named in the thanks."""
 
     @property
     def title(self) -> str:

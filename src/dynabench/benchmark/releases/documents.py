@@ -6,7 +6,7 @@ From `eval.yaml` the hub makes a leaderboard and Inspect runs an evaluation.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import orjson
@@ -62,6 +62,8 @@ def _evaluation_index(description: ReleaseDescription) -> dict[str, Any]:
     }
 
 
+MARKED = "\\`*_{}[]<>()#+-.!|~&"
+"""Characters that have a meaning in Markdown or HTML."""
 DEMO_NOTE = "**Demo data.** The people, their votes and the dates are simulated; only the models' answers are real."
 
 
@@ -89,10 +91,30 @@ def _body(description: ReleaseDescription) -> str:
         f"Dev is the split `validation`. `data/*.jsonl` has the same rows as JSON lines. {_apart(description)}".strip(),
         "## How it was collected",
         _collected(description),
+        *_thanks(description),
         "## Licence",
         f"{description.licence}. Cite it with the SHA-256 of `manifest.json`, which names every file with its own. "
         "`datasheet.md` answers the usual questions; `croissant.json` describes the columns for programs.",
     ]) + "\n"  # fmt: skip
+
+
+def _thanks(description: ReleaseDescription) -> list[str]:
+    """The thanks to the people and teams who chose to be named."""
+    if not description.thanked_people and not description.thanked_teams:
+        return []
+    sentences = []
+    if description.thanked_people:
+        sentences.append(f"Thanks to {_listing(description.thanked_people)} for writing and checking.")
+    if description.thanked_teams:
+        word = "team" if len(description.thanked_teams) == 1 else "teams"
+        sentences.append(f"Thanks to the {word} {_listing(description.thanked_teams)}.")
+    return ["## Thanks", " ".join([*sentences, "Others who took part chose not to be named."])]
+
+
+def _listing(names: Sequence[str]) -> str:
+    """Names as a sentence lists them; their characters mean nothing in Markdown."""
+    plain = ["".join(f"\\{letter}" if letter in MARKED else letter for letter in name) for name in names]
+    return plain[0] if len(plain) == 1 else f"{', '.join(plain[:-1])} and {plain[-1]}"
 
 
 def _parts(description: ReleaseDescription) -> str:

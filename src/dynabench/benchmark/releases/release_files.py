@@ -1,7 +1,8 @@
 """The writer of a release's files: one pass over the round. The same round and rules give the same bytes."""
 
+import importlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
@@ -9,6 +10,7 @@ from typing import IO, Any
 import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
+from sqlalchemy.orm import Session
 
 from dynabench.benchmark.releases import documents, manifest, planning
 from dynabench.benchmark.releases.description import (
@@ -77,6 +79,7 @@ def write_files(
         tuple(data),
         settings.public_url,
         subject.demo,
+        *db.read(_thanks, subject.round_id),
     )
     for name, text in _texts(description, subject, writer.columns):
         (folder / name).write_bytes(text)
@@ -97,6 +100,13 @@ def write_files(
         if path.is_file():
             _sync_file(path)
     return manifest_document
+
+
+def _thanks(session: Session, round_id: int) -> tuple[Sequence[str], Sequence[str]]:
+    """The people and the teams that the card thanks; who wants to be named is decided on a higher level."""
+    credits = importlib.import_module("dynabench.communities.credits.service")
+    thanks: tuple[Sequence[str], Sequence[str]] = credits.thanks_for(session, round_id)
+    return thanks
 
 
 def _without_secrets(row: ReleaseRow, parts: Mapping[str, str]) -> ReleaseRow:

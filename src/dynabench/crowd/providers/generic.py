@@ -15,7 +15,6 @@ from pydantic import AfterValidator, Field, model_validator
 
 from dynabench.crowd.provider import (
     Arrival,
-    BonusResult,
     BonusTransfer,
     Completion,
     CrowdAccount,
@@ -104,6 +103,8 @@ class GenericPanel:
     title: ClassVar[str] = "Panel with an id and a code"
     settings_model: ClassVar[type[StrictModel]] = GenericPanelSettings
     credential_fields: ClassVar[Sequence[str]] = ()
+    optional_credentials: ClassVar[Sequence[str]] = ()
+    address: ClassVar[str] = ""
     frame_ancestors: ClassVar[Sequence[str]] = ()
 
     def read_arrival(self, study: StudyFacts, parameters: Mapping[str, str]) -> Arrival:
@@ -175,16 +176,15 @@ class GenericPanel:
     ) -> None:
         """Do nothing: the decision is recorded here, and the owner carries it out at the panel."""
 
-    def pay_bonuses(
-        self, account: CrowdAccount, study: StudyFacts, transfers: Sequence[BonusTransfer]
-    ) -> Sequence[BonusResult]:
+    def set_up_bonuses(self, account: CrowdAccount, study: StudyFacts, transfers: Sequence[BonusTransfer]) -> str:
         """Refuse: a panel is paid by hand."""
-        reason = _("This panel is paid by hand: pay there, then mark the payment as paid.")
-        return [BonusResult(transfer.key, reason=str(reason)) for transfer in transfers]
+        raise Conflict(_("This panel is paid by hand: pay there, then mark the payments as paid."))
 
-    def find_bonuses(
-        self, account: CrowdAccount, study: StudyFacts, transfers: Sequence[BonusTransfer]
-    ) -> Sequence[BonusResult]:
+    def pay_bonuses(self, account: CrowdAccount, study: StudyFacts, order: str) -> None:
+        """Refuse: a panel is paid by hand."""
+        raise Conflict(_("This panel is paid by hand: pay there, then mark the payments as paid."))
+
+    def paid_bonuses(self, account: CrowdAccount, study: StudyFacts, session: str) -> Sequence[int]:
         """Return nothing: a panel is paid by hand."""
         return []
 
@@ -193,7 +193,7 @@ class GenericPanel:
         return []
 
     def read_events(
-        self, study_key: bytes, headers: Mapping[str, str], body: bytes, at: datetime
+        self, secret: str, headers: Mapping[str, str], body: bytes, at: datetime
     ) -> Sequence[ProviderEvent]:
         """Refuse: a panel sends no webhooks."""
         raise Forbidden(_("This platform sends no webhooks."))

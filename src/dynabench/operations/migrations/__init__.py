@@ -48,6 +48,8 @@ def metadata() -> MetaData:
     import dynabench.collection.tables
     import dynabench.communities.classes.tables
     import dynabench.communities.competitions.tables
+    import dynabench.communities.credits.tables
+    import dynabench.communities.inspiration.tables
     import dynabench.communities.teams.tables
     import dynabench.crowd.tables
     import dynabench.cycle.tables

@@ -64,6 +64,7 @@ RAIL = (
             ("studies", _("Crowd studies"), False),
             ("cycle", _("Cycle"), False),
             ("competitions", _("Competitions"), False),
+            ("inspiration", _("Inspiration"), False),
             ("data", _("Import data"), False),
         ),
     ),

@@ -20,6 +20,7 @@ from dynabench.collection.tables import Example, Standing
 from dynabench.collection.withdrawal import withdraw
 from dynabench.communities.classes import service as classes
 from dynabench.communities.competitions import service as competitions
+from dynabench.communities.credits import service as credits
 from dynabench.communities.teams import service as teams
 from dynabench.datasets import library
 from dynabench.kit.settings import Settings
@@ -67,6 +68,7 @@ def delete_own_account(session: Session, settings: Settings, person_id: int, *, 
     classes.forget_person(session, person_id)
     teams.forget_person(session, person_id)
     competitions.forget_person(session, person_id)
+    credits.forget_person(session, person_id)
     registry.remove_keeper(session, person_id)
     submissions.detach_person(session, settings, person_id)
     library.forget_person(session, person_id)

@@ -1,0 +1,273 @@
+"""Prolific over its real protocol, against a local server: studies, confirmation, decisions, bonuses once, webhooks."""
+
+import time
+from datetime import UTC, datetime
+
+import pytest
+
+from dynabench.crowd import accounts, bonuses, consent, lifecycle, participation, reconciling, studies
+from dynabench.crowd import jobs as crowd_jobs
+from dynabench.crowd.provider import all_providers
+from dynabench.crowd.studies import StudyPlan
+from dynabench.crowd.tables import BonusOrder, BonusOrderState, CrowdEvent, Participation, StudyState
+from dynabench.kit import errors
+from dynabench.kit.jobs import Job
+from dynabench.pay import ledger
+from dynabench.pay.money import Money
+from dynabench.pay.tables import Payment, PaymentKind, PaymentState, Payout
+from tests.crowd.conftest import CONSENT, OpenStudy, write_example
+from tests.crowd.prolific_server import TOKEN, Prolific
+
+SECRET = "hook-secret"
+
+
+@pytest.fixture
+def prolific():
+    server = Prolific()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def settings(settings, prolific):
+    return settings.model_copy(
+        update={"crowd_urls": {"prolific": prolific.address}, "crowd_hosts": prolific.address.partition("//")[2]}
+    )
+
+
+@pytest.fixture
+def study(owner, database, settings, prolific):
+    """A study of one example, published at Prolific."""
+    name, secrets = accounts.check_credentials(settings, "prolific", {"token": TOKEN, "webhook_secret": SECRET})
+
+    def write(session):
+        consent.save_text(session, None, "nli", CONSENT)
+        accounts.connect_account(session, None, "nli", settings.key, "prolific", name, secrets)
+        plan = StudyPlan("Fool a model", {"reward": 150, "places": 5}, {"examples": 1})
+        return studies.draft_study(session, None, "nli", 1, "prolific", plan)
+
+    opened = database.write(lambda session: (lambda row: OpenStudy(row.id, row.slug))(write(session)))
+    lead(database, settings, opened, StudyState.PUBLISHED)
+    return opened
+
+
+def lead(database, settings, study, to):
+    lifecycle.lead_study(database, settings, None, "nli", study.id, to, f"https://bench.example/studies/{study.slug}")
+
+
+def external(prolific):
+    return next(iter(prolific.books.studies))
+
+
+def finished(prolific, study, browser, name=None):
+    """A worker who did the work and followed the address of completion; the platform's id of the submission."""
+    import re
+
+    parameters = prolific.reserve(external(prolific), name)
+    page = browser()
+    assert page.get(study.page, params=parameters).status_code == 303
+    version = re.search(r'name="consent" value="(\d+)"', page.get(study.page).text)[1]
+    page.submit(f"{study.page}/consent", page=study.page, consent=version)
+    write_example(page)
+    assert page.submit(f"{study.page}/finish", page=study.page).status_code == 303
+    code = re.search(r"submissions/complete\?cc=([A-Z2-9]+)", page.get(study.page).text)[1]
+    assert prolific.complete(parameters["SESSION_ID"], code) == "AWAITING REVIEW"
+    return parameters["SESSION_ID"], page
+
+
+def part_of(database, session_id):
+    return database.read(lambda session: session.query(Participation).filter_by(external_session=session_id).one())
+
+
+def run_jobs(database, settings, kind):
+    """Carry out the queued jobs of a kind as the worker does."""
+    rows = database.read(lambda session: [(job.id, job.payload) for job in session.query(Job).filter_by(kind=kind)])
+    for id, payload in rows:
+        if kind == "decide_participation":
+            crowd_jobs.send_decision(database, settings, payload)
+        elif kind == "pay_bonuses":
+            bonuses.advance_order(database, settings, payload["order"])
+        database.write(lambda session, id=id: session.query(Job).filter_by(id=id).delete())
+
+
+def approve_bonus(database, session_id, pence, key):
+    """Book a bonus for a worker and approve it."""
+    part = part_of(database, session_id)
+
+    def write(session):
+        payment = ledger.book(
+            session, 1, part.person_id, PaymentKind.BONUS, Money(pence, "GBP"), "For a good example", key
+        )
+        payment.state = PaymentState.APPROVED
+
+    round_id = database.read(lambda session: session.get(studies.Study, part.study_id).round_id)
+    assert round_id == 1 or round_id
+    database.write(write)
+
+
+def test_a_study_lives_at_the_platform_as_it_does_here(study, prolific, database, settings):
+    [row] = prolific.books.studies.values()
+    assert row["status"] == "ACTIVE"
+    assert row["reward"] == 150
+    assert row["external_study_url"].startswith(f"https://bench.example/studies/{study.slug}?PROLIFIC_PID=")
+    for to, status in (
+        (StudyState.PAUSED, "PAUSED"),
+        (StudyState.PUBLISHED, "ACTIVE"),
+        (StudyState.STOPPED, "AWAITING REVIEW"),
+    ):
+        lead(database, settings, study, to)
+        assert row["status"] == status
+    assert len(prolific.books.studies) == 1
+
+
+@pytest.mark.parametrize("how", ["lost", "busy"])
+def test_an_interrupted_creation_is_found_again(owner, prolific, database, settings, how):
+    def write(session):
+        consent.save_text(session, None, "nli", CONSENT)
+        accounts.connect_account(session, None, "nli", settings.key, "prolific", "lab", {"token": TOKEN})
+        row = studies.draft_study(session, None, "nli", 1, "prolific", StudyPlan("x", {}, {"examples": 1}))
+        return OpenStudy(row.id, row.slug)
+
+    study = database.write(write)
+    prolific.fail("/studies/", "")
+    prolific.books.failures.clear()
+    prolific.fail("/studies/", "busy") if how == "busy" else prolific.fail(r"/studies/[a-f0-9]{24}/transition/", "lost")
+    with pytest.raises(errors.Unavailable):
+        lead(database, settings, study, StudyState.PUBLISHED)
+    lead(database, settings, study, StudyState.PUBLISHED)
+    assert [row["status"] for row in prolific.books.studies.values()] == ["ACTIVE"]
+
+
+def test_a_wrong_token_is_refused_before_it_is_kept(settings):
+    with pytest.raises(errors.Invalid):
+        accounts.check_credentials(settings, "prolific", {"token": "wrong"})
+
+
+def test_the_platform_confirms_who_comes(study, prolific, browser):
+    parameters = prolific.reserve(external(prolific))
+    forged = parameters | {"PROLIFIC_PID": "a" * 24}
+    unknown = parameters | {"SESSION_ID": "b" * 24}
+    other = parameters | {"STUDY_ID": "c" * 24}
+    for claims, status in ((forged, 403), (unknown, 403), (other, 422), ({"PROLIFIC_PID": "x"}, 422)):
+        assert browser().get(study.page, params=claims).status_code == status, claims
+    assert browser().get(study.page, params=parameters).status_code == 303
+    prolific.fail("/submissions/.*", "busy")
+    late = browser().get(study.page, params=parameters)
+    assert late.status_code == 503
+    assert browser().get(study.page, params=parameters).status_code == 303, "it heals"
+
+
+def test_an_approval_pays_the_reward_once_and_the_ledger_knows(study, prolific, browser, database, settings):
+    session_id, _page = finished(prolific, study, browser)
+    part = part_of(database, session_id)
+    prolific.fail(".*/transition/", "lost")
+    database.write(participation.decide, None, "nli", study.id, part.id, True)
+    with pytest.raises(errors.Unavailable):
+        run_jobs(database, settings, "decide_participation")
+    run_jobs(database, settings, "decide_participation")
+    reconciling.reconcile_study(database, settings, study.id)
+    assert prolific.books.submissions[session_id]["status"] == "APPROVED"
+    paid = database.read(lambda session: [(row.kind, row.amount, row.state) for row in session.query(Payment)])
+    assert paid == [(PaymentKind.BASE, 150, PaymentState.PAID)]
+
+
+def test_a_rejection_tells_why(study, prolific, browser, database, settings):
+    session_id, page = finished(prolific, study, browser)
+    part = part_of(database, session_id)
+    database.write(participation.decide, None, "nli", study.id, part.id, False, "Not English.", "low_effort")
+    run_jobs(database, settings, "decide_participation")
+    assert prolific.books.submissions[session_id]["status"] == "REJECTED"
+    assert "Not English." in page.get(study.page).text
+    assert database.read(lambda session: session.query(Payment).count()) == 0
+
+
+@pytest.mark.parametrize("failure", ["", "set up lost", "set up busy", "pay lost"])
+def test_a_bonus_is_paid_exactly_once_whatever_gets_lost(study, prolific, browser, database, settings, failure):
+    sessions = [finished(prolific, study, browser)[0] for _ in range(2)]
+    for number, session_id in enumerate(sessions):
+        approve_bonus(database, session_id, 75 + number, f"bonus-{number}")
+    if failure:
+        act, how = failure.rsplit(" ", 1)
+        prolific.fail("/submissions/bonus-payments/" if act == "set up" else "/bulk-bonus-payments/.*", how)
+    assert database.write(lambda session: bonuses.begin_order(session, None, "nli", study.id).id)
+    with pytest.raises(errors.Conflict):
+        database.write(bonuses.begin_order, None, "nli", study.id)
+    for _ in range(3):
+        try:
+            run_jobs(database, settings, "pay_bonuses")
+        except errors.Unavailable:
+            assert failure.startswith("set up")
+    assert [prolific.books.paid(session_id) for session_id in sessions] == [75, 76]
+    assert database.read(lambda session: {row.state for row in session.query(Payout)}) == {"paid"}
+    assert database.read(lambda session: session.query(BonusOrder).one().state) == BonusOrderState.PAID
+    assert prolific.books.calls["POST /bulk-bonus-payments/:id/pay/"] == 1
+
+
+def test_what_the_books_do_not_show_is_for_the_owner_to_decide(
+    study, prolific, browser, database, settings, monkeypatch
+):
+    session_id, _page = finished(prolific, study, browser)
+    approve_bonus(database, session_id, 80, "bonus")
+    prolific.books.delayed = True
+    order = database.write(lambda session: bonuses.begin_order(session, None, "nli", study.id).id)
+    assert bonuses.advance_order(database, settings, order) == BonusOrderState.SENT
+    assert bonuses.advance_order(database, settings, order) == BonusOrderState.SENT
+    monkeypatch.setattr(bonuses, "UNDECIDED_AFTER", bonuses.timedelta(0))
+    assert bonuses.advance_order(database, settings, order) == BonusOrderState.UNDECIDED
+    assert prolific.books.calls["POST /bulk-bonus-payments/:id/pay/"] == 1, "it is never asked for again"
+    prolific.books.process()
+    assert bonuses.advance_order(database, settings, order) == BonusOrderState.PAID, "late is not lost"
+    with pytest.raises(errors.Conflict):
+        database.write(bonuses.decide_order, None, "nli", study.id, order, False)
+
+
+def test_a_refused_bonus_gives_its_payments_back(study, prolific, browser, database, settings):
+    session_id, _page = finished(prolific, study, browser)
+    approve_bonus(database, session_id, 80, "bonus")
+    prolific.fail("/bulk-bonus-payments/.*", "refuse")
+    order = database.write(lambda session: bonuses.begin_order(session, None, "nli", study.id).id)
+    assert bonuses.advance_order(database, settings, order) == BonusOrderState.REFUSED
+    assert database.read(lambda session: session.query(BonusOrder).one().problem).endswith("Not enough funds.")
+    assert database.read(lambda session: session.query(Payment).one().state) == PaymentState.FAILED
+    assert prolific.books.paid(session_id) == 0
+
+
+def test_webhooks_count_once_in_any_order_and_forged_ones_never(study, prolific, browser, database, client):
+    session_id, _page = finished(prolific, study, browser)
+    account = database.read(lambda session: session.query(accounts.CrowdCredentials).one().id)
+    address = f"/api/v1/crowd/prolific/{account}/events"
+
+    def post(headers, body):
+        return client.post(address, content=body, headers=headers).status_code
+
+    stale = prolific.event(SECRET, session_id, at=time.time() - 60, id="first")
+    prolific.books.submissions[session_id]["status"] = "APPROVED"
+    headers, body = prolific.event(SECRET, session_id, at=time.time() - 30, id="second")
+    assert post(headers | {"X-Prolific-Request-Signature": "x"}, body) == 403
+    assert post(headers, body.replace(b"APPROVED", b"REJECTED")) == 403
+    assert post(*prolific.event("another secret", session_id)) == 403
+    assert post(*prolific.event(SECRET, session_id, at=time.time() - 3600)) == 403, "a replay"
+    assert client.post(f"/api/v1/crowd/prolific/{account + 1}/events", content=body, headers=headers).status_code == 404
+    for _ in range(2):
+        assert post(headers, body) == 204
+    assert post(*stale) == 204
+    assert part_of(database, session_id).state == "approved", "older news change nothing"
+    assert database.read(lambda session: session.query(CrowdEvent).count()) == 2
+    assert database.read(lambda session: [row.amount for row in session.query(Payment)]) == [150]
+
+
+def test_a_comparison_finds_what_no_event_told(study, prolific, browser, database, settings):
+    session_id, page = finished(prolific, study, browser)
+    prolific.reserve(external(prolific))
+    prolific.books.submissions[session_id]["status"] = "RETURNED"
+    differences = reconciling.reconcile_study(database, settings, study.id)
+    assert (differences.changed, differences.unknown) == (1, 1)
+    assert part_of(database, session_id).state == "returned"
+    assert page.get(study.page).status_code == 200
+    assert reconciling.reconcile_study(database, settings, study.id).changed == 0
+
+
+def test_events_without_a_secret_are_refused():
+    provider = all_providers()["prolific"]
+    with pytest.raises(errors.Forbidden):
+        provider.read_events("", {}, b"{}", datetime.now(UTC))
