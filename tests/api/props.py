@@ -56,7 +56,7 @@ from dynabench.people.link_tokens import make_link_token
 from dynabench.people.notices import mailing
 from dynabench.people.notices import service as notices
 from dynabench.people.notices.tables import Delivery, Hook, Wish
-from dynabench.quality.tables import Adjudication
+from dynabench.quality.tables import Adjudication, Appeal
 from dynabench.rounds import invitations
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Invitation, Proposal, Round
@@ -219,6 +219,18 @@ class Props:
         return self.database.write(
             lambda session: bulk.act(session, None, "nli", "label", "odd", [self.scene.example]).id
         )
+
+    def appeal(self, role: str) -> int:
+        """An appeal of this person's against a pause that nobody knows of any more."""
+
+        def make(session: Session) -> int:
+            person = self.ids[NAMES.get(role, NAMES["author"])]
+            appeal = Appeal(task_id="nli", person_id=person, kind="pause", decided_at=now(), reason="Slow.", text="No.")
+            session.add(appeal)
+            session.flush()
+            return appeal.id
+
+        return self.database.write(make)
 
     def adjudication(self, role: str) -> int:
         """A decision on the example, by the one who asks where they may decide, else by the owner."""

@@ -72,6 +72,8 @@ class Stage(Props):
             known |= {"name": "small", "axis": "robustness"}
         if "{measure}" in path:
             known |= self.measured()
+        if "{appeal}" in path:
+            known["appeal"] = self.appeal(role if "/me/" in path else "author")
         if "/adjudications/{decision}" in path:
             known["decision"] = self.adjudication(role)
         if "/webhooks" in path:

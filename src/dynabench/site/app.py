@@ -76,7 +76,16 @@ FEATURES = (
     "site.identity",
     "site.search",
 )
-PARTS = ("api", "submission_api", "submission_pages", "pages", "recovery_pages", "settings_pages")
+PARTS = (
+    "api",
+    "appeal_api",
+    "appeal_pages",
+    "submission_api",
+    "submission_pages",
+    "pages",
+    "recovery_pages",
+    "settings_pages",
+)
 ANNOUNCED = (collection_pages.router, validation_pages.router)
 """Pages that show what the owners of a task announce, and how far a worker has come."""
 FIRST = "dynabench.collection.api"
