@@ -1,4 +1,4 @@
-"""Experiments on crowds: verdicts weighted by reliability, and the error rates of signals.
+"""Experiments on crowds: verdicts weighted by reliability, and the error rates of near-duplicates.
 
 `python -m experiments.crowds` writes `docs/explanation/quality-figures.md`.
 """

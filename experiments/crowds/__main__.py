@@ -5,6 +5,7 @@ import textwrap
 from pathlib import Path
 
 from dynabench.stats.rates import Rate
+from experiments.crowds.copies import CHANGES, TEXTS, measure_copies
 from experiments.crowds.weighted_verdicts import ITEMS, RuleFigures, compare_on_anli, compare_rules
 
 PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "quality-figures.md"
@@ -18,7 +19,9 @@ terms.
 def main() -> None:
     """Compute all tables and write the page."""
     folder = Path(sys.argv[1])
-    PAGE.write_text("\n".join([HEAD, *_simulated(), "", *_published(folder), ""]), encoding="utf-8")
+    PAGE.write_text(
+        "\n".join([HEAD, *_simulated(), "", *_published(folder), "", *_copies(folder), ""]), encoding="utf-8"
+    )
 
 
 def _wrapped(text: str) -> str:
@@ -77,6 +80,26 @@ def _published(folder: Path) -> list[str]:
         "",
         f"Estimated accuracy by place: {places}.",
     ]
+
+
+def _copies(folder: Path) -> list[str]:
+    lines = [
+        "## The signal of near-duplicates",
+        "",
+        _wrapped(
+            f"{TEXTS:,} hypotheses of SNLI, each by a person, and as many known copies, changed as people change them. "
+            "A copy counts as found where the signal links it to a text. False alarms are texts by people about "
+            "different premises that the signal links all the same. The platform marks from a similarity of 0.8 on "
+            "unless the task says otherwise."
+        ),
+        "",
+        f"| similarity from | {' | '.join(CHANGES)} | false alarms |",
+        f"|---|{'---|' * (len(CHANGES) + 1)}",
+    ]
+    for row in measure_copies(folder):
+        cells = [f"{row.threshold}", *(_percent(row.rates[name]) for name in CHANGES), _percent(row.false_alarms)]
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
 
 
 if __name__ == "__main__":
