@@ -43,6 +43,11 @@ from dynabench.media import file_formats
 from dynabench.media import service as media
 from dynabench.media.file_formats import UploadLimits
 from dynabench.media.store import MediaStore
+from dynabench.pay import ledger
+from dynabench.pay import service as pay
+from dynabench.pay.money import Money
+from dynabench.pay.scheme import parse_scheme
+from dynabench.pay.tables import PaymentKind
 from dynabench.people.accounts import recovery, service
 from dynabench.people.accounts.oidc import service as identities
 from dynabench.people.accounts.oidc.provider import Claims
@@ -51,8 +56,9 @@ from dynabench.people.link_tokens import make_link_token
 from dynabench.people.notices import mailing
 from dynabench.people.notices import service as notices
 from dynabench.people.notices.tables import Delivery, Hook, Wish
-from dynabench.quality.tables import Adjudication
+from dynabench.quality.tables import Adjudication, Appeal
 from dynabench.rounds import invitations
+from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Invitation, Proposal, Round
 from dynabench.validation import bulk
 from dynabench.validation.tables import Validation
@@ -214,6 +220,18 @@ class Props:
             lambda session: bulk.act(session, None, "nli", "label", "odd", [self.scene.example]).id
         )
 
+    def appeal(self, role: str) -> int:
+        """An appeal of this person's against a pause that nobody knows of any more."""
+
+        def make(session: Session) -> int:
+            person = self.ids[NAMES.get(role, NAMES["author"])]
+            appeal = Appeal(task_id="nli", person_id=person, kind="pause", decided_at=now(), reason="Slow.", text="No.")
+            session.add(appeal)
+            session.flush()
+            return appeal.id
+
+        return self.database.write(make)
+
     def adjudication(self, role: str) -> int:
         """A decision on the example, by the one who asks where they may decide, else by the owner."""
 
@@ -311,6 +329,19 @@ class Props:
             session.flush()
             numbers = {"participant": part.id, "account": account.id, "order": order.id}
             return {"task": "nli", "id": study.id, "slug": study.slug} | numbers
+
+        return self.database.write(make)
+
+    def payment(self) -> int:
+        """A payment to a person in the round, which an owner may cancel."""
+        number = self.ids[NAMES["banned"]]
+
+        def make(session: Session) -> int:
+            pay.save_scheme(session, None, "nli", 1, parse_scheme({"currency": "USD"}))
+            round_id = rounds.round_of(session, "nli", 1).id
+            key = secrets.token_hex(8)
+            amount = Money(100, "USD")
+            return ledger.book(session, round_id, number, PaymentKind.BONUS, amount, "For the tests", key).id
 
         return self.database.write(make)
 

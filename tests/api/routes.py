@@ -11,6 +11,7 @@ from tests.api.community_routes import COMMUNITIES
 from tests.api.crowd_routes import CROWD
 from tests.api.cycle_routes import CYCLE
 from tests.api.evaluation_routes import EVALUATION
+from tests.api.pay_routes import PAY
 from tests.api.release_routes import RELEASES
 from tests.api.route import Route
 
@@ -31,6 +32,7 @@ ROUTES: dict[tuple[str, str], Route] = {
     **RELEASES,
     **CYCLE,
     **CROWD,
+    **PAY,
     **COMMUNITIES,
     # rounds
     ("GET", "/api/v1/tasks"): Route("anyone"),
@@ -75,6 +77,20 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("GET", "/tasks/{task}/adjudications.csv"): Route("expert"),
     ("POST", "/tasks/{task}/adjudicate/{id}"): Route("expert", form={"verdict": "correct", "reason": "It follows."}),
     ("POST", "/tasks/{task}/adjudications/{decision}/undo"): Route("expert", form={}),
+    ("GET", "/api/v1/me/decisions"): Route("member"),
+    ("GET", "/api/v1/me/appeals"): Route("member"),
+    ("POST", "/api/v1/me/appeals"): Route("member", json={"task": "nli", "kind": "pause", "text": "Why?"}),
+    ("DELETE", "/api/v1/me/appeals/{appeal}"): Route("member"),
+    ("GET", "/api/v1/tasks/{task}/appeals"): Route("expert", scope="manage"),
+    ("POST", "/api/v1/tasks/{task}/appeals/{appeal}"): Route(
+        "expert", scope="manage", json={"granted": False, "answer": "It stays."}
+    ),
+    ("GET", "/me/decisions"): Route("member"),
+    ("POST", "/me/decisions"): Route("member", form={"task": "nli", "kind": "pause", "text": "Why?"}),
+    ("POST", "/me/appeals/{appeal}/withdraw"): Route("member", form={}),
+    ("GET", "/tasks/{task}/appeals"): Route("expert"),
+    ("GET", "/tasks/{task}/appeals.csv"): Route("expert"),
+    ("POST", "/tasks/{task}/appeals/{appeal}"): Route("expert", form={"outcome": "refuse", "answer": "It stays."}),
     ("GET", "/api/v1/tasks/{task}/quality"): Route("moderator", scope="manage"),
     ("POST", "/api/v1/tasks/{task}/quality"): Route("moderator", scope="manage"),
     ("GET", "/api/v1/tasks/{task}/rounds/{n}/rule"): Route("moderator", scope="manage"),

@@ -72,6 +72,8 @@ class Stage(Props):
             known |= {"name": "small", "axis": "robustness"}
         if "{measure}" in path:
             known |= self.measured()
+        if "{appeal}" in path:
+            known["appeal"] = self.appeal(role if "/me/" in path else "author")
         if "/adjudications/{decision}" in path:
             known["decision"] = self.adjudication(role)
         if "/webhooks" in path:
@@ -115,6 +117,8 @@ class Stage(Props):
             known |= {"task": "done", "turn": 1}
         if "{secret}" in path:
             known["secret"] = self.invitation()[1]
+        if "/payments/{n}/people/" in path:
+            return path.format(task="nli", n=1, id=self.banned_id(role), payment=self.payment())
         if "/studies" in path or "/crowd" in path:
             act = {"act": "pause", "decision": "unpaid" if "{order}" in path else "approve", "provider": "prolific"}
             return path.format(**self.study(), **act)

@@ -88,8 +88,8 @@ def test_a_template_opens_in_the_form_without_saving_anything(owner, admin, ente
 def test_each_field_type_is_in_the_palette_and_comes_with_what_it_requires(type_name):
     text = starter_config()
     fresh = form_model.new_field(text, type_name)
-    required = form_model.config_form(text, {}).palette
-    assert type_name in dict(required)
+    for group in form_model.config_form(text, {}).groups:
+        assert type_name in dict(group.types)
     schema = form_model.current_schema()["$defs"][f"field_{type_name}"]
     assert set(schema["required"]) <= fresh.keys() <= schema["properties"].keys()
 
@@ -108,3 +108,55 @@ def test_every_setting_of_shipped_tasks_reads_back_what_the_form_shows():
                 if item.kind in ("flag", "lines") or isinstance(value, str):
                     continue  # a default goes, one line is a list, blanks around a text go
                 assert value == stored, (task.config.id, item.path)
+
+
+GROUPED = """\
+id: parts
+name: Parts
+context: [{name: passage, type: text}]
+input: [{name: claim, type: text}]
+answer: [{name: label, type: choice, options: [yes it is, no]}]
+ask:
+  - name: steps
+    type: group
+    repeat: 3
+    fields:
+      # what happened first
+      - name: part
+        type: text
+      - {name: kind, type: choice, options: [irony, negation]}
+"""
+INNER = ["ask", 0, "fields"]
+
+
+def test_fields_within_a_group_are_cards_that_are_edited_added_moved_and_removed(send_edit):
+    text, page = send_edit(GROUPED, kind="set", path=[*INNER, 0, "label"], text="The part")
+    assert "      - name: part\n        type: text\n        label: The part\n" in text
+    assert 'id="b-ask-0-fields-1-card"' in page
+    chosen = page[page.index('id="b-ask-0-fields-type"') :]
+    assert 'value="group"' not in chosen[: chosen.index("</select>")]
+    more, _ = send_edit(text, kind="add", path=INNER, type="text")
+    names = [field["name"] for field in form_model.reading.read_config(more)[0]["ask"][0]["fields"]]
+    assert names == ["part", "kind", "text"]
+    moved, _ = send_edit(more, kind="move", path=[*INNER, 0], to=2)
+    assert moved.count("# what happened first\n      - name: part") == 1
+    removed, _ = send_edit(moved, kind="remove", path=[*INNER, 0])
+    names = [field["name"] for field in form_model.reading.read_config(removed)[0]["ask"][0]["fields"]]
+    assert names == ["text", "part"]
+
+
+def test_an_error_within_a_group_stands_at_the_field_within(send_edit):
+    text, page = send_edit(GROUPED, kind="set", path=[*INNER, 1, "name"], text="part")
+    assert "{name: part, type: choice" in text
+    field = page[page.index('id="b-ask-0-fields-1-name"') :]
+    assert 'class="error"' in field[: field.index("</div>")]
+    required = page[page.index('id="b-ask-0-fields-0-required"') :]
+    assert "checked" in required[: required.index(">")]  # optional is the group, not what it is made of
+    for odd in (
+        {"kind": "add", "path": ["ask", 0, "options"], "type": "text"},
+        {"kind": "add", "path": ["context", 0, "fields"], "type": "text"},
+        {"kind": "add", "path": [*INNER, 0, "fields"], "type": "text"},
+        {"kind": "remove", "path": [*INNER, 7]},
+        {"kind": "set", "path": [*INNER, 0, "wish"], "text": "x"},
+    ):
+        assert send_edit(GROUPED, **odd)[0] == GROUPED

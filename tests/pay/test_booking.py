@@ -10,6 +10,7 @@ from dynabench.pay.earnings import earnings
 from dynabench.pay.scheme import parse_scheme
 from dynabench.pay.tables import Payment, PaymentKind, PaymentState, PayScheme
 from dynabench.people.accounts.tables import Notice
+from dynabench.rounds import planning
 from dynabench.rounds.tables import Round
 from tests.jobs.conftest import Worker, until
 from tests.jobs.conftest import worker as worker
@@ -193,6 +194,13 @@ def test_costs_are_of_examples_with_their_votes(world):
     assert (line.total, dict(line.counts)) == (250, {"examples": 3, "validated": 2, "verified": 2})
     assert line.per["verified"].value == pytest.approx(125)
     assert figures.forecast.per_day == 250
+
+
+def test_a_draft_is_deleted_with_its_scheme(world):
+    set_scheme(world)
+    world.state("draft")
+    world.db.write(planning.discard_draft, world.owner, world.task, 1)
+    assert world.db.read(lambda session: session.scalars(select(PayScheme)).all()) == []
 
 
 @pytest.mark.slow

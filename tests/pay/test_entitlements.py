@@ -35,7 +35,6 @@ SCHEMES = st.fixed_dictionaries(
             {
                 "confidence": st.none() | st.fixed_dictionaries({"amount": AMOUNT, "at_least": st.just(0.8)}),
                 "targets": st.none() | AMOUNT_ALONE,
-                "transfer": st.none() | st.fixed_dictionaries({"amount": AMOUNT, "most": st.integers(1, 3)}),
             }
         ),
         "caps": st.fixed_dictionaries({"amount": st.none() | AMOUNT, "examples": COUNT, "votes": COUNT}),
@@ -58,7 +57,6 @@ def works(draw: st.DrawFn) -> PersonWork:
                 verdict=draw(st.sampled_from(VERDICTS)), withdrawn=draw(st.booleans()), blind=blind,
                 blind_right=draw(st.integers(0, blind)), targets=targets, targets_right=right,
                 confidence=draw(st.none() | st.sampled_from([0.5, 0.8, 0.95])), targets_fooled=targets - right,
-                transfers=draw(st.integers(0, 5)),
             )
         )  # fmt: skip
     for number in range(draw(st.integers(0, 6))):
@@ -102,9 +100,6 @@ def expected_total(work: PersonWork, old: Scheme, new: Scheme, change: datetime,
                                 paid.append(cents(sure.amount))
                             if scheme.bonus.targets:
                                 paid.append(cents(scheme.bonus.targets.amount) * max(piece.targets_fooled - 1, 0))
-                            if scheme.bonus.transfer:
-                                most = min(piece.transfers, scheme.bonus.transfer.most)
-                                paid.append(cents(scheme.bonus.transfer.amount) * most)
         if base and examples >= base.examples and votes >= base.votes:
             paid.append(cents(base.amount))
             base = None

@@ -147,7 +147,8 @@ def test_amounts_are_read_and_written_exactly(currency, minor):
 
 @pytest.mark.parametrize(
     ("text", "currency"),
-    [("1.005", "USD"), ("0.5", "JPY"), ("1.0005", "KWD"), ("1e3", "USD"), ("", "USD"), ("NaN", "USD"), ("1,5", "EUR"),
+    [("1.005", "USD"), ("1.000", "EUR"), ("1,000", "USD"),
+     ("0.5", "JPY"), ("1.0005", "KWD"), ("1e3", "USD"), ("", "USD"), ("NaN", "USD"), ("1,5", "EUR"),
      ("٣", "USD"), ("99999999999999", "USD")],
 )  # fmt: skip
 def test_amounts_that_a_currency_does_not_have_are_refused(text, currency):

@@ -274,6 +274,32 @@ class Client(Submitting, Talking):
 
     # validation
 
+    def own_pay(self) -> list[Json]:
+        """Your pay by round, with the time that you worked and your pay per hour."""
+        return cast(list[Json], self.request("GET", "/me/pay")["items"])
+
+    def pay(self, task: str, number: int) -> Json:
+        """The costs of a round, its budget and a forecast; for owners."""
+        return cast(Json, self.request("GET", f"/tasks/{task}/rounds/{number}/pay"))
+
+    def set_pay_scheme(self, task: str, number: int, scheme: Json) -> Json:
+        """Set the payment scheme of a round; for owners."""
+        path = f"/tasks/{task}/rounds/{number}/pay/scheme"
+        return cast(Json, self.request("PUT", path, json={"scheme": scheme}))
+
+    def payments(self, task: str, number: int, state: str = "") -> Iterator[Json]:
+        """The ledger of payments of a round, of one state where it is given; for owners."""
+        params = {"state": state} if state else {}
+        return self.pages(f"/tasks/{task}/rounds/{number}/pay/payments", **params)
+
+    def decide_payments(self, task: str, number: int, act: str, **facts: Any) -> Json:
+        """Approve, hold, release, cancel, mark as paid or try again; for owners.
+
+        `facts` are `people`, `payments`, `reason` and `reference`.
+        """
+        path = f"/tasks/{task}/rounds/{number}/pay/decisions"
+        return cast(Json, self.request("POST", path, json={"act": act, **facts}))
+
     def next_validation(self, task: str) -> Json | None:
         """An example that waits for your vote; None when there is none."""
         return cast("Json | None", self.request("POST", f"/tasks/{task}/validations/next"))

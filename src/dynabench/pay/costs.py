@@ -141,7 +141,7 @@ def _costs_of_examples(session: Session, round_id: int, by_item: Mapping[str, in
         name, _colon, number = item.partition(":")
         if name == "vote":
             votes[int(number)] = amount
-        elif name in ("example", "fooling", "confidence", "targets", "transfer"):
+        elif name in ("example", "fooling", "confidence", "targets"):
             costs[int(number)] += amount
     statement = select(Validation.id, Validation.example_id).join(
         Standing, Standing.example_id == Validation.example_id

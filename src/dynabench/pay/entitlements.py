@@ -26,8 +26,8 @@ class WrittenExample:
     """An example as pay sees it, with its standing now.
 
     `confidence` is the mean probability of the wrong answers of the fooled targets, None where it is unknown;
-    `targets_fooled` counts these targets, `transfers` other registered models that the example fooled. `blind_right`
-    of `blind` blind answers and `targets_right` of `targets` predictions agree with the claim.
+    `targets_fooled` counts these targets. `blind_right` of `blind` blind answers and
+    `targets_right` of `targets` predictions agree with the claim.
     """
 
     id: int
@@ -41,7 +41,6 @@ class WrittenExample:
     targets_right: int = 0
     confidence: float | None = None
     targets_fooled: int = 0
-    transfers: int = 0
 
 
 @dataclass(frozen=True)
@@ -184,10 +183,6 @@ def _example(person_id: int, example: WrittenExample, scheme: Scheme) -> Iterato
         reason = _("Example %(n)s fooled %(count)s models", n=number, count=example.targets_fooled)
         minor = scheme.minor(bonus.targets.amount) * (example.targets_fooled - 1)
         yield earn("targets", PaymentKind.BONUS, minor, reason)
-    if bonus.transfer and example.transfers:
-        count = min(example.transfers, bonus.transfer.most)
-        reason = _("Example %(n)s fooled %(count)s other models", n=number, count=count)
-        yield earn("transfer", PaymentKind.BONUS, scheme.minor(bonus.transfer.amount) * count, reason)
 
 
 def _vote(person_id: int, vote: PaidVote, scheme: Scheme) -> Iterator[Entitlement]:

@@ -109,7 +109,6 @@ def _highest(schemes: Sequence[Scheme]) -> tuple[int, int, int]:
     def bonuses(scheme: Scheme) -> int:
         bonus = scheme.bonus
         total = scheme.minor(bonus.confidence.amount) if bonus.confidence else 0
-        total += scheme.minor(bonus.transfer.amount) * bonus.transfer.most if bonus.transfer else 0
         return total + (scheme.minor(bonus.targets.amount) * 2 if bonus.targets else 0)
 
     return (

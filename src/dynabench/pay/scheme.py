@@ -60,19 +60,11 @@ class TargetsBonus(StrictModel):
     amount: Amount
 
 
-class TransferBonus(StrictModel):
-    """A bonus for each other registered model that a verified fooling example fooled, `most` of them at most."""
-
-    amount: Amount
-    most: Annotated[int, Field(ge=1, le=100)] = 3
-
-
 class Bonuses(StrictModel):
-    """Bonuses by difficulty and transfer; none is paid for an example that people fail as often as models."""
+    """Bonuses by difficulty; none is paid for an example that people fail as often as models."""
 
     confidence: ConfidenceBonus | None = None
     targets: TargetsBonus | None = None
-    transfer: TransferBonus | None = None
 
 
 class PayCaps(StrictModel):
@@ -128,7 +120,6 @@ class Scheme(StrictModel):
             ("base", self.base, "amount"),
             ("bonus.confidence", self.bonus.confidence, "amount"),
             ("bonus.targets", self.bonus.targets, "amount"),
-            ("bonus.transfer", self.bonus.transfer, "amount"),
             ("caps", self.caps, "amount"),
             ("guard", self.guard, "wage"),
         )

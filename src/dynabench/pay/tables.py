@@ -58,7 +58,7 @@ class PayScheme(Base):
     __tablename__ = "pay_schemes"
 
     id: Mapped[int] = mapped_column(Key, primary_key=True)
-    round_id: Mapped[int] = mapped_column(ForeignKey("rounds.id"))
+    round_id: Mapped[int] = mapped_column(ForeignKey("rounds.id", ondelete="CASCADE"))
     number: Mapped[int]
     document: Mapped[dict[str, Any]]
     created_by: Mapped[int | None] = mapped_column(ForeignKey("people.id", ondelete="SET NULL"))

@@ -51,6 +51,7 @@ class Action(StrEnum):
     EXCLUDE_VOTES = auto()
     CHOOSE_VERDICT_RULE = auto()
     ADJUDICATE = auto()
+    ANSWER_APPEAL = auto()
     LIST_PEOPLE = auto()
     READ_USERNAMES = auto()
     READ_LINKS = auto()
@@ -151,6 +152,9 @@ RULES: dict[Action, AccessRule] = {
     Action.EXCLUDE_VOTES: AccessRule(_OWNER, _("Only owners of this task can exclude a person's votes.")),
     Action.CHOOSE_VERDICT_RULE: OWNERS,
     Action.ADJUDICATE: AccessRule(_EXPERT, _("Only experts, moderators and owners of this task can decide cases.")),
+    Action.ANSWER_APPEAL: AccessRule(
+        _EXPERT, _("Only experts, moderators and owners of this task can answer appeals.")
+    ),
     Action.LIST_PEOPLE: MODERATORS,
     Action.READ_USERNAMES: OWNERS,
     Action.READ_LINKS: OWNERS,

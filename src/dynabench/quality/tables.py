@@ -1,9 +1,10 @@
-"""Stored estimates of annotator quality, rules of verdicts, and decisions of experts on disputed examples."""
+"""Stored estimates of annotator quality, rules of verdicts, decisions of experts, and appeals."""
 
 from datetime import datetime
+from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import ForeignKey, Index, String
+from sqlalchemy import ForeignKey, Index, String, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
 from dynabench.kit.db import Base, Key, now
@@ -60,3 +61,47 @@ class Adjudication(Base):
     revoked_at: Mapped[datetime | None]
 
     __table_args__ = (Index("ix_adjudications_task", "task_id", "id"),)
+
+
+class AppealState(StrEnum):
+    """States of an appeal; the last three are final."""
+
+    WAITING = "waiting"
+    GRANTED = "granted"
+    REFUSED = "refused"
+    WITHDRAWN = "withdrawn"
+
+
+class Appeal(Base):
+    """A person's answer to a decision about them, and what was decided about it.
+
+    `kind` names the decision (`quality.decisions.DecisionKind`), `subject_id` its subject where it has one (an example,
+    a submission), `decided_at` when it was made, `decider_id` by whom, and `reason` why.
+    """
+
+    __tablename__ = "appeals"
+
+    id: Mapped[int] = mapped_column(Key, primary_key=True)
+    task_id: Mapped[str] = mapped_column(ForeignKey("tasks.id"))
+    person_id: Mapped[int] = mapped_column(ForeignKey("people.id", ondelete="CASCADE"), index=True)
+    kind: Mapped[str] = mapped_column(String(30))
+    subject_id: Mapped[int] = mapped_column(Key, default=0)
+    decided_at: Mapped[datetime]
+    decider_id: Mapped[int | None] = mapped_column(ForeignKey("people.id", ondelete="SET NULL"))
+    reason: Mapped[str] = mapped_column(String(1000))
+    text: Mapped[str] = mapped_column(String(2000))
+    state: Mapped[str] = mapped_column(String(10), default=AppealState.WAITING)
+    answer: Mapped[str] = mapped_column(String(2000), default="")
+    answered_by: Mapped[int | None] = mapped_column(ForeignKey("people.id", ondelete="SET NULL"))
+    at: Mapped[datetime] = mapped_column(default=now)
+    answered_at: Mapped[datetime | None]
+
+    __table_args__ = (
+        UniqueConstraint("task_id", "person_id", "kind", "subject_id", "decided_at"),
+        Index("ix_appeals_task", "task_id", "state", "id"),
+    )
+
+    @property
+    def answerable(self) -> bool:
+        """True until the appeal is answered or taken back."""
+        return self.state == AppealState.WAITING

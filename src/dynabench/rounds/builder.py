@@ -12,7 +12,7 @@ from dynabench.kit.schemas import StrictModel
 from dynabench.rounds.config_review import ConfigProblem
 from dynabench.tasks import editing, form_model
 from dynabench.tasks.editing import ConfigEdit
-from dynabench.tasks.form_model import ConfigForm
+from dynabench.tasks.form_parts import ConfigForm
 from dynabench.tasks.reading import NO_PLACE
 
 PathPart = Annotated[str, Field(max_length=60)] | Annotated[int, Field(ge=0, le=1000)]
@@ -22,7 +22,7 @@ class BuilderEdit(StrictModel):
     """An edit as the page sends it: a setting's `text`, a field's `type` for a new one, or the place `to` move to."""
 
     kind: Literal["set", "add", "move", "remove"]
-    path: list[PathPart] = Field(min_length=1, max_length=4)
+    path: list[PathPart] = Field(min_length=1, max_length=6)
     text: str = Field("", max_length=100_000)
     type: str = Field("", max_length=60)
     to: int | None = Field(None, ge=0, le=1000)
@@ -45,7 +45,7 @@ def edit_config(text: str, posted: str) -> BuilderResult:
         return BuilderResult(text, errors={"config": _("This request cannot be understood. Reload the page.")})
     path = tuple(edit.path)
     list_path = path if edit.kind == "add" else path[:-1]
-    if edit.kind != "set" and list_path not in [group_path for group_path, _title in form_model.GROUPS]:
+    if edit.kind != "set" and not form_model.is_field_list(text, list_path):
         return BuilderResult(text, errors={"config": NO_PLACE})
     value: Any = None
     try:

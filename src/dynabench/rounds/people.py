@@ -123,7 +123,8 @@ def ban_person(session: Session, actor: Person | None, task_id: str, person_id: 
     if role is TaskRole.MODERATOR:
         session.delete(session.get_one(Role, (task_id, person.id)))
     name = service.task_config(session, task_id).name
-    notices.notify_person(session, person.id, "ban", f"You may no longer write or check examples for {name}: {text}")
+    notice = f"You may no longer write or check examples for {name}: {text}"
+    notices.notify_person(session, person.id, "ban", notice, link="/me/decisions")
     service.record_act(session, actor, "task.ban", task=task_id, person=person.id, reason=text)
 
 

@@ -26,6 +26,7 @@ from dynabench.crowd.pages import load_bar
 from dynabench.kit import heartbeat, jobs, security
 from dynabench.kit.db import Database
 from dynabench.kit.settings import Settings, get_settings
+from dynabench.pay.pages import load_pay_line
 from dynabench.people.accounts import auth
 from dynabench.people.notices import events
 from dynabench.site import middleware, problems, process_routes
@@ -55,6 +56,7 @@ FEATURES = (
     "benchmark.leaderboards",
     "benchmark.releases",
     "cycle",
+    "pay",
     "crowd",
     "communities.classes",
     "communities.teams",
@@ -74,7 +76,16 @@ FEATURES = (
     "site.identity",
     "site.search",
 )
-PARTS = ("api", "submission_api", "submission_pages", "pages", "recovery_pages", "settings_pages")
+PARTS = (
+    "api",
+    "appeal_api",
+    "appeal_pages",
+    "submission_api",
+    "submission_pages",
+    "pages",
+    "recovery_pages",
+    "settings_pages",
+)
 ANNOUNCED = (collection_pages.router, validation_pages.router)
 """Pages that show what the owners of a task announce, and how far a worker has come."""
 FIRST = "dynabench.collection.api"
@@ -133,6 +144,7 @@ TAGS = [
     {"name": "measures", "description": "What the data of rounds are like."},
     {"name": "releases", "description": "Rounds as files that never change, and what they were divided by."},
     {"name": "cycle", "description": "Turns: a round is released, models learn from it, the best is the next target."},
+    {"name": "pay", "description": "Payment schemes of rounds, the ledger of payments, and your own pay."},
     {"name": "crowd", "description": "Studies on crowd platforms, and their workers."},
     {"name": "search", "description": "Finding tasks, models, datasets, metrics, examples and documentation."},
     {"name": "evaluate", "description": "The evaluation library: cards, and results of small inputs."},
@@ -185,7 +197,9 @@ def routes() -> list[BaseRoute]:
     needs when it is first looked at, which takes longer for all of them than most requests."""
     together = APIRouter(dependencies=[Depends(security.protect)], responses=problems.ANSWERS)
     for router in (process_routes.router, *routers()):
-        page_dependencies = [Depends(announced), Depends(load_bar)] if router in ANNOUNCED else None
+        page_dependencies = (
+            [Depends(announced), Depends(load_bar), Depends(load_pay_line)] if router in ANNOUNCED else None
+        )
         together.include_router(router, dependencies=page_dependencies)
     return together.routes
 

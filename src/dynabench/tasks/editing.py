@@ -335,5 +335,7 @@ def free_name(values: dict[str, Any], stem: str) -> str:
     for path in (("context",), ("input",), ("answer",), ("ask",), ("validate", "ask")):
         items = value_at(values, path)
         items = [items] if isinstance(items, dict) else items if isinstance(items, list) else []
-        names |= {item.get("name") for item in items if isinstance(item, dict)}
+        fields = [item for item in items if isinstance(item, dict)]
+        within = [inner for item in fields if isinstance(item.get("fields"), list) for inner in item["fields"]]
+        names |= {str(item.get("name")) for item in (*fields, *within) if isinstance(item, dict)}
     return next(name for name in (stem, *(f"{stem}_{number}" for number in range(2, 1000))) if name not in names)

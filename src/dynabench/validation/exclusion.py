@@ -174,7 +174,8 @@ def _decide(session: Session, actor: Person | None, task_id: str, person_id: int
         if excluded
         else _("Your votes in %(name)s count towards verdicts again.", name=name)
     )
-    notices.notify_person(session, person_id, "ban" if excluded else "lifted", text)
+    link = "/me/decisions" if excluded else ""
+    notices.notify_person(session, person_id, "ban" if excluded else "lifted", text, link=link)
     return decision
 
 

@@ -284,6 +284,7 @@ NOTICE_KINDS = (
     "announcement",
     "archive",
     "badge",
+    "appeal",
     "payment",
 )
 

@@ -21,7 +21,7 @@ _PAGES = re.compile(
     r"|/api/v1/tasks/([^/]+)/.+"
 )
 _SHARED = re.compile(
-    r"(?:/api/v1)?/(?:examples|conversations|handouts|media|drawings)/.+|/api/v1/attributions|/studies/.+|/language"
+    r"(?:/api/v1)?/(?:examples|conversations|handouts|media|drawings)/.+|/api/v1/attributions|/studies/.+|/language|/pay|/api/v1/me/pay"
 )
 
 

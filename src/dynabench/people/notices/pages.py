@@ -35,6 +35,7 @@ KIND_NAMES = {
     "proposal": _("Proposed tasks"),
     "announcement": _("Announcements of owners"),
     "badge": _("Badges that you earn"),
+    "appeal": _("Appeals"),
     "payment": _("Payments to you"),
     "archive": _("Task archive"),
 }

@@ -62,6 +62,7 @@ RAIL = (
             ("rounds", _("Rounds"), False),
             ("contexts", _("Contexts"), False),
             ("studies", _("Crowd studies"), False),
+            ("payments", _("Payments"), False),
             ("cycle", _("Cycle"), False),
             ("competitions", _("Competitions"), False),
             ("inspiration", _("Inspiration"), False),

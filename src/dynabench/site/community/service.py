@@ -27,6 +27,7 @@ from dynabench.kit.settings import Settings
 from dynabench.people.accounts import service as accounts
 from dynabench.people.accounts.tables import Person
 from dynabench.people.notices import service as notices
+from dynabench.quality import appeals
 from dynabench.recognition.badges import service as badges
 from dynabench.rounds import people
 from dynabench.rounds.service import record_act
@@ -63,6 +64,7 @@ def delete_own_account(session: Session, settings: Settings, person_id: int, *, 
     assisting.forget(session, person_id)
     for statement in notes.forget(person_id):
         session.execute(statement)
+    appeals.forget_person(session, person_id)
     notices.forget_person(session, person_id)
     badges.forget_person(session, person_id)
     classes.forget_person(session, person_id)

@@ -22,7 +22,7 @@ def upgrade() -> None:
         sa.Column("fingerprint", sa.Text(), nullable=False),
         sa.Column("asked_at", sa.DateTime(timezone=True), nullable=True),
         sa.ForeignKeyConstraint(["created_by"], ["people.id"], name="fk_pay_schemes_created_by", ondelete="SET NULL"),
-        sa.ForeignKeyConstraint(["round_id"], ["rounds.id"], name="fk_pay_schemes_round_id"),
+        sa.ForeignKeyConstraint(["round_id"], ["rounds.id"], name="fk_pay_schemes_round_id", ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("id", name="pk_pay_schemes"),
         sa.UniqueConstraint("round_id", "number", name="uq_pay_schemes_round_id_number"),
     )

@@ -7,6 +7,7 @@
 import { _, announce } from "./dom.js";
 
 const MOST_UNDONE = 100;
+const WIDE = "(min-width: 701px)"; // on a phone the parts of the form are folded at first
 
 class FormBuilder extends HTMLElement {
   connectedCallback() {
@@ -14,6 +15,7 @@ class FormBuilder extends HTMLElement {
     this.past = [];
     this.queue = Promise.resolve();
     this.pressed = Promise.resolve();
+    this.unfold();
     this.hidden = false;
     this.addEventListener("change", this.change);
     this.addEventListener("click", this.click);
@@ -26,6 +28,12 @@ class FormBuilder extends HTMLElement {
   disconnectedCallback() {
     document.removeEventListener("htmx:oobBeforeSwap", this.remember);
     document.removeEventListener("htmx:oobAfterSwap", this.restore);
+  }
+
+  /** Open the parts that wide screens show, but those that the owner has folded. */
+  unfold() {
+    if (!window.matchMedia(WIDE).matches) return;
+    for (const part of this.querySelectorAll("details[data-wide]")) part.open ||= this.open?.get(part.id) ?? true;
   }
 
   /** A press that ends on a button must find the button: edits wait until the pointer is up and its click has come. */
@@ -106,7 +114,7 @@ class FormBuilder extends HTMLElement {
   /** What is open and focused, for the form that takes this one's place. */
   remember = (event) => {
     if (event && event.detail?.target?.id !== "builder") return;
-    this.open = new Map([...this.querySelectorAll("details")].map((details) => [details.id, details.open]));
+    this.open = new Map([...(this.open ?? []), ...[...this.querySelectorAll("details")].map((details) => [details.id, details.open])]);
     if (!event) this.top = window.scrollY; // the new form is closed at first, and the page shorter
     const held = document.activeElement;
     if (this.contains(held) && held.id) this.focusOn ??= held.id;
@@ -117,6 +125,7 @@ class FormBuilder extends HTMLElement {
     for (const details of this.querySelectorAll("details")) {
       if (this.open?.has(details.id)) details.open ||= this.open.get(details.id);
     }
+    this.unfold();
     const again = this.focusOn && document.getElementById(this.focusOn);
     if (again && !again.disabled) again.focus({ preventScroll: true });
     else if (again) again.parentElement.querySelector("button:not(:disabled)")?.focus({ preventScroll: true });
@@ -134,8 +143,8 @@ class FormBuilder extends HTMLElement {
   };
 
   dragover = (event) => {
-    const list = event.target.closest?.("[data-group]");
-    if (!this.dragged || list !== this.dragged.parentElement) return;
+    const list = this.dragged?.parentElement;
+    if (!list?.contains(event.target)) return;
     event.preventDefault();
     const over = [...list.children].find((card) => card !== this.dragged && event.clientY < card.getBoundingClientRect().top + card.offsetHeight / 2);
     list.insertBefore(this.dragged, over ?? null);

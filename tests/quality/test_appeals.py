@@ -1,0 +1,129 @@
+"""Appeals: a person answers a decision about them, somebody else decides, and granting reverses it."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from sqlalchemy import select
+
+from dynabench.collection import withdrawal
+from dynabench.kit import errors
+from dynabench.people.accounts.tables import Notice
+from dynabench.people.roles import Ban
+from dynabench.quality import appeals
+from dynabench.quality.decisions import DecisionKind
+from dynabench.quality.tables import Appeal, AppealState
+from dynabench.rounds import people
+from dynabench.validation import exclusion
+from tests.validation.world import World
+
+
+@pytest.fixture
+def banned(database):
+    """A world, a banned person, and the moderator who banned them."""
+    world = World(database)
+    person, moderator = world.person(), world.person("moderator")
+    world.db.write(people.ban_person, moderator, world.task, person.id, "Random votes.")
+    return world, person, moderator
+
+
+def notices_of(world, person):
+    rows = world.db.read(lambda session: session.scalars(select(Notice).where(Notice.person_id == person.id)).all())
+    return [row.text for row in rows if row.kind == "appeal"]
+
+
+def test_a_ban_is_appealed_against_and_somebody_else_lifts_it(banned):
+    world, person, moderator = banned
+    expert = world.person("expert")
+    (row,) = world.db.read(appeals.list_own_decisions, person)
+    assert (row.decision.kind, row.decision.reason, row.appeal) == (DecisionKind.BAN, "Random votes.", None)
+    with pytest.raises(errors.Invalid):
+        world.db.write(appeals.write_appeal, person, world.task, "ban", 0, " ")
+    appeal = world.db.write(appeals.write_appeal, person, world.task, "ban", 0, "I read every example.")
+    with pytest.raises(errors.Conflict, match="already"):
+        world.db.write(appeals.write_appeal, person, world.task, "ban", 0, "Again.")
+    assert notices_of(world, expert)
+    assert not notices_of(world, moderator)  # who decided does not answer
+    (case,) = world.db.read(appeals.list_appeals, moderator, world.task)
+    assert not case.answerable
+    with pytest.raises(errors.Forbidden, match="Who made a decision"):
+        world.db.write(appeals.answer_appeal, moderator, world.task, appeal.id, False, "No.")
+    with pytest.raises(errors.Forbidden):
+        world.db.write(appeals.answer_appeal, world.person(), world.task, appeal.id, True, "Yes.")
+    world.db.write(appeals.answer_appeal, expert, world.task, appeal.id, True, "The votes are careful.")
+    assert world.db.read(lambda session: session.get(Ban, (world.task, person.id))) is None
+    assert any("was granted" in text for text in notices_of(world, person))
+    assert any("of yours" in text for text in notices_of(world, moderator))
+    with pytest.raises(errors.Conflict, match="answered"):
+        world.db.write(appeals.answer_appeal, world.owner, world.task, appeal.id, False, "No.")
+    assert world.db.read(appeals.list_own_decisions, person) == []
+    (history,) = world.db.read(appeals.list_own_appeals, person)
+    assert (history.state, history.answer) == (AppealState.GRANTED, "The votes are careful.")
+
+
+def test_votes_and_examples_come_back_and_a_refusal_leaves_them(banned):
+    world, person, _moderator = banned
+    example = world.example(person)
+    world.db.write(withdrawal.hide, world.owner, example, "Insults.")
+    world.db.write(exclusion.exclude_votes, world.owner, world.task, person.id)
+    other = world.person("owner")
+    for kind, subject in (("excluded_votes", 0), ("hidden_example", example)):
+        appeal = world.db.write(appeals.write_appeal, person, world.task, kind, subject, "Please look again.")
+        world.db.write(appeals.answer_appeal, other, world.task, appeal.id, True, "You are right.")
+    assert not world.standing(example).hidden
+    assert not world.db.read(exclusion.read_state, world.owner, world.task, person.id).excluded
+    appeal = world.db.write(appeals.write_appeal, person, world.task, "ban", 0, "Please.")
+    world.db.write(appeals.answer_appeal, other, world.task, appeal.id, False, "The ban stays.")
+    (row,) = world.db.read(appeals.list_own_decisions, person)
+    assert (row.decision.kind, row.appeal.state) == (DecisionKind.BAN, AppealState.REFUSED)
+
+
+def test_a_decision_made_anew_is_not_reversed_by_an_old_appeal(banned):
+    world, person, moderator = banned
+    appeal = world.db.write(appeals.write_appeal, person, world.task, "ban", 0, "Why?")
+    world.db.write(people.lift_ban, world.owner, world.task, person.id)
+    world.db.write(people.ban_person, moderator, world.task, person.id, "Copied texts.")
+    world.db.write(appeals.answer_appeal, world.owner, world.task, appeal.id, True, "The first ban was wrong.")
+    assert world.db.read(lambda session: session.get(Ban, (world.task, person.id))) is not None
+    (row,) = world.db.read(appeals.list_own_decisions, person)
+    assert row.appeal is None  # the new one can be appealed against
+
+
+def test_two_appeals_or_answers_at_once_are_one(banned):
+    world, person, _moderator = banned
+    answerers = [world.person("expert") for _ in range(2)]
+    barrier = threading.Barrier(2)
+
+    def write(_number):
+        barrier.wait()
+        try:
+            return world.db.write(appeals.write_appeal, person, world.task, "ban", 0, "Why?").id
+        except errors.Problem:
+            return None
+
+    def answer(number):
+        barrier.wait()
+        try:
+            world.db.write(appeals.answer_appeal, answerers[number], world.task, appeal_id, number == 0, "So.")
+        except errors.Conflict:
+            return False
+        return True
+
+    with ThreadPoolExecutor(2) as pool:
+        appeal_id = next(number for number in list(pool.map(write, range(2))) if number)
+        assert sorted(pool.map(answer, range(2))) == [False, True]
+    assert len(world.db.read(lambda session: session.scalars(select(Appeal)).all())) == 1
+
+
+def test_a_person_takes_an_appeal_back_and_leaves_no_text_behind(banned):
+    world, person, _moderator = banned
+    appeal = world.db.write(appeals.write_appeal, person, world.task, "ban", 0, "My name is Ada.")
+    with pytest.raises(errors.NotFound):
+        world.db.write(appeals.withdraw_appeal, world.owner, appeal.id)
+    world.db.write(appeals.forget_person, person.id)
+    (emptied,) = world.db.read(appeals.list_own_appeals, person)
+    assert (emptied.text, emptied.state) == ("", AppealState.WITHDRAWN)
+    with pytest.raises(errors.Conflict):
+        world.db.write(appeals.withdraw_appeal, person, appeal.id)
+    with pytest.raises(errors.Conflict):
+        world.db.write(appeals.write_appeal, world.owner, world.task, "ban", 0, "Not mine.")
