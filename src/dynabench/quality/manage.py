@@ -13,6 +13,7 @@ from dynabench.kit.forms import Text, redirect
 from dynabench.people.accounts.tables import Person
 from dynabench.quality import service, verdict_rules
 from dynabench.quality.estimates import NAMES
+from dynabench.quality.human_difficulty import LEAST_ANSWERS, read_human_difficulty
 from dynabench.rounds.manage import frame
 from dynabench.rounds.manage.frame import TaskModerator
 from dynabench.rounds.schemas import Number
@@ -35,10 +36,11 @@ async def _page(
         return {
             "stored": service.read_estimates(session, person, task, number),
             "rule": verdict_rules.read_rule(session, person, task, number) if number is not None else None,
+            "difficulty": read_human_difficulty(session, person, task, number) if number is not None else None,
             "numbers": [round_.number for round_ in started(session, task)],
         }
 
-    defaults: dict[str, Any] = {"problem": "", "done": None, "number": number, "names": NAMES}
+    defaults: dict[str, Any] = {"problem": "", "done": None, "number": number, "names": NAMES, "least": LEAST_ANSWERS}
     page_values = defaults | await request.app.state.db.aread(read) | values
     return await frame.console_page(
         request,

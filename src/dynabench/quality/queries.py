@@ -1,9 +1,9 @@
 """Every `select` over votes for estimates, with its cost."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
-from sqlalchemy import Select, func, select
+from sqlalchemy import Select, func, select, text
 
 from dynabench.collection.tables import Standing
 from dynabench.people.accounts.tables import Person
@@ -107,3 +107,14 @@ def adjudications(task_id: str, before: int | None, limit: int) -> Select[Adjudi
     if before is not None:
         mine = mine.where(Adjudication.id < before)
     return mine.order_by(Adjudication.id.desc()).limit(limit)
+
+
+def standings_of(example_ids: Collection[int]) -> Select[Standing]:
+    """Some standings, by example: a probe of the primary key each."""
+    return select(Standing).where(Standing.example_id.in_(example_ids))
+
+
+def blind_standings(round_id: int) -> Select[Standing]:
+    """The standings of a round with blind answers that count: one range of a partial index."""
+    live = (~Standing.retracted, ~Standing.hidden)
+    return select(Standing).where(Standing.round_id == round_id, text("standings.blind > 0"), *live)
