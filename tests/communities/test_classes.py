@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
+from dynabench import communities
 from dynabench.collection.tables import Example, Retraction
 from dynabench.communities.classes import service
 from dynabench.communities.classes.codes import clean_code
@@ -19,6 +20,7 @@ from dynabench.kit.jobs import Job
 from dynabench.people.accounts.tables import Person
 from dynabench.people.roles import Role
 from dynabench.rounds.tables import RoundPerson
+from dynabench.site.app import named
 from dynabench.site.community import student_removal
 from tests.collection import conftest as world
 from tests.collection.conftest import draw, send, written
@@ -323,3 +325,11 @@ def test_the_five_steps_of_the_documentation(client, ada, browser, database):
     remove_those_who_leave(database)
     assert "No students yet" in teacher.get(group).text
     assert teacher.submit(f"{group}/delete", page=group).headers["location"] == "/classes"
+
+
+def test_every_form_of_communities_leads_to_its_page():
+    """The names of routes are shared by pages and the JSON API; a form must not be sent to the latter."""
+    templates = (Path(communities.__file__).parent).rglob("templates/*.html")
+    names = {name for path in templates for name in re.findall(r"""url\(["'](\w+)["']""", path.read_text())}
+    assert len(names) > 40
+    assert [name for name in names if any(route.path.startswith("/api/") for route in named()[name])] == []

@@ -109,7 +109,7 @@ async def list_classes(request: Request, person: Member) -> Response:
     return await _list_page(request, person)
 
 
-@router.post("/classes", name="create_class")
+@router.post("/classes", name="create_class_form")
 async def create_class(
     request: Request,
     db: Db,
@@ -189,7 +189,7 @@ async def school_class(request: Request, id: RowId, person: Member) -> Response:
     return await _board(request, person, id)
 
 
-@router.post("/classes/{id}", name="change_class")
+@router.post("/classes/{id}", name="change_class_form")
 async def change_class(
     request: Request,
     db: Db,
@@ -231,21 +231,21 @@ async def set_class_state(request: Request, db: Db, id: RowId, person: Member, o
     return redirect(request, "school_class", id=id, query={"done": "opened" if open == "true" else "closed"})
 
 
-@router.post("/classes/{id}/code", name="renew_join_code")
+@router.post("/classes/{id}/code", name="renew_join_code_form")
 async def renew_join_code(request: Request, db: Db, id: RowId, person: Member) -> Response:
     """Replace the join code."""
     await db.awrite(service.renew_join_code, person, id)
     return redirect(request, "school_class", id=id, query={"done": "renewed"})
 
 
-@router.post("/classes/{id}/delete", name="delete_class")
+@router.post("/classes/{id}/delete", name="delete_class_form")
 async def delete_class(request: Request, db: Db, id: RowId, person: Member) -> Response:
     """Delete a class without students."""
     await db.awrite(service.delete_class, person, id)
     return redirect(request, "classes")
 
 
-@router.post("/classes/{id}/reset", name="reset_class")
+@router.post("/classes/{id}/reset", name="reset_class_form")
 async def reset_class(
     request: Request, db: Db, id: RowId, person: Member, confirm: Text = "", withdraw_examples: Text = ""
 ) -> Response:
@@ -257,14 +257,14 @@ async def reset_class(
     return redirect(request, "school_class", id=id, query={"done": "reset"})
 
 
-@router.post("/classes/{id}/students/{person_id}/code", name="reset_student_code")
+@router.post("/classes/{id}/students/{person_id}/code", name="reset_student_code_form")
 async def reset_student_code(request: Request, db: Db, id: RowId, person_id: RowId, person: Member) -> Response:
     """Show a student's new personal code, this once."""
     code = await db.awrite(service.reset_student_code, person, id, person_id)
     return await _board(request, person, id, new_code={"person": person_id, "code": code})
 
 
-@router.post("/classes/{id}/students/{person_id}/remove", name="remove_student")
+@router.post("/classes/{id}/students/{person_id}/remove", name="remove_student_form")
 async def remove_student(
     request: Request, db: Db, id: RowId, person_id: RowId, person: Member, withdraw_examples: Text = ""
 ) -> Response:
@@ -314,7 +314,7 @@ async def class_door(request: Request, code: str = "") -> Response:
     return await _door(request, code[:40])
 
 
-@router.post("/class", name="join_class")
+@router.post("/class", name="join_class_form")
 async def join_class(
     request: Request,
     db: Db,
@@ -341,7 +341,7 @@ async def join_class(
     return response
 
 
-@router.post("/class/return", name="return_to_class")
+@router.post("/class/return", name="return_to_class_form")
 async def return_to_class(request: Request, db: Db, personal: Text = "") -> Response:
     """Log a student in by the personal code."""
     throttle_joining(request)

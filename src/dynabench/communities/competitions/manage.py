@@ -71,7 +71,7 @@ async def competitions(request: Request, task: str, owner: TaskOwner) -> Respons
     return await _page(request, task)
 
 
-@router.post("/tasks/{task}/manage/competitions", name="create_competition")
+@router.post("/tasks/{task}/manage/competitions", name="create_competition_form")
 async def create_competition(
     request: Request,
     db: Db,
@@ -106,7 +106,7 @@ async def create_competition(
     return redirect(request, "competition", id=competition.id)
 
 
-@router.post("/competitions/{id}/delete", name="delete_competition")
+@router.post("/competitions/{id}/delete", name="delete_competition_form")
 async def delete_competition(request: Request, db: Db, id: RowId, person: Member) -> Response:
     """Delete a competition in which nothing was written."""
 

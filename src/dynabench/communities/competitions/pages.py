@@ -95,7 +95,7 @@ def _number(text: str) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else 0
 
 
-@router.post("/competitions/{id}/enter", name="enter_competition")
+@router.post("/competitions/{id}/enter", name="enter_competition_form")
 async def enter(request: Request, db: Db, id: RowId, person: Member, team: Text = "") -> Response:
     """Enter a team."""
     try:
@@ -105,14 +105,14 @@ async def enter(request: Request, db: Db, id: RowId, person: Member, team: Text 
     return redirect(request, "competition", id=id)
 
 
-@router.post("/competitions/{id}/withdraw", name="withdraw_team")
+@router.post("/competitions/{id}/withdraw", name="withdraw_team_form")
 async def withdraw(request: Request, db: Db, id: RowId, person: Member, team: Text = "") -> Response:
     """Withdraw a team."""
     await db.awrite(service.withdraw, person, id, _number(team))
     return redirect(request, "competition", id=id)
 
 
-@router.post("/competitions/{id}/finish", name="finish_competition")
+@router.post("/competitions/{id}/finish", name="finish_competition_form")
 async def finish(request: Request, db: Db, id: RowId, person: Member, despite_pending: Text = "") -> Response:
     """Make the final report."""
     try:

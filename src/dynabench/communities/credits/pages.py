@@ -31,7 +31,7 @@ async def read_credit(request: Request, person: Member) -> Response:
     return await _page(request, person)
 
 
-@router.post("/settings/credit", name="choose_credit")
+@router.post("/settings/credit", name="choose_credit_form")
 async def choose_credit(request: Request, db: Db, person: Member, mode: Text = "", name: Text = "") -> Response:
     """Choose how releases name the person."""
     try:

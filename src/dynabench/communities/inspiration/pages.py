@@ -32,7 +32,7 @@ MODES = [
 HEADER = ("uid", "opened_uid", "opened_at")
 
 
-@router.post("/handouts/{id}/inspiration", name="open_inspiration")
+@router.post("/handouts/{id}/inspiration", name="open_inspiration_form")
 async def open_inspiration(request: Request, db: Db, id: RowId, person: Member, tag: Text = "") -> Response:
     """Open some verified examples of others; the record is written before they are shown."""
     view = await db.awrite(service.open_examples, person, id, tag[:100], random.Random())
@@ -59,7 +59,7 @@ async def manage(request: Request, db: Db, task: str, owner: TaskOwner) -> Respo
     return await frame.console_page(request, task, "inspiration/manage.html", "inspiration", **values)
 
 
-@router.post("/tasks/{task}/manage/inspiration", name="choose_inspiration")
+@router.post("/tasks/{task}/manage/inspiration", name="choose_inspiration_form")
 async def choose(request: Request, db: Db, task: str, owner: TaskOwner, mode: Text = "") -> Response:
     """Choose which examples annotators may open."""
     if mode not in list(InspirationMode):

@@ -68,7 +68,7 @@ async def teams_csv(db: Db, task: TaskId = "") -> Response:
     return csv_response("teams.csv", HEADER, await db.aread(read))
 
 
-@router.post("/teams", name="create_team")
+@router.post("/teams", name="create_team_form")
 async def create_team(
     request: Request, db: Db, person: Member, name: Text = "", task: Text = "", about: Text = ""
 ) -> Response:
@@ -103,7 +103,7 @@ async def _team_page(
     return render(request, "teams/team.html", status=status, **(page | values))
 
 
-@router.get("/teams/join/{secret}", name="join_team")
+@router.get("/teams/join/{secret}", name="join_team_form")
 async def team_offer(request: Request, db: Db, secret: str, viewer: Viewer) -> Response:
     """The team that a link leads to, and the button for joining it."""
     return render(request, "teams/join.html", team=await db.aread(service.offered_team, secret[:100]), secret=secret)
@@ -136,7 +136,7 @@ async def team_csv(db: Db, id: RowId, viewer: Viewer) -> Response:
     return csv_response(f"team-{id}.csv", MEMBER_HEADER, await db.aread(read))
 
 
-@router.post("/teams/{id}", name="change_team")
+@router.post("/teams/{id}", name="change_team_form")
 async def change_team(
     request: Request, db: Db, id: RowId, person: Member, name: Text = "", about: Text = "", thanked: Text = ""
 ) -> Response:
@@ -158,7 +158,7 @@ async def renew_link(request: Request, db: Db, settings: AppSettings, id: RowId,
     return await _team_page(request, person, id, link=address)
 
 
-@router.post("/teams/{id}/captain", name="name_captain")
+@router.post("/teams/{id}/captain", name="name_captain_form")
 async def name_captain(request: Request, db: Db, id: RowId, person: Member, member: Text = "") -> Response:
     """Make another member the captain."""
     number = int(member) if member.isascii() and member.isdigit() and len(member) < 19 else 0
@@ -166,7 +166,7 @@ async def name_captain(request: Request, db: Db, id: RowId, person: Member, memb
     return redirect(request, "team", id=id)
 
 
-@router.post("/teams/{id}/members/{person_id}/remove", name="remove_member")
+@router.post("/teams/{id}/members/{person_id}/remove", name="remove_member_form")
 async def remove_member(request: Request, db: Db, id: RowId, person_id: RowId, person: Member) -> Response:
     """Leave a team, or remove a member."""
     await db.awrite(service.remove_member, person, id, person_id)
