@@ -1,5 +1,6 @@
 """The real platform with the demo rounds, started by its own command, and people who visit it in a real Chromium."""
 
+import json
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
@@ -15,17 +16,27 @@ from dynabench.rounds import contexts, demo
 from dynabench.rounds.contexts import ContextRow
 from dynabench.tasks.shipped import TEMPLATES, shipped_tasks
 from tests.browser.people import PASSWORD, Guest, models_answer
+from tests.crowd.prolific_server import Prolific
 from tests.small_demo import prepare_home
 from tests.web import gallery
 
 
 @pytest.fixture(scope="package")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
+def prolific() -> Iterator[Prolific]:
+    """A local server that speaks Prolific's API; the platform's studies are there."""
+    server = Prolific()
+    yield server
+    server.close()
+
+
+@pytest.fixture(scope="package")
+def site(tmp_path_factory: pytest.TempPathFactory, prolific: Prolific) -> Iterator[SimpleNamespace]:
     """`base` (address) and `home` (folder) of a platform whose models answer; `cookies` of who logged in there, and
     its `admins`."""
     home = tmp_path_factory.mktemp("platform")
     prepare_home(home)
-    with platform(home, answer_seconds="15") as base:  # what a loaded machine may take
+    crowd = {"crowd_urls": json.dumps({"prolific": prolific.address}), "crowd_hosts": prolific.address[7:]}
+    with platform(home, answer_seconds="15", **crowd) as base:  # what a loaded machine may take
         models_answer(base)
         yield SimpleNamespace(base=base, home=home, cookies={}, admins=set())
 

@@ -87,3 +87,4 @@ def write_example(page: Browser, hypothesis: str = "It did not happen.") -> None
     fields = {"context_id": context[1], "answer.label": goal[1], "input.hypothesis": hypothesis}
     answer = page.submit("/tasks/nli/create", page="/tasks/nli/create", **fields)
     assert answer.status_code == 200, answer.text
+    assert 'class="study-bar"' in answer.text, "also without scripts"

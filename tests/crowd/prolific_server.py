@@ -49,6 +49,7 @@ class Prolific:
 
     def __init__(self) -> None:
         self.books, self.lock = Books(), threading.RLock()
+        self.reached, self.released = threading.Event(), threading.Event()
         platform = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -63,7 +64,10 @@ class Prolific:
                         status, body = 401, {"error": {"status": 401, "title": "Authentication error"}}
                     else:
                         status, body = platform.act(self.command, self.path, json.loads(raw) if raw else {})
-                if status == 0:  # the answer is lost
+                if status < 0:
+                    platform.reached.set()
+                    platform.released.wait(60)
+                if status <= 0:  # the answer is lost
                     self.close_connection = True
                     self.connection.close()
                     return
@@ -86,12 +90,13 @@ class Prolific:
         self.address = f"http://127.0.0.1:{self.server.server_port}"
 
     def close(self) -> None:
+        self.released.set()
         self.server.shutdown()
         self.server.server_close()
         self.thread.join()
 
     def fail(self, path: str, how: str) -> None:
-        """Let the next call whose path matches fail: `refuse` (400), `busy` (429), `lost` (done, answer lost)."""
+        """Let the next call of a path fail: `refuse`, `busy`, `lost` (done, answer lost) or `hang` (the same, late)."""
         self.books.failures.append((path, how))
 
     def act(self, method: str, target: str, body: dict[str, Any]) -> tuple[int, Any]:
@@ -107,7 +112,7 @@ class Prolific:
             return 400, {"error": {"status": 400, "title": "Bad request", "detail": "Not enough funds."}}
         self.books.calls[f"{method} {re.sub(r'[a-f0-9]{24}', ':id', path)}"] += 1
         status, answer = self.route(method, path, dict(part.split("=") for part in query.split("&") if part), body)
-        return (0, None) if how == "lost" else (status, answer)
+        return {"lost": (0, None), "hang": (-1, None)}.get(how, (status, answer))
 
     def route(self, method: str, path: str, query: dict[str, str], body: dict[str, Any]) -> tuple[int, Any]:
         books = self.books

@@ -46,6 +46,14 @@ def test_an_owner_drafts_and_publishes_on_the_pages(owner, enter):
     assert page.submit(f"{here}/publish", page=here).status_code == 409, "a stopped study does not begin anew"
 
 
+def test_a_draft_of_a_round_is_deleted_with_its_study(owner, database):
+    number = owner.post("/api/v1/tasks/nli/rounds", json={"targets": ["nli-a"], "draft": True}).json()["number"]
+    body = {"round": number, "name": "Fool a model", "work": {"examples": 1}}
+    study = owner.post(STUDIES, json=body).json()
+    assert owner.delete(f"/api/v1/tasks/nli/rounds/{number}").status_code == 204
+    assert owner.get(f"{STUDIES}/{study['id']}").status_code == 404
+
+
 def test_the_table_has_each_worker_and_decisions_are_for_those_who_finished(make_study, worker, owner):
     study = make_study(examples=1, settings={"codes": {"completed": "DONE42"}})
     done, busy = worker(study, WORKER), worker(study, "w2")

@@ -1,5 +1,9 @@
 """Prolific over its real protocol, against a local server: studies, confirmation, decisions, bonuses once, webhooks."""
 
+import json
+import re
+import subprocess
+import sys
 import time
 from datetime import UTC, datetime
 
@@ -61,8 +65,6 @@ def external(prolific):
 
 def finished(prolific, study, browser, name=None):
     """A worker who did the work and followed the address of completion; the platform's id of the submission."""
-    import re
-
     parameters = prolific.reserve(external(prolific), name)
     page = browser()
     assert page.get(study.page, params=parameters).status_code == 303
@@ -200,6 +202,38 @@ def test_a_bonus_is_paid_exactly_once_whatever_gets_lost(study, prolific, browse
     assert [prolific.books.paid(session_id) for session_id in sessions] == [75, 76]
     assert database.read(lambda session: {row.state for row in session.query(Payout)}) == {"paid"}
     assert database.read(lambda session: session.query(BonusOrder).one().state) == BonusOrderState.PAID
+    assert prolific.books.calls["POST /bulk-bonus-payments/:id/pay/"] == 1
+
+
+ADVANCE = """
+import json, sys
+from dynabench.crowd import bonuses
+from dynabench.kit.db import Database
+from dynabench.kit.settings import Settings
+settings = Settings(**json.loads(sys.stdin.readline()))
+bonuses.advance_order(Database(settings.url), settings, int(sys.argv[1]))
+"""
+
+
+@pytest.mark.parametrize("step", ["/submissions/bonus-payments/", "/bulk-bonus-payments/.*"])
+def test_a_process_killed_while_it_pays_pays_once(study, prolific, browser, database, settings, step):
+    session_id, _page = finished(prolific, study, browser)
+    approve_bonus(database, session_id, 80, "bonus")
+    order = database.write(lambda session: bonuses.begin_order(session, None, "nli", study.id).id)
+    prolific.fail(step, "hang")
+    values = json.dumps(settings.model_dump(mode="json", exclude_defaults=True)) + "\n"
+    process = subprocess.Popen([sys.executable, "-c", ADVANCE, str(order)], stdin=subprocess.PIPE)
+    try:
+        process.stdin.write(values.encode())
+        process.stdin.close()
+        assert prolific.reached.wait(60)
+    finally:
+        process.kill()
+        process.wait()
+    prolific.released.set()
+    for _ in range(2):
+        assert bonuses.advance_order(database, settings, order) == BonusOrderState.PAID
+    assert prolific.books.paid(session_id) == 80
     assert prolific.books.calls["POST /bulk-bonus-payments/:id/pay/"] == 1
 
 

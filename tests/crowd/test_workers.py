@@ -30,6 +30,7 @@ def test_a_worker_writes_and_gets_a_code_without_an_account(make_study, worker, 
     assert page.submit(f"{study.page}/finish", page=study.page).status_code == 409, "one example lacks"
     bar = re.search(r'<aside class="study-bar".*?</aside>', page.get("/tasks/nli/create").text, re.DOTALL)[0]
     assert "1 of 2 examples" in bar
+    assert "1 of 2 examples" in page.get(f"{study.page}/bar", headers={"HX-Request": "true"}).text
     write_example(page, "Nobody came along.")
     assert page.submit(f"{study.page}/finish", page=study.page).status_code == 303
     text = page.get(study.page).text

@@ -123,7 +123,7 @@ async def _list_page(
     )
 
 
-@router.post("/tasks/{task}/manage/consent", name="save_consent")
+@router.post("/tasks/{task}/manage/consent", name="save_consent_form")
 async def save_consent(
     request: Request, db: Db, task: str, owner: TaskOwner, text: Annotated[str, Form(max_length=25_000)] = ""
 ) -> Response:
@@ -208,7 +208,8 @@ async def new_study(
     round: Annotated[int, Query(ge=0, le=2**31)] = 0,
 ) -> Response:
     """The form of a new study; the round's page names its round."""
-    plan = StudyPlan("", {}, Work().model_dump())
+    settings = _known_provider(provider).settings_model().model_dump(mode="json")
+    plan = StudyPlan("", settings, Work().model_dump())
     return await _form_page(request, db, task, owner, provider, plan, number=round)
 
 
@@ -217,7 +218,7 @@ def _posted(provider: CrowdProvider, form: FormData) -> StudyPlan:
     return StudyPlan(str(form.get("name", ""))[:200], read_settings(provider.settings_model, form), work)
 
 
-@router.post("/tasks/{task}/manage/studies", name="draft_study")
+@router.post("/tasks/{task}/manage/studies", name="draft_study_form")
 async def draft_study(request: Request, db: Db, task: str, owner: TaskOwner) -> Response:
     """Draft a study."""
     form = await request.form()
@@ -377,7 +378,7 @@ async def act(request: Request, db: Db, task: str, id: RowId, act: str, owner: T
     return redirect(request, "manage_study", task=task, id=id, query={"done": ACTS[act].value})
 
 
-@router.post("/tasks/{task}/manage/studies/{id}/participants/{participant}/{decision}", name="decide_participant")
+@router.post("/tasks/{task}/manage/studies/{id}/participants/{participant}/{decision}", name="decide_participant_form")
 async def decide(
     request: Request,
     db: Db,

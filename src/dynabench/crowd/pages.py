@@ -24,6 +24,7 @@ from dynabench.people.accounts.tables import Person
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round
 from dynabench.web import render
+from dynabench.web.pages import wants_fragment
 
 ENTRY_LIMIT = [Depends(limited("study", 300, 60))]
 router = APIRouter(include_in_schema=False)
@@ -148,7 +149,7 @@ async def withdraw(request: Request, db: Db, slug: str, viewer: Viewer) -> Respo
 async def show_bar(request: Request, db: Db, slug: str, viewer: Viewer) -> Response:
     """The line above the task's pages that says how far the worker has come."""
     bar = await db.aread(_bar, viewer, slug)
-    return render(request, "crowd/_bar.html", study_bar=bar)
+    return render(request, "crowd/_bar_line.html", study_bar=bar)
 
 
 def _bar(session: Session, person: Person | None, slug: str) -> tuple[str, WorkProgress]:
@@ -166,5 +167,5 @@ def _current_bar(session: Session, person: Person, task: str) -> tuple[str, Work
 async def load_bar(request: Request) -> None:
     """Keep what a worker's bar shows on the pages of the task, as `request.state.study_bar`."""
     viewer: Person | None = getattr(request.state, "viewer", None)
-    if viewer is not None and viewer.worker_task and request.method == "GET":
+    if viewer is not None and viewer.worker_task and not wants_fragment(request):
         request.state.study_bar = await request.app.state.db.aread(_current_bar, viewer, viewer.worker_task)

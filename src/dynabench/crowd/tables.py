@@ -84,7 +84,7 @@ class Study(Base):
 
     id: Mapped[int] = mapped_column(Key, primary_key=True)
     task_id: Mapped[str] = mapped_column(ForeignKey("tasks.id"), index=True)
-    round_id: Mapped[int] = mapped_column(ForeignKey("rounds.id"), index=True)
+    round_id: Mapped[int] = mapped_column(ForeignKey("rounds.id", ondelete="CASCADE"), index=True)
     provider: Mapped[str] = mapped_column(String(40))
     credentials_id: Mapped[int | None] = mapped_column(ForeignKey("crowd_credentials.id"))
     slug: Mapped[str] = mapped_column(String(40), unique=True, default=lambda: secrets.token_urlsafe(12))

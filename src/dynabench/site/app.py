@@ -206,9 +206,12 @@ def routes() -> list[BaseRoute]:
 
 @cache
 def named() -> dict[str, list[RouteContext]]:
-    """The features' routes by name, in their order."""
+    """The features' routes by name: pages first, then those of the API, each in the features' order.
+
+    A page and a route of the API may share a name and its parameters; pages and redirects mean the page.
+    """
     routes_by_name: dict[str, list[RouteContext]] = {}
-    for route in iter_route_contexts(routes()):
+    for route in sorted(iter_route_contexts(routes()), key=lambda route: (route.path or "").startswith("/api/")):
         routes_by_name.setdefault(route.name or "", []).append(route)
     return routes_by_name
 

@@ -67,7 +67,7 @@ def upgrade() -> None:
         sa.Column("stopped_at", TIME),
         sa.ForeignKeyConstraint(["created_by"], ["people.id"], name="fk_studies_created_by", ondelete="SET NULL"),
         sa.ForeignKeyConstraint(["credentials_id"], ["crowd_credentials.id"], name="fk_studies_credentials_id"),
-        sa.ForeignKeyConstraint(["round_id"], ["rounds.id"], name="fk_studies_round_id"),
+        sa.ForeignKeyConstraint(["round_id"], ["rounds.id"], name="fk_studies_round_id", ondelete="CASCADE"),
         sa.ForeignKeyConstraint(["task_id"], ["tasks.id"], name="fk_studies_task_id"),
         sa.PrimaryKeyConstraint("id", name="pk_studies"),
         sa.UniqueConstraint("slug", name="uq_studies_slug"),

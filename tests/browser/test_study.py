@@ -1,0 +1,171 @@
+"""A study on Prolific from the round's page to the last penny: twenty workers, decisions, rewards and bonuses."""
+
+import re
+import time
+from collections.abc import Callable
+
+import httpx2
+import pytest
+from playwright.sync_api import expect
+
+from dynabench.crowd.tables import Participation
+from dynabench.kit.db import Database
+from dynabench.kit.settings import Settings
+from dynabench.pay import ledger
+from dynabench.pay.money import Money
+from dynabench.pay.tables import Payment, PaymentKind, PaymentState
+from tests.browser.test_looks import looks_well
+from tests.crowd.prolific_server import TOKEN
+
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
+MANAGE = "/tasks/sentiment/manage"
+TEXT = "The queue was long, number {n}, and I would stand in it again."
+
+
+def wait_until(holds: Callable[[], bool], seconds: float) -> None:
+    """Wait for the platform's jobs, and fail with what there is then."""
+    begun = time.monotonic()
+    while not holds() and time.monotonic() - begun < seconds:
+        time.sleep(0.2)
+    assert holds()
+
+
+class Visit:
+    """A worker's visit without scripts: cookies, and forms with the token of their page."""
+
+    def __init__(self, base: str, entry: str, parameters: dict[str, str]) -> None:
+        self.http = httpx2.Client(base_url=base, follow_redirects=True, timeout=60)
+        self.entry = entry
+        self.page = self.http.get(entry, params=parameters).text
+
+    def close(self) -> None:
+        self.http.close()
+
+    def post(self, path: str, **fields: str) -> httpx2.Response:
+        token = re.search(r'name="csrf-token" content="([^"]+)"', self.page)[1]
+        answer = self.http.post(path, data=fields | {"csrf": token})
+        self.page = answer.text
+        return answer
+
+    def write(self, number: int) -> None:
+        self.page = self.http.get("/tasks/sentiment/create").text
+        fields = {"context_id": re.search(r'name="context_id"[^>]*value="([^"]*)"', self.page)[1]}
+        goal = re.search(r'name="answer.label"[^>]*value="([a-z]+)"', self.page)[1]
+        answer = self.post(
+            "/tasks/sentiment/create", **fields, **{"answer.label": goal, "input.statement": TEXT.format(n=number)}
+        )
+        assert answer.status_code == 200, answer.text
+
+
+def test_twenty_workers_are_recruited_and_paid(site, guest, admin, prolific):
+    owner = guest("adele")
+    page = owner.page
+    page.goto(f"{MANAGE}/studies")
+    text = page.get_by_label("Text that workers agree to")
+    text.fill(text.input_value().replace("[CONTACT]", "crowd@example.org"))
+    page.get_by_role("button", name="Save consent text").click()
+    page.get_by_text("Connect account").first.click()
+    page.get_by_label("API token").fill("wrong")
+    page.get_by_role("button", name="Connect account").click()
+    expect(page.locator("main")).to_contain_text("does not accept this token")
+    owner.forgive("crowd-accounts.* 422")
+    page.get_by_label("API token").fill(TOKEN)
+    page.get_by_role("button", name="Connect account").click()
+    expect(page.locator("main")).to_contain_text("Connected: lab@example.org")
+    looks_well(page)
+    number = next(
+        row["number"] for row in admin.request("GET", "/tasks/sentiment/rounds")["items"] if row["state"] == "open"
+    )
+    page.goto(f"{MANAGE}/rounds/{number}")
+    page.get_by_role("link", name="Recruit workers").click()
+    page.get_by_role("link", name="Prolific").click()
+    page.get_by_label("Name that workers see").fill("Fool a sentiment model")
+    page.get_by_label("Examples to write").fill("1")
+    looks_well(page)
+    page.get_by_role("button", name="Save as draft").click()
+    page.get_by_role("button", name="Publish study").click()
+    expect(page.locator("main")).to_contain_text("workers can enter")
+    looks_well(page)
+    address = page.url.partition("?")[0]
+    study = next(iter(prolific.books.studies))
+    entry = re.search(r"(/studies/[\w-]+)\?", prolific.books.studies[study]["external_study_url"])[1]
+
+    ada = guest()
+    first = prolific.reserve(study)
+    ada.page.goto(f"{entry}?{'&'.join(f'{name}={value}' for name, value in first.items())}")
+    looks_well(ada.page)
+    ada.page.get_by_role("button", name="I agree, begin").click()
+    expect(ada.page).to_have_url(re.compile(rf"{entry}$"))
+    looks_well(ada.page)
+    ada.page.get_by_role("link", name="Write examples").click()
+    ada.page.get_by_label("Statement").fill(TEXT.format(n=0))
+    ada.page.get_by_role("radio").first.check(force=True)
+    ada.page.get_by_role("button", name="Ask the model").click()
+    expect(ada.page.locator(".study-bar")).to_contain_text("1 of 1", timeout=60_000)
+    ada.page.locator(".study-bar").get_by_role("link", name="Finish").click()
+    ada.page.get_by_role("button", name="Finish and get the code").click()
+    looks_well(ada.page)
+    way_back = ada.page.get_by_role("link", name="Back to the platform").get_attribute("href")
+    prolific.complete(first["SESSION_ID"], way_back.rpartition("=")[2])
+
+    sessions = {first["SESSION_ID"]: "finished"}
+    for worker in range(1, 20):
+        parameters = prolific.reserve(study)
+        visit = Visit(site.base, entry, parameters)
+        fate = "declined" if worker % 7 == 0 else "early" if worker % 6 == 0 else "finished"
+        if fate == "declined":
+            visit.post(f"{entry}/decline")
+        else:
+            visit.post(f"{entry}/consent", consent=re.search(r'name="consent" value="(\d+)"', visit.page)[1])
+            if fate == "finished":
+                visit.write(worker)
+                visit.page = visit.http.get(entry).text
+            visit.post(f"{entry}/finish", early="" if fate == "finished" else "yes")
+        code = re.search(r"complete\?cc=([A-Z2-9]+)", visit.page)[1]
+        state = prolific.complete(parameters["SESSION_ID"], code)
+        assert state == ("RETURNED" if fate == "declined" else "AWAITING REVIEW")
+        sessions[parameters["SESSION_ID"]] = fate
+        visit.close()
+
+    database = Database(Settings(home=site.home).url)
+    study_id = int(address.rpartition("/")[2])
+    rows = list(admin.pages(f"/tasks/sentiment/studies/{study_id}/participants"))
+    assert sorted(row["outcome"] for row in rows if row["outcome"]) == sorted(
+        {"finished": "completed", "early": "manual_review"}[fate] for fate in sessions.values() if fate != "declined"
+    )
+    for row in rows:
+        if row["state"] == "finished":
+            early = row["outcome"] == "manual_review"
+            decision = {"approve": not early, "reason": "No example was written." if early else ""}
+            admin.request(
+                "POST", f"/tasks/sentiment/studies/{study_id}/participants/{row['id']}/decision", json=decision
+            )
+    states = {"finished": "APPROVED", "early": "REJECTED", "declined": "RETURNED"}
+    expected = {session: states[fate] for session, fate in sessions.items()}
+    wait_until(lambda: {name: row["status"] for name, row in prolific.books.submissions.items()} == expected, 120)
+
+    def reward(session):
+        part = session.query(Participation).filter_by(external_session=first["SESSION_ID"]).one()
+        round_id = session.query(Payment).filter_by(person_id=part.person_id).first().round_id
+        for pence, key in ((40, "journey-a"), (35, "journey-b")):
+            payment = ledger.book(
+                session, round_id, part.person_id, PaymentKind.BONUS, Money(pence, "GBP"), "A good example", key
+            )
+            payment.state = PaymentState.APPROVED
+
+    wait_until(lambda: database.read(lambda session: session.query(Payment).count()) > 0, 60)
+    database.write(reward)
+    page.goto(address)
+    page.get_by_role("button", name="Pay approved payments").click()
+    wait_until(lambda: prolific.books.paid(first["SESSION_ID"]) == 75, 120)
+
+    def paid(session):
+        return sum(row.amount for row in session.query(Payment).filter_by(state=PaymentState.PAID))
+
+    approved = [row for row in prolific.books.submissions.values() if row["status"] == "APPROVED"]
+    books = 150 * len(approved) + sum(sum(row["bonus_payments"]) for row in prolific.books.submissions.values())
+    wait_until(lambda: database.read(paid) == books, 180)
+    assert prolific.books.calls["POST /bulk-bonus-payments/:id/pay/"] == 1
+    page.goto(address)
+    looks_well(page)
+    database.close()
