@@ -50,7 +50,9 @@ class Journeys:
 class VisitingWorker:
     """A worker with a browser: cookies, forms as the pages have them, and patience where the platform is busy."""
 
-    def __init__(self, transport: httpx2.AsyncBaseTransport, base: str, entry: str, number: int, seen: Journeys):
+    def __init__(
+        self, transport: httpx2.AsyncBaseTransport, base: str, entry: str, number: int, seen: Journeys
+    ) -> None:
         self.transport, self.base, self.entry, self.number, self.seen = transport, base, entry, number, seen
         self.page = "/" + entry.partition("//")[2].partition("/")[2]
         self.browser = self.new_browser()
@@ -211,11 +213,11 @@ def rows() -> list[Row]:
     complete = sum(1 for code in seen.codes.values() if code)
     late, writing = (statistics.quantiles(times, n=20)[-1] for times in (seen.pages, seen.examples))
     after = seen.seconds - ARRIVAL_SECONDS
-    kept = not problems and complete == WORKERS
+    is_kept = not problems and complete == WORKERS
     note = "; ".join(problems) or f"{len(seen.pages) + len(seen.examples):,} requests, {seen.retried} tried again"
     return [
         Row("1,000 workers of a study within a minute, finished and paid once", complete, "workers",
-            budget="all", kept=kept, note=note),
+            budget="all", kept=is_kept, note=note),
         Row("1,000 workers, the last code after the last arrival", after, "s", budget="under 60 s", kept=after < 60),
         Row("1,000 workers, a page, p95", late, "ms", note=f"median {statistics.median(seen.pages):.0f} ms"),
         Row("1,000 workers, an example sent, p95", writing, "ms",

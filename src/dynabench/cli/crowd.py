@@ -55,7 +55,7 @@ def list_studies(task: str, as_json: AsJson = False) -> None:
     from dynabench.crowd import studies
 
     with database() as db:
-        rows = db.read(lambda session: [_facts(session, each) for each in studies.list_studies(session, None, task)])
+        rows = db.read(lambda session: [_facts(session, study) for study in studies.list_studies(session, None, task)])
     table(as_json, rows, "id", "name", "round", "provider", "state", "participants", "entry")
 
 
@@ -75,15 +75,15 @@ def _plan(provider: "CrowdProvider", options: Sequence[str]) -> dict[str, Any]:
 
     names = {
         name
-        for each in setting_inputs(provider.settings_model)
-        for name in ([f"{each.name}.{key}" for key in each.keys] if each.kind is InputKind.BY_KEY else [each.name])
+        for entry in setting_inputs(provider.settings_model)
+        for name in ([f"{entry.name}.{key}" for key in entry.keys] if entry.kind is InputKind.BY_KEY else [entry.name])
     }
     form = {}
     for option in options:
         name, equals, value = option.partition("=")
         if not equals or f"settings.{name}" not in names:
-            known = ", ".join(sorted(each.removeprefix("settings.") for each in names))
-            raise errors.Invalid({name: f"Write NAME=VALUE with one of these names: {known}."})
+            choices = ", ".join(sorted(name.removeprefix("settings.") for name in names))
+            raise errors.Invalid({name: f"Write NAME=VALUE with one of these names: {choices}."})
         form[f"settings.{name}"] = value
     return read_settings(provider.settings_model, form)
 
@@ -181,7 +181,7 @@ def list_participants(
         row = studies.owned_study(session, None, task, study)
         most = participants.MOST_EXPORTED
         listed = participants.list_participants(session, row, get_settings().key, limit=most)
-        return [[each.id, *participants.csv_row(each)] for each in listed]
+        return [[row.id, *participants.csv_row(row)] for row in listed]
 
     with database() as db:
         rows = db.read(read)
@@ -275,7 +275,7 @@ def connect(task: str, provider: Platform, as_json: AsJson = False) -> None:
         db.read(rounds.require, None, Action.RUN_STUDIES, task)
         platform = all_providers().get(provider)
         if platform is None or not platform.credential_fields:
-            names = [name for name, each in all_providers().items() if each.credential_fields]
+            names = [name for name, provider in all_providers().items() if provider.credential_fields]
             raise errors.Invalid({"provider": f"Choose one of: {', '.join(names)}."})
         sent = {}
         for field in platform.credential_fields:
