@@ -80,7 +80,7 @@ def test_a_person_who_sends_the_same_picture_as_somebody_else_sees_it(owner, ada
     send(bob, "input.image", picture)
     assert get(bob, mine) == 200
     ada.post(f"/api/v1/examples/{id}/retract")
-    assert [get(each, mine) for each in (ada, bob)] == [404, 200]
+    assert [get(caller, mine) for caller in (ada, bob)] == [404, 200]
 
 
 def test_a_picture_that_was_judged_is_shown_beside_what_became_of_the_vote(owner, ada, bob, browser):
