@@ -13,6 +13,8 @@ from dynabench.kit import errors
 from dynabench.kit.db import now
 from dynabench.kit.language import _
 from dynabench.media import service as media
+from dynabench.onboarding import admission
+from dynabench.onboarding.tables import Activity
 from dynabench.people import disclosure, may
 from dynabench.people.accounts.tables import Person
 from dynabench.people.contributions import note_person
@@ -251,7 +253,9 @@ def _admit(session: Session, person: Person, case: _Case, as_owner: bool) -> Non
         raise errors.Conflict(_("This example needs no votes: %(reason)s.", reason=reason))
     reservation = session.get(Reservation, (case.example.id, person.id))
     if reservation is not None and reservation.expires_at > now():
-        return
+        return  # it was given to a qualified person
+    config = rounds.task_config(session, case.round.task_id)
+    admission.require_qualified(session, person, config, Activity.CHECK, begun=True)
     if places.free_places(session, case.config, person.id, case.example.id, places.ballots(case.votes)) < 1:
         raise errors.Conflict(_("Other validators are checking this example. Ask for the next one."))
 
