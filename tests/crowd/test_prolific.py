@@ -226,7 +226,7 @@ def test_two_tasks_of_one_account_do_not_pay_side_by_side(study, prolific, brows
 
 
 def test_a_second_submission_of_a_worker_leaves_the_first_alone(study, prolific, browser, database, settings):
-    session_id, page = finished(prolific, study, browser)
+    session_id, _page = finished(prolific, study, browser)
     prolific.books.submissions[session_id]["status"] = "AWAITING REVIEW"
     worker = prolific.books.submissions[session_id]["participant_id"]
     again = prolific.reserve(external(prolific), worker)

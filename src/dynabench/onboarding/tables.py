@@ -60,7 +60,7 @@ class QuizAttempt(Base):
     number: Mapped[int]
     version: Mapped[int]
     version_id: Mapped[int] = mapped_column(ForeignKey("task_versions.id"))
-    drawn: Mapped[list[dict[str, Any]]]
+    drawn: Mapped[list[Any]]
     state: Mapped[str] = mapped_column(String(10), default=AttemptState.BEGUN)
     right: Mapped[int] = mapped_column(default=0)
     begun_at: Mapped[datetime] = mapped_column(default=now)
