@@ -11,6 +11,7 @@ from tests.api.community_routes import COMMUNITIES
 from tests.api.crowd_routes import CROWD
 from tests.api.cycle_routes import CYCLE
 from tests.api.evaluation_routes import EVALUATION
+from tests.api.onboarding_routes import ONBOARDING
 from tests.api.pay_routes import PAY
 from tests.api.release_routes import RELEASES
 from tests.api.route import Route
@@ -32,6 +33,7 @@ ROUTES: dict[tuple[str, str], Route] = {
     **RELEASES,
     **CYCLE,
     **CROWD,
+    **ONBOARDING,
     **PAY,
     **COMMUNITIES,
     # rounds

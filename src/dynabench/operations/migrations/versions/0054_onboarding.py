@@ -2,6 +2,7 @@
 
 import sqlalchemy as sa
 from alembic import op
+from sqlalchemy.dialects import postgresql
 
 revision = "0054"
 down_revision = "0053"
@@ -9,6 +10,7 @@ branch_labels = None
 depends_on = None
 
 TIME = sa.DateTime(timezone=True)
+JSON = sa.JSON().with_variant(postgresql.JSONB(), "postgresql")
 KEY = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 
@@ -44,7 +46,7 @@ def upgrade() -> None:
         sa.Column("number", sa.Integer(), nullable=False),
         sa.Column("version", sa.Integer(), nullable=False),
         sa.Column("version_id", KEY, nullable=False),
-        sa.Column("drawn", sa.JSON(), nullable=False),
+        sa.Column("drawn", JSON, nullable=False),
         sa.Column("state", sa.String(10), nullable=False),
         sa.Column("right", sa.Integer(), nullable=False),
         sa.Column("begun_at", TIME, nullable=False),
