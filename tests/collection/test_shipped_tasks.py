@@ -102,6 +102,8 @@ BRIEFLY = {"sentiment", "ner", "summarization"}
 FEW = {
     "qa-extended": 12,
     "hate": 0,
+    "hate-emoji": 200,
+    "translation": 140,
     "boolq": 300,
     "ner": 300,
     "nli": 300,

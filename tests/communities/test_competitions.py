@@ -203,6 +203,17 @@ def test_there_is_no_sandbox_and_no_visitor_in_a_competition(client, owner, crow
     assert client.post("/api/v1/tasks/nli/contexts/next").status_code == 401
 
 
+def test_the_first_page_stands_while_a_competition_is_open(client, owner, browser):
+    make_competition(owner)
+    visitor, member = browser(), browser()
+    member.join("mia")
+    for page in (visitor, member):
+        answer = page.get("/")
+        assert answer.status_code == 200
+        assert page.get("/?try=nli").status_code == 200
+        assert 'action="/try"' in answer.text, "another task's box"
+
+
 @pytest.mark.parametrize("freeze", ["frozen", "hidden"])
 def test_a_freeze_keeps_the_last_hours_to_the_owner(client, owner, crowd, freeze):
     moment = (now() + timedelta(days=1)).isoformat()

@@ -43,6 +43,9 @@ def test_a_ban_excludes_votes_once_its_effects_were_shown_and_lifting_it_brings_
     assert "1 vote excluded" in page.get(HERE).text
     state = owner.get(f"/api/v1/tasks/nli/validators/{bob_voted}/exclusion").json()
     assert (state["change"], state["effects"]["votes"]) == ("restore", 1)
+    people_page = page.get("/tasks/nli/manage/people").text
+    assert f'action="{mine}/lift"' in people_page  # both ways to lift the ban
+    assert f'action="/tasks/nli/manage/people/{bob_voted}/lift"' in people_page
     assert page.submit(f"{mine}/lift", page="/settings", restore="true").status_code == 303
     assert owner.get(f"/api/v1/tasks/nli/validators/{bob_voted}/exclusion").json()["decision"]["excluded"] is False
     acts = [act["kind"] for act in owner.get("/api/v1/tasks/nli/acts").json()["items"]]

@@ -72,6 +72,17 @@ def test_only_who_may_see_an_example_sees_its_picture(owner, ada, bob, client):
     assert [get(each, mine) for each in (ada, bob, owner)] == [404, 404, 404]
 
 
+def test_a_person_who_sends_the_same_picture_as_somebody_else_sees_it(owner, ada, bob):
+    picture = files.picture(colour=(9, 9, 200))
+    mine = send(ada, "input.image", picture)["media"]
+    id = play(ada, {"media": mine}, "red")[1].json()["id"]
+    assert get(bob, mine) == 404
+    send(bob, "input.image", picture)
+    assert get(bob, mine) == 200
+    ada.post(f"/api/v1/examples/{id}/retract")
+    assert [get(caller, mine) for caller in (ada, bob)] == [404, 200]
+
+
 def test_a_picture_that_was_judged_is_shown_beside_what_became_of_the_vote(owner, ada, bob, browser):
     mine = send(ada, "input.image", files.picture(colour=(9, 9, 200)))["media"]
     id = play(ada, {"media": mine}, "red")[1].json()["id"]

@@ -38,6 +38,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "evaluate": ("dynabench.cli.evaluate:app", "Evaluate models and predictions; list and create modules."),
     "measure": ("dynabench.cli.measure:app", "Measure the data quality of rounds."),
     "adversary": ("dynabench.cli.adversary:app", "Attack models with programs; perturb texts; write test suites."),
+    "crowd": ("dynabench.cli.crowd:app", "Run studies on crowd platforms; list, approve and reject participants."),
     "pay": ("dynabench.cli.pay:app", "Show and set what a round pays, book earnings, export payments."),
     "cycle": ("dynabench.cli.cycle:app", "Run a turn of the cycle: release, train, promote, open the next round."),
     "train": ("dynabench.cli.train:app", "Train a model from a recipe, or on a mix of rounds and other data."),

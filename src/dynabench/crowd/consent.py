@@ -8,7 +8,6 @@ from sqlalchemy.orm import Session
 from dynabench.crowd.tables import ConsentText
 from dynabench.kit.errors import Invalid
 from dynabench.kit.language import _
-from dynabench.people import may
 from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 from dynabench.rounds import service as rounds
@@ -35,7 +34,7 @@ def save_text(session: Session, owner: Person | None, task_id: str, text: str) -
 
     Raises `Invalid` for an empty or too long text, and for one that still lacks the contact.
     """
-    may.require(session, owner, Action.RUN_STUDIES, task_id)
+    rounds.require(session, owner, Action.RUN_STUDIES, task_id)
     cleaned = text.replace("\r\n", "\n").strip()
     if not cleaned or len(cleaned) > LONGEST:
         raise Invalid({"text": _("Write a text of at most %(most)s characters.", most=f"{LONGEST:,}")})

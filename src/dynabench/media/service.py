@@ -233,10 +233,10 @@ def media_uses(digest: str) -> Select[MediaUse]:
     return select(MediaUse).where(MediaUse.digest == digest).order_by(MediaUse.id)
 
 
-def upload_name(digest: str, person_id: int) -> Select[str]:
-    """The name under which a person sent a file, the latest first."""
+def latest_upload(digest: str, person_id: int) -> Select[MediaUpload]:
+    """The latest upload of a file by a person."""
     mine = (MediaUpload.digest == digest, MediaUpload.person_id == person_id)
-    return select(MediaUpload.name).where(*mine).order_by(MediaUpload.id.desc()).limit(1)
+    return select(MediaUpload).where(*mine).order_by(MediaUpload.id.desc()).limit(1)
 
 
 def unused_media(before: datetime, limit: int) -> Select[Media]:

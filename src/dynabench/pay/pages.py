@@ -13,7 +13,7 @@ from dynabench.people.accounts.auth import Member
 from dynabench.people.accounts.tables import Person
 from dynabench.web import render
 
-router = APIRouter()
+router = APIRouter(include_in_schema=False)
 router.include_router(manage.router)
 
 

@@ -70,7 +70,7 @@ async def estimate_again(
     return redirect(request, "manage_quality", task=task, query={"round": number, "done": "estimates"})
 
 
-@router.post("/tasks/{task}/manage/rounds/{n}/rule", name="choose_verdict_rule")
+@router.post("/tasks/{task}/manage/rounds/{n}/rule", name="save_verdict_rule")
 async def choose_rule(
     request: Request, db: Db, task: str, n: Number, person: TaskModerator, rule: Text = ""
 ) -> Response:

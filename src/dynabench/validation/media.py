@@ -1,21 +1,23 @@
 """The right to see a stored file: only people who may see a context or example that shows it have it."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Request
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 from starlette.responses import FileResponse, Response
 
-from dynabench.collection.tables import Standing
+from dynabench.collection.tables import Example, Standing
 from dynabench.kit import errors
 from dynabench.kit.db import Database, now
 from dynabench.kit.language import _
 from dynabench.media import service
 from dynabench.media.file_formats import ENDINGS
 from dynabench.media.store import MediaStore
-from dynabench.media.tables import Media, MediaUse
+from dynabench.media.tables import Media, MediaUpload, MediaUse
 from dynabench.people import disclosure, may
 from dynabench.people.accounts.auth import Viewer
 from dynabench.people.accounts.tables import Person
@@ -46,17 +48,25 @@ def find(session: Session, viewer: Person | None, digest: str) -> Seen:
 
     What a context shows is for whoever may write or check for its task. What an example shows is for its author, for
     those who check it, for the task's owners and moderators, and once it is shown in public for everybody. Of one that
-    was taken back nothing leaves, of a hidden one only to owners and moderators.
+    was taken back nothing leaves, of a hidden one only to owners and moderators. A person who sent the file sees it
+    until they write an example with it, also when somebody else's example shows the same file.
     """
     media = session.get(Media, digest)
     if media is not None:
         uses = session.scalars(service.media_uses(digest)).all()
-        name = session.scalar(service.upload_name(digest, viewer.id)) if viewer else None
-        if any(_shows(session, viewer, use) for use in uses) or (not uses and name is not None):
-            return Seen(digest, media.kind, media.type, name or "")
+        upload = session.scalar(service.latest_upload(digest, viewer.id)) if viewer else None
+        if any(_shows(session, viewer, use) for use in uses) or (upload and not _used_since(session, upload, uses)):
+            return Seen(digest, media.kind, media.type, upload.name if upload else "")
     if viewer is None:  # whether there is such a file or not
         raise errors.Unauthenticated(_("Log in to see this file."))
     raise errors.NotFound(NONE)
+
+
+def _used_since(session: Session, upload: MediaUpload, uses: Sequence[MediaUse]) -> bool:
+    """Return whether the sender has written an example with the file since the upload."""
+    ids = [use.example_id for use in uses if use.example_id is not None]
+    own = (Example.id.in_(ids), Example.author_id == upload.person_id, Example.at >= upload.at)
+    return bool(ids) and session.scalar(select(Example.id).where(*own).limit(1)) is not None
 
 
 def _shows(session: Session, viewer: Person | None, use: MediaUse) -> bool:

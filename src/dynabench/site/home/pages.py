@@ -126,9 +126,14 @@ async def home(
     """The claim, a box to try it, counters, boards, examples; htmx asks for the boards while the demo is set up."""
     values = await home_values(request, chart)
     tasks: Sequence[TaskLine] = values["box_tasks"]
-    chosen_task = task if task in [line.id for line in tasks] else tasks[0].id if tasks else ""
     db = request.app.state.db
-    box = await db.aread(try_box.read_box, chosen_task) if chosen_task else None
+    names = [line.id for line in tasks]
+    chosen_task, box = task if task in names else names[0] if names else "", None
+    for name in [chosen_task, *(name for name in names if name != chosen_task)] if names else []:
+        box = await db.aread(try_box.read_box, name)
+        if box is not None:  # not every open round lets visitors in
+            chosen_task = name
+            break
     if viewer is not None:
         lines = await read_lines(request)
         values["continuation"] = await db.aread(continuing.read_continuation, viewer, lines, chosen_task)

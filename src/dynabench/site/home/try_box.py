@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from dynabench.collection import handouts
+from dynabench.kit import errors
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round
@@ -59,7 +60,10 @@ def read_box(session: Session, task: str) -> dict[str, Any] | None:
         return None
     if session.scalar(round_queries.any_context(task)) is None:
         return None
-    handout = handouts.hand_out(session, None, task, random.Random()).handout
+    try:
+        handout = handouts.hand_out(session, None, task, random.Random()).handout
+    except (errors.Unauthenticated, errors.Forbidden):  # a competition, or a round for some people alone
+        return None
     models = [target.model for target in current.targets]
     return {"task": task, "config": config, "models": models, **box_context(config, handout.id, handout.values),
             "goal": handout.goal, "values": {"input": dict(handout.initial), "answer": dict(handout.goal or {})},
