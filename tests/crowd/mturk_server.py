@@ -1,7 +1,7 @@
 """A local server that speaks Mechanical Turk's requester API and shows its frames, with its books.
 
-Each call's signature, input and answer are checked by botocore's own signer and validators. `fail` makes the next call of
-an operation fail: before the act (`refuse`, `busy`), or after it, with the answer lost (`lost`) or late (`hang`).
+The signature, input and answer of each call are checked by botocore's signer and validators. `fail` makes the next call
+of an operation fail: before the act (`refuse`, `busy`), or after it, with the answer lost (`lost`) or late (`hang`).
 """
 
 import json
@@ -272,8 +272,8 @@ class MechanicalTurk:
         if parameters.get("hitId") not in self.books.hits:
             return 404, b"<!doctype html><title>Mechanical Turk</title><p>No such HIT.</p>"
         source = escape(self.frame_address(parameters))
-        page = f'<!doctype html><html lang="en"><title>Mechanical Turk</title><h1>HIT</h1><iframe title="HIT" src="{source}"'
-        return 200, (page + ' width="900" height="600"></iframe></html>').encode()
+        head = '<!doctype html><html lang="en"><title>Mechanical Turk</title><h1>HIT</h1>'
+        return 200, f'{head}<iframe title="HIT" src="{source}" width="900" height="600"></iframe></html>'.encode()
 
     def submit(self, raw: str) -> tuple[int, bytes]:
         """The form that the frame posts: an assignment and at least one more field."""

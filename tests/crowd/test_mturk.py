@@ -82,13 +82,13 @@ def fields_of(text):
 def enter(study, browser, parameters):
     """A worker's frame, which has no cookies, and the window that was opened from it."""
     frame = browser()
-    shown = frame.get(study.page, params=parameters)
-    assert shown.status_code == 200, shown.text
-    assert not frame.cookies, "a frame sets no cookie"
-    link = re.search(r'href="(/studies/[^"]+\?ticket=[^"]+)"', shown.text)[1]
+    page = frame.get(study.page, params=parameters)
+    assert page.status_code == 200, page.text
+    assert not frame.client.cookies, "a frame sets no cookie"
+    link = re.search(r'href="(/studies/[^"]+\?ticket=[^"]+)"', page.text)[1]
     window = browser()
     assert window.get(link).status_code == 303
-    again = re.search(r'hx-get="([^"]+)"', shown.text)[1].replace("&amp;", "&")
+    again = re.search(r'hx-get="([^"]+)"', page.text)[1].replace("&amp;", "&")
     return frame, again, window
 
 
@@ -102,9 +102,9 @@ def finished(turk, study, browser, worker=None):
     write_example(window)
     assert window.submit(f"{study.page}/finish", page=study.page).status_code == 303
     assert "Go back to the window of Mechanical Turk and submit" in window.get(study.page).text
-    shown = frame.get(again).text
-    assert f'action="{turk.address}/mturk/externalSubmit"' in shown
-    values = fields_of(shown)
+    page = frame.get(again).text
+    assert f'action="{turk.address}/mturk/externalSubmit"' in page
+    values = fields_of(page)
     assert values["outcome"] == "completed"
     raw = "&".join(f"{name}={value}" for name, value in values.items())
     assert turk.submit(raw)[0] == 200
@@ -142,10 +142,11 @@ def test_a_study_is_one_hit_that_opens_and_expires(study, turk, database, settin
     [hit] = turk.books.hits.values()
     assert (hit["Title"], hit["Reward"], hit["MaxAssignments"]) == ("Fool a model", "1.50", 5)
     assert f"https://bench.example/studies/{study.slug}" in hit["Question"]
-    wanted = {row["QualificationTypeId"]: row for row in turk.books.types[hit["HITTypeId"]]["QualificationRequirements"]}
-    assert wanted["000000000000000000L0"]["IntegerValues"] == [95]
-    assert wanted["00000000000000000071"]["LocaleValues"] == [{"Country": "US"}, {"Country": "GB"}]
-    assert wanted["3TOOKPART"]["Comparator"] == "DoesNotExist"
+    rows = turk.books.types[hit["HITTypeId"]]["QualificationRequirements"]
+    requirements = {row["QualificationTypeId"]: row for row in rows}
+    assert requirements["000000000000000000L0"]["IntegerValues"] == [95]
+    assert requirements["00000000000000000071"]["LocaleValues"] == [{"Country": "US"}, {"Country": "GB"}]
+    assert requirements["3TOOKPART"]["Comparator"] == "DoesNotExist"
     opened = hit["Expiration"]
     lead(database, settings, study, StudyState.PAUSED)
     assert hit["Expiration"] < opened
@@ -174,13 +175,13 @@ def test_wrong_secrets_and_refusals_say_why(settings, turk):
 
 
 def test_a_preview_accepts_no_work(study, turk, browser, database):
-    shown = browser().get(study.page, params=turk.preview(hit_of(turk)))
-    assert shown.status_code == 200
-    assert "This is a preview" in shown.text
-    assert "<form" not in shown.text
-    assert "ticket=" not in shown.text
+    page = browser().get(study.page, params=turk.preview(hit_of(turk)))
+    assert page.status_code == 200
+    assert "This is a preview" in page.text
+    assert "<form" not in page.text
+    assert "ticket=" not in page.text
     assert f"frame-ancestors https://www.mturk.com https://worker.mturk.com {turk.address};" in (
-        shown.headers["content-security-policy"] + ";"
+        page.headers["content-security-policy"] + ";"
     )
     assert database.read(lambda session: session.query(Participation).count()) == 0
 
@@ -224,7 +225,8 @@ def test_a_ticket_opens_its_own_assignment_alone(study, turk, browser, database)
         assert browser().get(study.page, params={"ticket": forged}).status_code == 403, forged
         answer = browser().get(f"{study.page}/frame", params={"ticket": forged, "to": turk.address})
         assert answer.status_code == 403
-    assert browser().get(f"{study.page}/frame", params={"ticket": ticket, "to": "https://evil.example"}).status_code == 422
+    elsewhere = browser().get(f"{study.page}/frame", params={"ticket": ticket, "to": "https://evil.example"})
+    assert elsewhere.status_code == 422
 
 
 def test_nobody_enters_the_account_of_another_workers_assignment(study, turk, browser, database):
@@ -240,10 +242,10 @@ def test_nobody_enters_the_account_of_another_workers_assignment(study, turk, br
 
 def test_an_account_of_ones_own_is_kept_unless_one_agrees(study, turk, ada, browser):
     frame = browser()
-    shown = frame.get(study.page, params=turk.accept(hit_of(turk))).text
-    link = re.search(r'href="(/studies/[^"]+\?ticket=[^"]+)"', shown)[1]
-    page = ada.get(link)
-    assert "You are logged in as" in page.text
+    page = frame.get(study.page, params=turk.accept(hit_of(turk))).text
+    link = re.search(r'href="(/studies/[^"]+\?ticket=[^"]+)"', page)[1]
+    switch = ada.get(link)
+    assert "You are logged in as" in switch.text
     ticket = parse_qs(urlsplit(link).query)["ticket"][0]
     assert ada.submit(f"{study.page}/enter", page=link, ticket=ticket).status_code == 303
     assert "crowd@example.org" in ada.get(study.page).text
@@ -253,9 +255,9 @@ def test_who_declines_returns_the_hit(study, turk, browser):
     frame, again, window = enter(study, browser, turk.accept(hit_of(turk)))
     window.submit(f"{study.page}/decline", page=study.page)
     assert "return the HIT" in window.get(study.page).text
-    shown = frame.get(again).text
-    assert "Return the HIT on Mechanical Turk" in shown
-    assert "externalSubmit" not in shown
+    page = frame.get(again).text
+    assert "Return the HIT on Mechanical Turk" in page
+    assert "externalSubmit" not in page
 
 
 def test_an_approval_pays_once_and_qualifies(study, turk, browser, database, settings):
@@ -303,7 +305,7 @@ def test_the_comparison_finds_automatic_approvals(study, turk, browser, database
     turk.submit(f"assignmentId={stranger['assignmentId']}&x=1")
     differences = reconciling.reconcile_study(database, settings, study.id)
     assert (differences.changed, differences.unknown) == (1, 1)
-    assert [part_of(database, each).state for each in assignments] == ["approved", "finished"]
+    assert [part_of(database, assignment).state for assignment in assignments] == ["approved", "finished"]
     assert database.read(lambda session: [row.amount for row in session.query(Payment)]) == [150]
 
 

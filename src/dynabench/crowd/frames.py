@@ -1,8 +1,8 @@
 """A study's page in a platform's frame: what is to do, the way to the study's own window, and the form that submits.
 
-Only this page may be framed, and only by its platform. It needs no cookie: browsers keep cookies from frames of another
-site, so that the work is done in a window of its own, which a ticket in the address opens. The ticket is an HMAC that is
-bound to the assignment.
+Only this page may be framed, and only by its platform. It needs no cookie, as browsers keep cookies from frames of other
+sites: the work is done in a window of its own, which a ticket in the address opens. The ticket is an HMAC that is bound
+to the assignment.
 """
 
 import hmac
@@ -29,6 +29,7 @@ from dynabench.people.accounts import service as logins
 from dynabench.people.accounts.tables import Person
 from dynabench.web import render
 
+NOBODY = "'none'"
 SUBMITTABLE = frozenset({ParticipationState.FINISHED, ParticipationState.TIMED_OUT, ParticipationState.WITHDRAWN})
 """States in which the frame offers the form that submits; what is decided was submitted before."""
 
@@ -56,7 +57,7 @@ def _origin(address: str) -> str:
 
 
 def submit_site(sources: Sequence[str], claimed: str) -> str:
-    """Return the origin that a platform's address names for submitting; raises `Invalid` unless it is the platform's."""
+    """Return the origin that an address names for submitting; raises `Invalid` unless it is one of `sources`."""
     origin = _origin(claimed)
     if origin not in sources:
         raise errors.Invalid(
@@ -77,8 +78,8 @@ def _mac(study: Study, part: Participation) -> str:
 def read_ticket(session: Session, study: Study, ticket: str) -> Participation:
     """Return the participation whose ticket this is; raises `Forbidden` for any other text."""
     number, _dot, mac = ticket.partition(".")
-    known = number.isascii() and number.isdigit() and len(number) < 18
-    part = session.get(Participation, int(number)) if known else None
+    is_number = number.isascii() and number.isdigit() and len(number) < 18
+    part = session.get(Participation, int(number)) if is_number else None
     if (
         part is None
         or part.study_id != study.id
@@ -171,9 +172,8 @@ def _page(
         problem=problem,
     )
     request.state.new_visitor = None  # no cookie for a page in a platform's frame
-    ancestors = " ".join(sources)
-    policy = POLICY.replace("frame-ancestors 'none'", f"frame-ancestors {ancestors}" if sources else "frame-ancestors 'none'")
-    posts_to = f"form-action {view.submit}" if view else "form-action 'none'"
+    policy = POLICY.replace("frame-ancestors 'none'", f"frame-ancestors {' '.join(sources) or NOBODY}")
+    posts_to = f"form-action {view.submit}" if view else f"form-action {NOBODY}"
     response.headers["Content-Security-Policy"] = policy.replace("form-action 'self'", posts_to)
     response.headers["X-Frame-Options"] = ""
     response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"

@@ -127,14 +127,12 @@ def _values(session: Session, key: bytes, person: Person | None, slug: str) -> d
 
 
 def _window_of(study: Study) -> str:
-    """Return the name of a platform that shows the study in a frame, which the worker goes back to; empty for others."""
+    """Return the title of a platform that shows the study in a frame, to which the worker goes back; else nothing."""
     provider = studies.provider_of(study)
     return provider.title if provider.frame_ancestors else ""
 
 
-async def _show(
-    request: Request, db: Database, slug: str, viewer: Person | None, *, status: int = 200
-) -> Response:
+async def _show(request: Request, db: Database, slug: str, viewer: Person | None, *, status: int = 200) -> Response:
     values = await db.aread(_values, request.app.state.settings.key, viewer, slug)
     page = "end" if values["ended"] else "consent" if values["state"] is ParticipationState.ARRIVED else "work"
     return render(request, f"crowd/{page}.html", status=status, done=request.query_params.get("done", ""), **values)

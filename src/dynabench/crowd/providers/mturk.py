@@ -1,4 +1,4 @@
-"""Amazon Mechanical Turk and its sandbox, for requesters who have an account: a study is one HIT with an ExternalQuestion.
+"""Amazon Mechanical Turk and its sandbox, for requesters with an account: a study is a HIT with an ExternalQuestion.
 
 Mechanical Turk shows the study's address in a frame and adds ids to it, which nothing signs and which it confirms by no
 call before the worker submits. So each assignment has an account of its own, and what it claims is compared with
@@ -73,20 +73,34 @@ QualificationId = Annotated[str, Field(pattern=r"^[A-Z0-9]{0,64}$")]
 class MechanicalTurkSettings(StrictModel):
     """The settings of a study on Mechanical Turk; `reward` is in US cents, which is the one currency there."""
 
-    reward: int = Field(150, ge=1, le=100_000, title=_("Reward in US cents"), description=_("Paid for each assignment."))
+    reward: int = Field(
+        150, ge=1, le=100_000, title=_("Reward in US cents"), description=_("Paid for each assignment.")
+    )
     places: int = Field(
-        9, ge=1, le=10_000, title=_("Places"), description=_("How many workers take part. From ten on the fee is higher.")
+        9,
+        ge=1,
+        le=10_000,
+        title=_("Places"),
+        description=_("How many workers take part. From ten on the fee is higher."),
     )
     description: str = Field(
         "", max_length=2000, title=_("Description"), description=_("What workers read in the list of HITs.")
     )
     keywords: str = Field("", max_length=1000, title=_("Keywords"), description=_("With commas between them."))
     minutes_allowed: int = Field(
-        120, ge=1, le=43_200, title=_("Minutes allowed"), description=_("After them the assignment goes to another worker.")
+        120,
+        ge=1,
+        le=43_200,
+        title=_("Minutes allowed"),
+        description=_("After them the assignment goes to another worker."),
     )
     days_open: int = Field(7, ge=1, le=365, title=_("Days open"), description=_("After them nobody new can accept."))
     approval_days: int = Field(
-        7, ge=0, le=30, title=_("Days until approval"), description=_("Work that you do not decide on is approved then.")
+        7,
+        ge=0,
+        le=30,
+        title=_("Days until approval"),
+        description=_("Work that you do not decide on is approved then."),
     )
     least_approval: int = Field(
         0, ge=0, le=100, title=_("Least approval rate in percent"), description=_("0 asks for none.")
@@ -152,7 +166,7 @@ class MechanicalTurk:
         return account.credentials["access_key"]
 
     def create_study(self, account: CrowdAccount | None, study: StudyFacts, entry: str) -> ExternalStudy:
-        """Make the type of the HIT, which is the same one each time; the HIT is made by `publish`, as it is open at once."""
+        """Make the type of the HIT, the same one each time; `publish` makes the HIT, which is open at once."""
         settings = MechanicalTurkSettings.model_validate(study.settings)
         answer = call_turk(
             account,
@@ -169,7 +183,7 @@ class MechanicalTurk:
         return ExternalStudy(str(answer["HITTypeId"]), "", details=details)
 
     def publish(self, account: CrowdAccount | None, study: StudyFacts) -> ExternalStudy:
-        """Make the HIT, or let workers accept it again; one that an interrupted call made is found by its annotation."""
+        """Make the HIT, or open it again; a HIT that an interrupted call made is known by its annotation."""
         settings = MechanicalTurkSettings.model_validate(study.settings)
         hit = str(study.details.get("hit", "")) or self._find_hit(account, study)
         until = datetime.now(UTC) + timedelta(days=settings.days_open)
@@ -206,9 +220,7 @@ class MechanicalTurk:
         mac = keyed(study.key, "completion", f"{arrival.session}\0{outcome.value}")
         code = b32encode(mac[:10]).decode()
         address = f"{arrival.details.get('submit', '')}/mturk/externalSubmit"
-        return Completion(
-            address, code, {"assignmentId": arrival.session, "code": code, "outcome": outcome.value}
-        )
+        return Completion(address, code, {"assignmentId": arrival.session, "code": code, "outcome": outcome.value})
 
     def approve(self, account: CrowdAccount | None, study: StudyFacts, submission: WorkSubmission) -> None:
         """Approve an assignment of the worker who entered, also one that was rejected before."""

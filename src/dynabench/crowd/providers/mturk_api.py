@@ -60,7 +60,7 @@ def call_turk(account: CrowdAccount | None, operation: str, **parameters: Any) -
         return answer
     code, message = str((problem or {}).get("Code", "")), str((problem or {}).get("Message", ""))
     if reply.status >= 500 or reply.status in (408, 429) or code in BUSY:
-        raise Unavailable(_("Mechanical Turk does not answer now. It is tried again."), retry_after=RETRY_AFTER)
+        raise _no_answer()
     reason = (message or code or str(reply.status))[:300]
     raise TurkRefusal(_("Mechanical Turk refused this: %(reason)s", reason=reason), _kind(reply.body) or code)
 
@@ -90,8 +90,12 @@ def _parsed(model: Any, status: int, headers: Mapping[str, str], body: bytes) ->
     try:
         parsed: dict[str, Any] = create_parser("json").parse(response, model.output_shape)
     except ResponseParserError:
-        raise Unavailable(_("Mechanical Turk does not answer now. It is tried again."), retry_after=RETRY_AFTER) from None
+        raise _no_answer() from None
     return parsed
+
+
+def _no_answer() -> Unavailable:
+    return Unavailable(_("Mechanical Turk does not answer now. It is tried again."), retry_after=RETRY_AFTER)
 
 
 def _kind(body: bytes) -> str:
