@@ -79,7 +79,7 @@ def fields_of(text):
     return dict(re.findall(r'<input type="hidden" name="(assignmentId|code|outcome)" value="([^"]+)"', text))
 
 
-def enter(study, browser, parameters):
+def open_frame(study, browser, parameters):
     """A worker's frame, which has no cookies, and the window that was opened from it."""
     frame = browser()
     page = frame.get(study.page, params=parameters)
@@ -95,7 +95,7 @@ def enter(study, browser, parameters):
 def finished(turk, study, browser, worker=None):
     """A worker who did the work and submitted the frame's form; the id of the assignment and the window."""
     parameters = turk.accept(hit_of(turk), worker)
-    frame, again, window = enter(study, browser, parameters)
+    frame, again, window = open_frame(study, browser, parameters)
     version = re.search(r'name="consent" value="(\d+)"', window.get(study.page).text)[1]
     window.submit(f"{study.page}/consent", page=study.page, consent=version)
     assert "externalSubmit" not in frame.get(again).text
@@ -188,7 +188,7 @@ def test_a_preview_accepts_no_work(study, turk, browser, database):
 
 def test_only_the_frame_may_be_framed(study, turk, browser):
     parameters = turk.accept(hit_of(turk))
-    _frame, again, window = enter(study, browser, parameters)
+    _frame, again, window = open_frame(study, browser, parameters)
     for answer in (browser().get(study.page, params=parameters), browser().get(again)):
         assert turk.address in answer.headers["content-security-policy"]
         assert f"form-action {turk.address}" in answer.headers["content-security-policy"]
@@ -216,8 +216,8 @@ def test_claims_that_cannot_be_true_get_a_page_in_the_frame(study, turk, browser
 
 def test_a_ticket_opens_its_own_assignment_alone(study, turk, browser, database):
     first, second = turk.accept(hit_of(turk)), turk.accept(hit_of(turk))
-    _frame, again, _window = enter(study, browser, first)
-    _frame, _again, _window = enter(study, browser, second)
+    _frame, again, _window = open_frame(study, browser, first)
+    _frame, _again, _window = open_frame(study, browser, second)
     ticket = parse_qs(urlsplit(again).query)["ticket"][0]
     number, _dot, mac = ticket.partition(".")
     other = part_of(database, second["assignmentId"]).id
@@ -231,28 +231,28 @@ def test_a_ticket_opens_its_own_assignment_alone(study, turk, browser, database)
 
 def test_nobody_enters_the_account_of_another_workers_assignment(study, turk, browser, database):
     parameters = turk.accept(hit_of(turk), "AVICTIM")
-    enter(study, browser, parameters)
+    open_frame(study, browser, parameters)
     forged = parameters | {"assignmentId": "3MADEUP"}
-    enter(study, browser, forged)
+    open_frame(study, browser, forged)
     people = {part_of(database, claims["assignmentId"]).person_id for claims in (parameters, forged)}
     assert len(people) == 2
-    enter(study, browser, parameters)
+    open_frame(study, browser, parameters)
     assert database.read(lambda session: session.query(Participation).count()) == 2, "and the worker comes back"
 
 
-def test_an_account_of_ones_own_is_kept_unless_one_agrees(study, turk, ada, browser):
-    frame = browser()
-    page = frame.get(study.page, params=turk.accept(hit_of(turk))).text
+def test_an_account_of_ones_own_is_kept_unless_one_agrees(study, turk, ada, enter, browser):
+    own = enter(ada)
+    page = browser().get(study.page, params=turk.accept(hit_of(turk))).text
     link = re.search(r'href="(/studies/[^"]+\?ticket=[^"]+)"', page)[1]
-    switch = ada.get(link)
+    switch = own.get(link)
     assert "You are logged in as" in switch.text
     ticket = parse_qs(urlsplit(link).query)["ticket"][0]
-    assert ada.submit(f"{study.page}/enter", page=link, ticket=ticket).status_code == 303
-    assert "crowd@example.org" in ada.get(study.page).text
+    assert own.submit(f"{study.page}/enter", page=link, ticket=ticket).status_code == 303
+    assert "crowd@example.org" in own.get(study.page).text
 
 
 def test_who_declines_returns_the_hit(study, turk, browser):
-    frame, again, window = enter(study, browser, turk.accept(hit_of(turk)))
+    frame, again, window = open_frame(study, browser, turk.accept(hit_of(turk)))
     window.submit(f"{study.page}/decline", page=study.page)
     assert "return the HIT" in window.get(study.page).text
     page = frame.get(again).text
@@ -380,20 +380,21 @@ def test_a_process_killed_between_two_bonuses_pays_each_once(study, turk, browse
     assert turk.books.calls["SendBonus"] == 2
 
 
-def test_the_owner_blocks_a_worker(study, turk, browser, owner, database, settings):
+def test_the_owner_blocks_a_worker(study, turk, browser, owner, enter, database, settings):
+    page = enter(owner)
     assignment, _window = finished(turk, study, browser, "ABADWORKER")
     part = part_of(database, assignment)
     path = f"{study.manage}/participants/{part.id}/block"
-    assert "Block worker" in owner.get(study.manage).text
-    assert owner.submit(path, page=study.manage, reason="Copied texts").status_code == 303
+    assert "Block worker" in page.get(study.manage).text
+    assert page.submit(path, page=study.manage, reason="Copied texts").status_code == 303
     blocking.block_worker(database, settings, None, "nli", study.id, part.id, "Again")
     assert set(turk.books.blocks) == {"ABADWORKER"}
-    assert owner.submit(path, page=study.manage, reason="").status_code == 422
+    assert page.submit(path, page=study.manage, reason="").status_code == 422
 
 
-def test_worker_ids_stay_where_owners_see_them(study, turk, browser, owner, database):
+def test_worker_ids_stay_where_owners_see_them(study, turk, browser, owner, enter, database):
     finished(turk, study, browser, "ASECRETID")
-    assert "ASECRETID" in owner.get(study.manage).text
+    assert "ASECRETID" in enter(owner).get(study.manage).text
     row = database.read(lambda session: session.query(Participation).one())
     assert "ASECRETID" not in f"{row.worker_sealed} {row.worker_digest}"
     assert database.read(lambda session: session.query(Person).filter(Person.username.contains("ASECRET")).count()) == 0

@@ -1,6 +1,6 @@
 """A study's page in a platform's frame: what is to do, the way to the study's own window, and the form that submits.
 
-Only this page may be framed, and only by its platform. It needs no cookie, as browsers keep cookies from frames of other
+Only this page may be framed, and only by its platform. It needs no cookie, as browsers keep them from frames of other
 sites: the work is done in a window of its own, which a ticket in the address opens. The ticket is an HMAC that is bound
 to the assignment.
 """
