@@ -151,7 +151,8 @@ class CrowdProvider(Protocol):
     `credential_fields` are the names of the secrets that an account needs (those in `optional_credentials` may be
     empty); without any there is no account and no call. `address` is where the platform's API is. `frame_ancestors` are
     the origins that show the study's page in a frame, if any, and to which that page may post its form. A platform with
-    `repeats_bonuses` knows a bonus by its key, so that `pay_bonuses` may be called again for a set.
+    `repeats_bonuses` knows a bonus by its key, so that `pay_bonuses` may be called again for a set. `advice` is what an
+    owner should know before the first study, if anything.
     """
 
     name: ClassVar[str]
@@ -162,6 +163,7 @@ class CrowdProvider(Protocol):
     address: ClassVar[str]
     frame_ancestors: ClassVar[Sequence[str]]
     repeats_bonuses: ClassVar[bool]
+    advice: ClassVar[str]
 
     def read_arrival(self, study: StudyFacts, parameters: Mapping[str, str]) -> Arrival:
         """Return what an address says of the worker; raise `Invalid` where an id is missing or malformed."""

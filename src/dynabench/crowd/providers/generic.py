@@ -107,6 +107,7 @@ class GenericPanel:
     address: ClassVar[str] = ""
     frame_ancestors: ClassVar[Sequence[str]] = ()
     repeats_bonuses: ClassVar[bool] = False
+    advice: ClassVar[str] = ""
 
     def read_arrival(self, study: StudyFacts, parameters: Mapping[str, str]) -> Arrival:
         """Return the worker's id and visit, from the parameters that the owner named."""

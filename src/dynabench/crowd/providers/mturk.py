@@ -133,6 +133,9 @@ class MechanicalTurk:
     address: ClassVar[str] = "https://mturk-requester.us-east-1.amazonaws.com"
     frame_ancestors: ClassVar[Sequence[str]] = ("https://www.mturk.com", "https://worker.mturk.com")
     repeats_bonuses: ClassVar[bool] = True
+    advice: ClassVar[str] = _(
+        "Mechanical Turk has taken no new requesters since 30 July 2026. You need an account from before that day."
+    )
 
     def read_arrival(self, study: StudyFacts, parameters: Mapping[str, str]) -> Arrival:
         """Return the ids that Mechanical Turk adds to the address; without an assignment it is a preview."""

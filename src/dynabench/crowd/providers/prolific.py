@@ -100,6 +100,7 @@ class Prolific:
     address: ClassVar[str] = "https://api.prolific.com"
     frame_ancestors: ClassVar[Sequence[str]] = ()
     repeats_bonuses: ClassVar[bool] = False
+    advice: ClassVar[str] = ""
 
     def read_arrival(self, study: StudyFacts, parameters: Mapping[str, str]) -> Arrival:
         """Return the ids of the address: participant, study and submission, 24 hex digits each."""
