@@ -84,14 +84,14 @@ def test_programs_get_the_address_of_the_onboarding_and_go_through_it(asks, ada,
     assert ada.get(path).json()["step"] == "instructions"
     ada.post(f"{path}/reading", json={"part": "instructions"})
     ada.post(f"{path}/reading", json={"part": "examples"})
-    given = ada.post(f"{path}/attempts", json={}).json()["question"]
-    while given is not None:
-        option = next(option for option in given["options"] if option.startswith("right"))
-        body = {"position": given["position"], "option": option}
-        address = f"{path}/attempts/{given['attempt_id']}/answers"
+    question = ada.post(f"{path}/attempts", json={}).json()["question"]
+    while question is not None:
+        option = next(option for option in question["options"] if option.startswith("right"))
+        body = {"position": question["position"], "option": option}
+        address = f"{path}/attempts/{question['attempt_id']}/answers"
         answered = ada.post(address, json=body).json()
         assert ada.post(address, json=body | {"option": "wrong-0"}).json() == answered, "the first answer stands"
-        given = ada.get(path).json()["question"]
+        question = ada.get(path).json()["question"]
     assert answered["passed"]
     assert ada.get(path).json()["qualified"]
     assert ada.post("/api/v1/tasks/nli/contexts/next").status_code == 200

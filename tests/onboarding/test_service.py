@@ -16,13 +16,13 @@ from dynabench.kit.db import now
 from dynabench.onboarding import quiz, service
 from dynabench.onboarding.admission import Unqualified
 from dynabench.onboarding.service import StepKind
-from dynabench.onboarding.tables import Activity, OnboardingProgress, Qualification, QuizAnswer, QuizAttempt
+from dynabench.onboarding.tables import OnboardingActivity, OnboardingProgress, Qualification, QuizAnswer, QuizAttempt
 from dynabench.rounds.tables import Round
 from dynabench.tasks.onboarding import QuizQuestion
 
 from .world import BANK, SCREENING, OnboardingWorld
 
-CHECK = Activity.CHECK
+CHECK = OnboardingActivity.CHECK
 
 
 def test_a_person_goes_through_all_parts_and_is_qualified_for_one_activity(database):
@@ -47,7 +47,7 @@ def test_a_person_goes_through_all_parts_and_is_qualified_for_one_activity(datab
     assert world.step(ada).kind is StepKind.QUIZ
     assert world.try_quiz(ada, right=2) is True
     assert world.step(ada) is None
-    assert world.step(ada, Activity.WRITE).kind is StepKind.INSTRUCTIONS
+    assert world.step(ada, OnboardingActivity.WRITE).kind is StepKind.INSTRUCTIONS
 
 
 def test_a_draw_stands_and_the_first_answer_counts(database):
@@ -55,11 +55,11 @@ def test_a_draw_stands_and_the_first_answer_counts(database):
     ada, eve = world.person(), world.person()
     world.to_quiz(ada)
     attempt = world.begin(ada)
-    asked = database.read(quiz.asked_question, ada, attempt)
+    question = database.read(quiz.asked_question, ada, attempt)
     assert world.begin(ada) == attempt
-    assert database.read(quiz.asked_question, ada, attempt) == asked, "a reload draws nothing"
-    wrong = next(option for option in asked.options if option.startswith("wrong"))
-    right = next(option for option in asked.options if option.startswith("right"))
+    assert database.read(quiz.asked_question, ada, attempt) == question, "a reload draws nothing"
+    wrong = next(option for option in question.options if option.startswith("wrong"))
+    right = next(option for option in question.options if option.startswith("right"))
     assert not world.answer(ada, attempt, 0, wrong).is_right
     again = world.answer(ada, attempt, 0, right)
     assert (again.is_right, again.chosen, again.right) == (False, wrong, right)
@@ -80,9 +80,9 @@ def test_nothing_of_the_answers_is_told_before_answering(database):
     world = OnboardingWorld(database)
     ada = world.person()
     world.to_quiz(ada)
-    asked = repr([database.read(quiz.asked_question, ada, world.begin(ada)), world.step(ada)])
-    assert "Secret" not in asked
-    assert "is_right" not in asked
+    question = repr([database.read(quiz.asked_question, ada, world.begin(ada)), world.step(ada)])
+    assert "Secret" not in question
+    assert "is_right" not in question
     assert "onboarding" not in world.config.public()
     orders = {tuple(question["order"]) for person in range(12) for question in drawn_by(world)}
     assert len(orders) > 1, "the place of an option says nothing"
@@ -177,15 +177,15 @@ def test_sending_twice_at_once_counts_once(database):
         assert len(attempts) == 1
         attempt = attempts.pop()
         for position in range(3):
-            asked = database.read(quiz.asked_question, ada, attempt)
-            sent = [asked.options[n % 3] for n in range(8)]
+            question = database.read(quiz.asked_question, ada, attempt)
+            sent = [question.options[n % 3] for n in range(8)]
             explained = list(pool.map(lambda option, at=position: world.answer(ada, attempt, at, option), sent))
             assert len({answer.chosen for answer in explained}) == 1, "all see the answer that stands"
     rows = database.read(lambda session: session.scalars(select(QuizAnswer)).all())
-    kept = database.read(lambda session: session.get_one(QuizAttempt, attempt))
+    ended = database.read(lambda session: session.get_one(QuizAttempt, attempt))
     assert len(rows) == 3
-    assert kept.right == sum(row.right for row in rows)
-    assert kept.state == ("passed" if kept.right >= 2 else "failed")
+    assert ended.right == sum(row.right for row in rows)
+    assert ended.state == ("passed" if ended.right >= 2 else "failed")
 
 
 def test_a_qualification_ends_with_its_days_and_with_a_new_version(database):
@@ -240,7 +240,7 @@ def test_screening_ends_politely_and_stores_no_answer(database):
     assert "please" not in repr([vars(row) for row in rows])
 
 
-def test_unqualified_people_neither_write_nor_check_and_experts_are_not_asked(database):
+def test_unqualified_people_neither_write_nor_check_and_experts_are_not_question(database):
     world = OnboardingWorld(database)
     ada, expert = world.person(), world.person(role="expert")
     example = world.example(world.person())
@@ -264,7 +264,7 @@ def test_unqualified_people_neither_write_nor_check_and_experts_are_not_asked(da
         database.read(eligibility.admit, ada, round_)
 
 
-def test_what_is_not_required_is_asked_of_nobody(database):
+def test_what_is_not_required_is_question_of_nobody(database):
     world = OnboardingWorld(database, required="false")
     ada, example = world.person(), world.example(world.person())
     assert world.step(ada) is None

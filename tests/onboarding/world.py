@@ -4,8 +4,8 @@ import random
 from typing import Any
 
 from dynabench.onboarding import quiz, service
-from dynabench.onboarding.service import Step, StepKind
-from dynabench.onboarding.tables import Activity
+from dynabench.onboarding.service import OnboardingStep, StepKind
+from dynabench.onboarding.tables import OnboardingActivity
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds.tables import TaskVersion
 from dynabench.tasks import TaskConfig
@@ -64,15 +64,17 @@ class OnboardingWorld(World):
 
         self.db.write(write)
 
-    def step(self, person: Person, activity: Activity = Activity.CHECK) -> Step | None:
+    def step(self, person: Person, activity: OnboardingActivity = OnboardingActivity.CHECK) -> OnboardingStep | None:
         """The next step that is asked of a person."""
         return self.db.read(service.next_step, person, self.task, activity)
 
-    def read(self, person: Person, kind: StepKind, activity: Activity = Activity.CHECK) -> Step | None:
+    def read(
+        self, person: Person, kind: StepKind, activity: OnboardingActivity = OnboardingActivity.CHECK
+    ) -> OnboardingStep | None:
         """Finish a part that is read."""
         return self.db.write(service.finish_reading, person, self.task, activity, kind)
 
-    def begin(self, person: Person, activity: Activity = Activity.CHECK) -> int:
+    def begin(self, person: Person, activity: OnboardingActivity = OnboardingActivity.CHECK) -> int:
         """Begin an attempt, or go on with it; its id."""
         return self.db.write(quiz.begin_attempt, person, self.task, activity, random.Random(7)).id
 
@@ -80,19 +82,21 @@ class OnboardingWorld(World):
         """Answer a question."""
         return self.db.write(quiz.answer_question, person, attempt, position, option)
 
-    def to_quiz(self, person: Person, activity: Activity = Activity.CHECK) -> None:
+    def to_quiz(self, person: Person, activity: OnboardingActivity = OnboardingActivity.CHECK) -> None:
         """Go through all parts before the quiz."""
         self.read(person, StepKind.INSTRUCTIONS, activity)
         self.read(person, StepKind.EXAMPLES, activity)
         for position in range(2):
             self.db.write(quiz.practise, person, self.task, activity, position, {"label": "neutral"})
 
-    def try_quiz(self, person: Person, right: int, activity: Activity = Activity.CHECK) -> bool | None:
+    def try_quiz(
+        self, person: Person, right: int, activity: OnboardingActivity = OnboardingActivity.CHECK
+    ) -> bool | None:
         """Go through one attempt with so many right answers; whether it passed."""
         attempt = self.begin(person, activity)
         passed = None
-        while (asked := self.db.read(quiz.asked_question, person, attempt)) is not None:
-            stem = "right-" if asked.position < right else "wrong-"
-            option = next(option for option in asked.options if option.startswith(stem))
-            passed = self.answer(person, attempt, asked.position, option).passed
+        while (question := self.db.read(quiz.asked_question, person, attempt)) is not None:
+            stem = "right-" if question.position < right else "wrong-"
+            option = next(option for option in question.options if option.startswith(stem))
+            passed = self.answer(person, attempt, question.position, option).passed
         return passed

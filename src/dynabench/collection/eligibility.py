@@ -16,7 +16,7 @@ from dynabench.kit import errors
 from dynabench.kit.db import now
 from dynabench.kit.language import _
 from dynabench.onboarding import admission
-from dynabench.onboarding.tables import Activity
+from dynabench.onboarding.tables import OnboardingActivity
 from dynabench.people import disclosure, may
 from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
@@ -35,7 +35,7 @@ def admit(session: Session, person: Person | None, round_: Round, *, sandbox: bo
         importlib.import_module(COMPETITIONS).admit(session, person, round_.id, sandbox)
     if person is not None and not sandbox:
         config = rounds.config_of(session, round_.version_id)
-        admission.require_qualified(session, person, config, Activity.WRITE)
+        admission.require_qualified(session, person, config, OnboardingActivity.WRITE)
         refuse_unpaid(session, person, round_.id)
     if not round_.plan:
         return

@@ -8,7 +8,7 @@ from dynabench.kit import errors
 from dynabench.kit.db import now
 from dynabench.kit.language import _
 from dynabench.onboarding.service import is_qualified, parts_of
-from dynabench.onboarding.tables import Activity, Qualification
+from dynabench.onboarding.tables import OnboardingActivity, Qualification
 from dynabench.people import may
 from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
@@ -21,7 +21,7 @@ GRACE = timedelta(hours=24)
 class Unqualified(errors.Forbidden):
     """The task asks for a qualification that the person does not have; `onboarding` is the path of the page for it."""
 
-    def __init__(self, task_id: str, activity: Activity) -> None:
+    def __init__(self, task_id: str, activity: OnboardingActivity) -> None:
         super().__init__(
             _("This task asks you to go through its onboarding first."),
             onboarding=f"/tasks/{task_id}/onboarding/{activity.value}",
@@ -30,7 +30,7 @@ class Unqualified(errors.Forbidden):
 
 
 def require_qualified(
-    session: Session, person: Person, config: TaskConfig, activity: Activity, *, begun: bool = False
+    session: Session, person: Person, config: TaskConfig, activity: OnboardingActivity, *, begun: bool = False
 ) -> None:
     """Raise `Unqualified` for a person who has to go through the onboarding of a task first.
 

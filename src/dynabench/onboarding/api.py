@@ -12,8 +12,8 @@ from dynabench.kit.schemas import Page, RowModel, StrictModel
 from dynabench.kit.security import RowId
 from dynabench.onboarding import figures, quiz, service, steps
 from dynabench.onboarding.figures import OnboardingState
-from dynabench.onboarding.service import Step, StepKind
-from dynabench.onboarding.tables import Activity
+from dynabench.onboarding.service import OnboardingStep, StepKind
+from dynabench.onboarding.tables import OnboardingActivity
 from dynabench.people.accounts.auth import Member, needs, scope
 from dynabench.people.accounts.tables import Person
 
@@ -60,7 +60,7 @@ class AskedQuestionOut(RowModel):
 class OnboardingOut(RowModel):
     """A person's next step; all content but that of the step is null or empty."""
 
-    activity: Activity
+    activity: OnboardingActivity
     required: bool = Field(description="False where people may write or check without it.")
     qualified: bool
     expires_at: datetime | None = Field(description="End of the qualification in UTC, null where it has none.")
@@ -137,7 +137,7 @@ class OnboardedPersonOut(RowModel):
 
     id: int
     username: str
-    activity: Activity
+    activity: OnboardingActivity
     state: OnboardingState
     attempts: int
     best: int | None
@@ -149,9 +149,9 @@ class OnboardedPersonPage(Page[OnboardedPersonOut]):
     """A page of people by id; `next` is the cursor of the page after it."""
 
 
-def _view(session: Session, person: Person, task: str, activity: Activity) -> OnboardingOut:
+def _view(session: Session, person: Person, task: str, activity: OnboardingActivity) -> OnboardingOut:
     view = steps.read_view(session, person, task, activity)
-    step = view.step or Step(StepKind.QUIZ, activity, 0, len(view.path.parts))
+    step = view.step or OnboardingStep(StepKind.QUIZ, activity, 0, len(view.path.parts))
     kind = view.step.kind if view.step else None
     return OnboardingOut(
         activity=activity,
@@ -170,20 +170,24 @@ def _view(session: Session, person: Person, task: str, activity: Activity) -> On
         screening=[ScreeningQuestionOut.model_validate(row) for row in view.screening]
         if kind is StepKind.SCREENING
         else [],
-        examples=[OnboardingExampleOut.model_validate(row) for row in view.examples] if kind is StepKind.EXAMPLES else [],
+        examples=[OnboardingExampleOut.model_validate(row) for row in view.examples]
+        if kind is StepKind.EXAMPLES
+        else [],
         item=PracticeItemOut.model_validate(view.item) if view.item else None,
-        question=AskedQuestionOut.model_validate(view.asked) if view.asked else None,
+        question=AskedQuestionOut.model_validate(view.question) if view.question else None,
     )
 
 
 @router.get(PATH)
-async def get_onboarding(db: Db, task: str, activity: Activity, person: Member) -> OnboardingOut:
+async def get_onboarding(db: Db, task: str, activity: OnboardingActivity, person: Member) -> OnboardingOut:
     """Return the person's next step before writing or checking for a task; 404 where the task has no onboarding."""
     return await db.aread(_view, person, task, activity)
 
 
 @router.post(f"{PATH}/screening")
-async def post_screening(db: Db, task: str, activity: Activity, body: ScreeningIn, person: Member) -> OnboardingOut:
+async def post_screening(
+    db: Db, task: str, activity: OnboardingActivity, body: ScreeningIn, person: Member
+) -> OnboardingOut:
     """Answer the questions about oneself; only whether one goes on is stored."""
 
     def write(session: Session) -> OnboardingOut:
@@ -195,7 +199,9 @@ async def post_screening(db: Db, task: str, activity: Activity, body: ScreeningI
 
 
 @router.post(f"{PATH}/reading")
-async def post_reading(db: Db, task: str, activity: Activity, body: ReadingIn, person: Member) -> OnboardingOut:
+async def post_reading(
+    db: Db, task: str, activity: OnboardingActivity, body: ReadingIn, person: Member
+) -> OnboardingOut:
     """Go on from a part that is read: `instructions` or `examples`."""
 
     def write(session: Session) -> OnboardingOut:
@@ -206,14 +212,16 @@ async def post_reading(db: Db, task: str, activity: Activity, body: ReadingIn, p
 
 
 @router.post(f"{PATH}/practice")
-async def post_practice(db: Db, task: str, activity: Activity, body: PracticeIn, person: Member) -> PractisedItemOut:
+async def post_practice(
+    db: Db, task: str, activity: OnboardingActivity, body: PracticeIn, person: Member
+) -> PractisedItemOut:
     """Answer a practice item, and return the right answer; nothing of the answer is stored."""
     practised = await db.awrite(quiz.practise, person, task, activity, body.position, body.answer)
     return PractisedItemOut.model_validate(practised)
 
 
 @router.post(f"{PATH}/attempts")
-async def post_attempt(db: Db, task: str, activity: Activity, person: Member) -> OnboardingOut:
+async def post_attempt(db: Db, task: str, activity: OnboardingActivity, person: Member) -> OnboardingOut:
     """Begin an attempt at the quiz, or return the one under way with its next question."""
 
     def write(session: Session) -> OnboardingOut:
@@ -225,7 +233,7 @@ async def post_attempt(db: Db, task: str, activity: Activity, person: Member) ->
 
 @router.post(f"{PATH}/attempts/{{id}}/answers")
 async def post_quiz_answer(
-    db: Db, task: str, activity: Activity, id: RowId, body: OptionIn, person: Member
+    db: Db, task: str, activity: OnboardingActivity, id: RowId, body: OptionIn, person: Member
 ) -> AnsweredQuestionOut:
     """Answer the next question of an attempt; the first answer stands, and is explained whenever it is sent again."""
 
@@ -256,7 +264,7 @@ Again = Annotated[bool, Query(description="Give further attempts instead of the 
 @router.put("/tasks/{task}/onboarded/{person_id}/{activity}", status_code=204)
 @needs("manage")
 async def put_qualification(
-    db: Db, task: str, person_id: RowId, activity: Activity, person: Member, again: Again = False
+    db: Db, task: str, person_id: RowId, activity: OnboardingActivity, person: Member, again: Again = False
 ) -> None:
     """Qualify a person by hand, or let them try again (owners and moderators)."""
     act = figures.allow_again if again else figures.grant
@@ -265,6 +273,8 @@ async def put_qualification(
 
 @router.delete("/tasks/{task}/onboarded/{person_id}/{activity}", status_code=204)
 @needs("manage")
-async def delete_qualification(db: Db, task: str, person_id: RowId, activity: Activity, person: Member) -> None:
+async def delete_qualification(
+    db: Db, task: str, person_id: RowId, activity: OnboardingActivity, person: Member
+) -> None:
     """End a person's qualification, who goes through the onboarding again (owners and moderators)."""
     await db.awrite(figures.revoke, person, task, person_id, activity)

@@ -14,8 +14,8 @@ from dynabench.kit.db import now
 from dynabench.kit.language import _
 from dynabench.onboarding import service
 from dynabench.onboarding.tables import (
-    Activity,
     AttemptState,
+    OnboardingActivity,
     OnboardingProgress,
     Qualification,
     QuizAnswer,
@@ -28,7 +28,7 @@ from dynabench.stats.rates import Rate, wilson
 
 
 class OnboardingState(StrEnum):
-    """Where a person is in an onboarding; an ended qualification asks for the quiz again."""
+    """The state of a person in an onboarding; an ended qualification asks for the quiz again."""
 
     UNDER_WAY = "under_way"
     QUALIFIED = "qualified"
@@ -39,9 +39,9 @@ class OnboardingState(StrEnum):
 
 @dataclass(frozen=True)
 class ActivityFigures:
-    """How many people began the onboarding for an activity, and how many of them are where."""
+    """Counts of an onboarding: how many people began the onboarding for an activity, and how many of them are where."""
 
-    activity: Activity
+    activity: OnboardingActivity
     began: int
     qualified: int
     failed: int
@@ -55,12 +55,12 @@ class ActivityFigures:
 
 @dataclass(frozen=True)
 class QuestionFigures:
-    """The answers to one question of the quiz bank; `known` is false where the bank does not have it any more."""
+    """The answers to one question of the quiz bank; `in_bank` is false where the bank does not have it any more."""
 
     name: str
     question: str
     right: Rate
-    known: bool
+    in_bank: bool
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class OnboardedPerson:
 
     id: int
     username: str
-    activity: Activity
+    activity: OnboardingActivity
     state: OnboardingState
     attempts: int
     best: int | None
@@ -113,12 +113,12 @@ def list_people(
     rows = []
     for key in sorted(progress.keys() | qualifications.keys()):
         row, qualification, tried = progress.get(key), qualifications.get(key), attempts.get(key, [])
-        path = service.read_path(session, task_id, Activity(key[1]))
+        path = service.read_path(session, task_id, OnboardingActivity(key[1]))
         rows.append(
             OnboardedPerson(
                 key[0],
                 names[key[0]],
-                Activity(key[1]),
+                OnboardingActivity(key[1]),
                 _state(path, row, qualification, tried),
                 len(tried),
                 max((attempt.right for attempt in tried), default=None),
@@ -151,8 +151,10 @@ def _state(
 def read_figures(session: Session, actor: Person | None, task_id: str) -> list[ActivityFigures]:
     """Return how far people came, for each activity that the task's onboarding is for."""
     rounds.require(session, actor, Action.LIST_PEOPLE, task_id)
-    states: dict[Activity, Counter[OnboardingState]] = {
-        activity: Counter() for activity in Activity if service.read_path(session, task_id, activity) is not None
+    states: dict[OnboardingActivity, Counter[OnboardingState]] = {
+        activity: Counter()
+        for activity in OnboardingActivity
+        if service.read_path(session, task_id, activity) is not None
     }
     after = 0
     while people := list_people(session, actor, task_id, after=after, limit=1000):
@@ -190,7 +192,9 @@ def read_questions(session: Session, actor: Person | None, task_id: str) -> list
     return sorted(rows, key=lambda row: (row.right.value is None, row.right.value or 0.0, row.name))
 
 
-def allow_again(session: Session, actor: Person | None, task_id: str, person_id: int, activity: Activity) -> None:
+def allow_again(
+    session: Session, actor: Person | None, task_id: str, person_id: int, activity: OnboardingActivity
+) -> None:
     """Let a person go through an onboarding anew: earlier attempts and a screening count no longer."""
     rounds.require(session, actor, Action.BAN_MEMBER, task_id)
     path, person = _subject(session, task_id, person_id, activity)
@@ -206,7 +210,7 @@ def allow_again(session: Session, actor: Person | None, task_id: str, person_id:
     rounds.record_act(session, actor, "onboarding.reset", task=task_id, person=person.username, activity=activity.value)
 
 
-def grant(session: Session, actor: Person | None, task_id: str, person_id: int, activity: Activity) -> None:
+def grant(session: Session, actor: Person | None, task_id: str, person_id: int, activity: OnboardingActivity) -> None:
     """Qualify a person by hand, for as long as passing the quiz would; repeated it begins anew."""
     rounds.require(session, actor, Action.BAN_MEMBER, task_id)
     path, person = _subject(session, task_id, person_id, activity)
@@ -218,7 +222,7 @@ def grant(session: Session, actor: Person | None, task_id: str, person_id: int, 
     )
 
 
-def revoke(session: Session, actor: Person | None, task_id: str, person_id: int, activity: Activity) -> None:
+def revoke(session: Session, actor: Person | None, task_id: str, person_id: int, activity: OnboardingActivity) -> None:
     """End a person's qualification, who then goes through the onboarding again; without one nothing changes."""
     rounds.require(session, actor, Action.BAN_MEMBER, task_id)
     _path, person = _subject(session, task_id, person_id, activity)
@@ -231,7 +235,9 @@ def revoke(session: Session, actor: Person | None, task_id: str, person_id: int,
     )
 
 
-def _subject(session: Session, task_id: str, person_id: int, activity: Activity) -> tuple[service.Path, Person]:
+def _subject(
+    session: Session, task_id: str, person_id: int, activity: OnboardingActivity
+) -> tuple[service.Path, Person]:
     path = service.read_path(session, task_id, activity)
     person = session.get(Person, person_id)
     if path is None or person is None:

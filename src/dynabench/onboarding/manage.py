@@ -10,7 +10,7 @@ from dynabench.kit.api import Db, csv_response
 from dynabench.kit.forms import redirect
 from dynabench.kit.security import RowId
 from dynabench.onboarding import figures
-from dynabench.onboarding.tables import Activity
+from dynabench.onboarding.tables import OnboardingActivity
 from dynabench.people.may import Action
 from dynabench.rounds.manage import frame
 from dynabench.rounds.manage.frame import TaskModerator, TaskOwner
@@ -20,7 +20,7 @@ router = APIRouter()
 After = Annotated[int, Query(ge=0, le=2**63 - 1)]
 Act = Literal["allow", "grant", "revoke"]
 ACTS = {"allow": figures.allow_again, "grant": figures.grant, "revoke": figures.revoke}
-SHOWN = 200
+PEOPLE_ON_PAGE = 200
 PEOPLE_COLUMNS = ("id", "username", "activity", "state", "attempts", "best", "since", "expires_at")
 QUESTION_COLUMNS = ("name", "question", "answers", "right", "low", "high")
 
@@ -32,9 +32,9 @@ async def show(
     """Figures, people and questions; the questions for owners alone."""
 
     def read(session: Session) -> dict[str, Any]:
-        people = figures.list_people(session, person, task, after=after, limit=SHOWN + 1)
+        people = figures.list_people(session, person, task, after=after, limit=PEOPLE_ON_PAGE + 1)
         ids = sorted({row.id for row in people})
-        last = ids[SHOWN - 1] if len(ids) > SHOWN else None
+        last = ids[PEOPLE_ON_PAGE - 1] if len(ids) > PEOPLE_ON_PAGE else None
         owns = Action.MANAGE_TASK in request.state.actions
         return {
             "figures": figures.read_figures(session, person, task),
@@ -51,7 +51,7 @@ async def show(
 
 @router.post("/tasks/{task}/manage/onboarding/people/{id}/{activity}/{act}", name="change_onboarding")
 async def change(
-    request: Request, db: Db, task: str, id: RowId, activity: Activity, act: Act, person: TaskModerator
+    request: Request, db: Db, task: str, id: RowId, activity: OnboardingActivity, act: Act, person: TaskModerator
 ) -> Response:
     """Give a person further attempts, a qualification, or end one."""
     await db.awrite(ACTS[act], person, task, id, activity)

@@ -9,10 +9,11 @@ from starlette.responses import RedirectResponse, Response
 from dynabench.kit import errors
 from dynabench.kit.api import Db
 from dynabench.kit.forms import Text, redirect
+from dynabench.kit.language import _
 from dynabench.kit.security import RowId
 from dynabench.onboarding import manage, quiz, service, steps
-from dynabench.onboarding.service import READ, Step, StepKind
-from dynabench.onboarding.tables import Activity
+from dynabench.onboarding.service import READ, OnboardingStep, StepKind
+from dynabench.onboarding.tables import OnboardingActivity
 from dynabench.people.accounts.auth import Member
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds import people
@@ -30,7 +31,7 @@ async def _page(
     request: Request,
     person: Person,
     task: str,
-    activity: Activity,
+    activity: OnboardingActivity,
     part: StepKind | None = None,
     status: int = 200,
     **values: Any,
@@ -60,7 +61,7 @@ async def show(
     request: Request,
     db: Db,
     task: str,
-    activity: Activity,
+    activity: OnboardingActivity,
     person: Member,
     part: StepKind | None = None,
     attempt: Attempt = None,
@@ -74,13 +75,13 @@ async def show(
 
 
 @router.post("/tasks/{task}/onboarding/{activity}/screening", name="answer_screening", dependencies=ACTIONS)
-async def screen(request: Request, db: Db, task: str, activity: Activity, person: Member) -> Response:
+async def screen(request: Request, db: Db, task: str, activity: OnboardingActivity, person: Member) -> Response:
     """Answer the questions about oneself."""
     form = await request.form()
     prefix = "screening."
     answers = {name.removeprefix(prefix): str(form[name]) for name in form if name.startswith(prefix)}
 
-    def write(session: Session) -> Step | None:
+    def write(session: Session) -> OnboardingStep | None:
         step = service.answer_screening(session, person, task, activity, answers)
         steps.end_study(session, person, task, step)
         return step
@@ -93,10 +94,12 @@ async def screen(request: Request, db: Db, task: str, activity: Activity, person
 
 
 @router.post("/tasks/{task}/onboarding/{activity}/read", name="finish_reading", dependencies=ACTIONS)
-async def read_part(request: Request, db: Db, task: str, activity: Activity, person: Member, part: Text) -> Response:
+async def read_part(
+    request: Request, db: Db, task: str, activity: OnboardingActivity, person: Member, part: Text
+) -> Response:
     """Go on from instructions or worked examples."""
     if part not in READ:
-        raise errors.NotFound
+        raise errors.NotFound(_("There is no such part."))
     try:
         await db.awrite(service.finish_reading, person, task, activity, StepKind(part))
     except errors.Conflict as problem:
@@ -106,7 +109,7 @@ async def read_part(request: Request, db: Db, task: str, activity: Activity, per
 
 @router.post("/tasks/{task}/onboarding/{activity}/practice/{position}", name="practise", dependencies=ACTIONS)
 async def practise(
-    request: Request, db: Db, task: str, activity: Activity, position: RowId, person: Member
+    request: Request, db: Db, task: str, activity: OnboardingActivity, position: RowId, person: Member
 ) -> Response:
     """Answer a practice item (`position` counts from 1); the page shows the right answer and why."""
     form = await request.form()
@@ -123,7 +126,7 @@ async def practise(
 
 
 @router.post("/tasks/{task}/onboarding/{activity}/quiz", name="begin_quiz", dependencies=ACTIONS)
-async def begin_quiz(request: Request, db: Db, task: str, activity: Activity, person: Member) -> Response:
+async def begin_quiz(request: Request, db: Db, task: str, activity: OnboardingActivity, person: Member) -> Response:
     """Begin an attempt at the quiz, which counts from now on."""
     try:
         await db.awrite(quiz.begin_attempt, person, task, activity, service.new_random())
@@ -139,7 +142,7 @@ async def answer(
     request: Request,
     db: Db,
     task: str,
-    activity: Activity,
+    activity: OnboardingActivity,
     attempt: RowId,
     position: RowId,
     person: Member,

@@ -1,7 +1,5 @@
 """Every `select` over attempts, answers and qualifications, with its cost."""
 
-from typing import Any
-
 from sqlalchemy import Select, func, select
 
 from dynabench.onboarding.tables import QuizAnswer, QuizAttempt
@@ -25,8 +23,8 @@ def answers_of(attempt_id: int) -> Select[QuizAnswer]:
     return select(QuizAnswer).where(QuizAnswer.attempt_id == attempt_id).order_by(QuizAnswer.position)
 
 
-def drawn_before(task_id: str, person_id: int, activity: str) -> Select[Any]:
-    """How often a person has answered each question: the ranges of the person's attempts."""
+def drawn_before(task_id: str, person_id: int, activity: str) -> Select[str, int]:
+    """The number of times that a person has answered each question: the ranges of the person's attempts."""
     return (
         select(QuizAnswer.question, func.count())
         .join(QuizAttempt, QuizAttempt.id == QuizAnswer.attempt_id)

@@ -13,15 +13,15 @@ from dynabench.kit.language import _
 from dynabench.onboarding import queries
 from dynabench.onboarding.service import (
     PARTS,
+    OnboardingStep,
     Path,
-    Step,
     StepKind,
     finish_part,
     open_step,
     qualify,
     require_path,
 )
-from dynabench.onboarding.tables import Activity, AttemptState, QuizAnswer, QuizAttempt
+from dynabench.onboarding.tables import AttemptState, OnboardingActivity, QuizAnswer, QuizAttempt
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds import service as rounds
 from dynabench.tasks.onboarding import QuizQuestion
@@ -80,7 +80,9 @@ def draw_questions(
     ]
 
 
-def begin_attempt(session: Session, person: Person, task_id: str, activity: Activity, rng: Random) -> QuizAttempt:
+def begin_attempt(
+    session: Session, person: Person, task_id: str, activity: OnboardingActivity, rng: Random
+) -> QuizAttempt:
     """Begin an attempt at the quiz, or return the one that runs: it counts from now on, and its draw stands.
 
     Raises `Conflict` before the quiz's turn, after the last attempt, and while the person has to wait.
@@ -110,7 +112,7 @@ def begin_attempt(session: Session, person: Person, task_id: str, activity: Acti
     return attempt
 
 
-def _refusal(step: Step) -> str:
+def _refusal(step: OnboardingStep) -> str:
     if step.kind is StepKind.WAITING and step.until is not None:
         return _("You can try again after %(until)s UTC.", until=f"{step.until:%Y-%m-%d %H:%M}")
     if step.kind is StepKind.FAILED:
@@ -153,7 +155,7 @@ def answer_question(session: Session, person: Person, attempt_id: int, position:
     The first answer stands, whatever is sent again. The last one ends the attempt and may qualify the person.
     """
     attempt = own_attempt(session, person, attempt_id)
-    path = require_path(session, person, attempt.task_id, Activity(attempt.activity))
+    path = require_path(session, person, attempt.task_id, OnboardingActivity(attempt.activity))
     progress, _step = open_step(session, person, path)  # the lock under which a person's answers come one by one
     attempt = own_attempt(session, person, attempt_id, locked=True)
     answers = session.scalars(queries.answers_of(attempt.id)).all()
@@ -210,7 +212,7 @@ def explain_answer(session: Session, person: Person, attempt_id: int, position: 
 
 
 def practise(
-    session: Session, person: Person, task_id: str, activity: Activity, position: int, values: Any
+    session: Session, person: Person, task_id: str, activity: OnboardingActivity, position: int, values: Any
 ) -> PractisedItem:
     """Take a person's answer to a practice item and return it with the right one; items come in their order.
 

@@ -18,7 +18,7 @@ from dynabench.kit import errors
 from dynabench.kit.db import now
 from dynabench.kit.language import _
 from dynabench.onboarding import queries
-from dynabench.onboarding.tables import Activity, AttemptState, OnboardingProgress, Qualification, QuizAttempt
+from dynabench.onboarding.tables import AttemptState, OnboardingActivity, OnboardingProgress, Qualification, QuizAttempt
 from dynabench.people import may
 from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
@@ -48,7 +48,7 @@ READ = (StepKind.INSTRUCTIONS, StepKind.EXAMPLES)
 
 
 @dataclass(frozen=True)
-class Step:
+class OnboardingStep:
     """The next step of a person: the `number`th of `total` parts, or a state in which the person cannot go on now.
 
     `position` counts the questions or practice items that are done in this part, of `size`. `attempt` is the number of
@@ -57,7 +57,7 @@ class Step:
     """
 
     kind: StepKind
-    activity: Activity
+    activity: OnboardingActivity
     number: int
     total: int
     position: int = 0
@@ -78,19 +78,19 @@ class Path:
     """The onboarding of a task for one activity: its section, its config's version, and its parts in order."""
 
     task_id: str
-    activity: Activity
+    activity: OnboardingActivity
     section: Onboarding
     config: TaskConfig
     version_id: int
     parts: tuple[StepKind, ...]
 
 
-def parts_of(config: TaskConfig, activity: Activity) -> tuple[StepKind, ...]:
+def parts_of(config: TaskConfig, activity: OnboardingActivity) -> tuple[StepKind, ...]:
     """Return the parts that the onboarding of a config has for an activity; () where there is none."""
     section = config.onboarding
     if section is None or activity not in section.activities:
         return ()
-    texts = config.instructions.create if activity == Activity.WRITE else config.instructions.validate
+    texts = config.instructions.create if activity == OnboardingActivity.WRITE else config.instructions.validate
     present = {
         StepKind.SCREENING: section.screening,
         StepKind.INSTRUCTIONS: texts,
@@ -101,7 +101,7 @@ def parts_of(config: TaskConfig, activity: Activity) -> tuple[StepKind, ...]:
     return tuple(kind for kind in PARTS if present[kind])
 
 
-def read_path(session: Session, task_id: str, activity: Activity) -> Path | None:
+def read_path(session: Session, task_id: str, activity: OnboardingActivity) -> Path | None:
     """Return the onboarding of a task for an activity, of the config that people see; None where there is none."""
     version_id = session.scalar(round_queries.OPEN_VERSION, {"task": task_id})
     version_id = version_id or rounds.get_task(session, task_id).version_id
@@ -121,7 +121,7 @@ def is_qualified(qualification: Qualification | None, section: Onboarding, *, at
     return qualification.expires_at is None or qualification.expires_at > at
 
 
-def next_step(session: Session, person: Person, task_id: str, activity: Activity) -> Step | None:
+def next_step(session: Session, person: Person, task_id: str, activity: OnboardingActivity) -> OnboardingStep | None:
     """Return the next step that a task asks of a person before an activity.
 
     None where the person is qualified, needs no qualification (experts, moderators, owners), or the task asks for none.
@@ -134,7 +134,7 @@ def next_step(session: Session, person: Person, task_id: str, activity: Activity
     return read_step(session, person, path)
 
 
-def read_step(session: Session, person: Person, path: Path) -> Step | None:
+def read_step(session: Session, person: Person, path: Path) -> OnboardingStep | None:
     """Return the next step of a person in an onboarding, asked for or not; None where the person is qualified."""
     key = (path.task_id, person.id, path.activity)
     if is_qualified(session.get(Qualification, key), path.section, at=now()):
@@ -142,24 +142,26 @@ def read_step(session: Session, person: Person, path: Path) -> Step | None:
     return _step(session, path, person.id, session.get(OnboardingProgress, key))
 
 
-def _step(session: Session, path: Path, person_id: int, progress: OnboardingProgress | None) -> Step:
+def _step(session: Session, path: Path, person_id: int, progress: OnboardingProgress | None) -> OnboardingStep:
     section, total = path.section, len(path.parts)
     current = progress if progress is not None and progress.version == section.version else None
     if current is not None and current.screened_out:
-        return Step(StepKind.SCREENED_OUT, path.activity, 0, total)
+        return OnboardingStep(StepKind.SCREENED_OUT, path.activity, 0, total)
     order = PARTS.index(StepKind(current.done)) if current is not None and current.done else -1
-    left = [kind for kind in path.parts if PARTS.index(kind) > order]
-    kind = left[0] if left else path.parts[0]
+    remaining = [kind for kind in path.parts if PARTS.index(kind) > order]
+    kind = remaining[0] if remaining else path.parts[0]
     number = path.parts.index(kind) + 1
     if kind is StepKind.QUIZ:
         return _quiz_step(session, path, person_id, progress, number)
     if kind is StepKind.PRACTICE:
         practised = min(current.practised if current else 0, len(section.practice) - 1)
-        return Step(kind, path.activity, number, total, practised, len(section.practice))
-    return Step(kind, path.activity, number, total)
+        return OnboardingStep(kind, path.activity, number, total, practised, len(section.practice))
+    return OnboardingStep(kind, path.activity, number, total)
 
 
-def _quiz_step(session: Session, path: Path, person_id: int, progress: OnboardingProgress | None, number: int) -> Step:
+def _quiz_step(
+    session: Session, path: Path, person_id: int, progress: OnboardingProgress | None, number: int
+) -> OnboardingStep:
     section, after = path.section, progress.attempts_after if progress else 0
     rows = session.scalars(queries.attempts_of(path.task_id, person_id, path.activity)).all()
     counted = [row for row in rows if row.id > after and row.version == section.version]
@@ -168,22 +170,22 @@ def _quiz_step(session: Session, path: Path, person_id: int, progress: Onboardin
     if running is not None:
         answered = len(session.scalars(queries.answers_of(running.id)).all())
         size = len(running.drawn)
-        return Step(
+        return OnboardingStep(
             StepKind.QUIZ, path.activity, number, total, answered, size, used, section.attempts, running.id
         )  # fmt: skip
     if used >= section.attempts:
-        return Step(StepKind.FAILED, path.activity, number, total, attempt=used, attempts=section.attempts)
+        return OnboardingStep(StepKind.FAILED, path.activity, number, total, attempt=used, attempts=section.attempts)
     ended = max((row.ended_at for row in counted if row.ended_at is not None), default=None)
     until = ended + timedelta(minutes=section.wait_minutes) if ended and section.wait_minutes else None
     kind = StepKind.WAITING if until is not None and until > now() else StepKind.QUIZ
-    return Step(
+    return OnboardingStep(
         kind, path.activity, number, total, 0, section.drawn, used + 1, section.attempts, None, until
     )  # fmt: skip
 
 
-def require_path(session: Session, person: Person, task_id: str, activity: Activity) -> Path:
+def require_path(session: Session, person: Person, task_id: str, activity: OnboardingActivity) -> Path:
     """Return the onboarding of a task for a person who may take part in the task; raises `NotFound` without one."""
-    people.require_seat(session, person, task_id, checking=activity == Activity.CHECK)
+    people.require_seat(session, person, task_id, checking=activity == OnboardingActivity.CHECK)
     path = read_path(session, task_id, activity)
     if path is None:
         raise errors.NotFound(_("This task has no onboarding for this."))
@@ -207,7 +209,7 @@ def lock_progress(session: Session, path: Path, person_id: int) -> OnboardingPro
     return progress
 
 
-def open_step(session: Session, person: Person, path: Path) -> tuple[OnboardingProgress, Step | None]:
+def open_step(session: Session, person: Person, path: Path) -> tuple[OnboardingProgress, OnboardingStep | None]:
     """Return a person's locked progress with the next step, None where the person is qualified."""
     progress = lock_progress(session, path, person.id)
     qualification = session.get(Qualification, (path.task_id, person.id, path.activity), populate_existing=True)
@@ -216,7 +218,9 @@ def open_step(session: Session, person: Person, path: Path) -> tuple[OnboardingP
     return progress, _step(session, path, person.id, progress)
 
 
-def finish_reading(session: Session, person: Person, task_id: str, activity: Activity, kind: StepKind) -> Step | None:
+def finish_reading(
+    session: Session, person: Person, task_id: str, activity: OnboardingActivity, kind: StepKind
+) -> OnboardingStep | None:
     """Record that a person has read a part, and return the step after it; a part that is done already changes nothing.
 
     Raises `Conflict` for a part that is not read, or whose turn has not come.
@@ -240,7 +244,7 @@ def _refuse_order() -> NoReturn:
 
 def finish_part(
     session: Session, person: Person, path: Path, progress: OnboardingProgress, kind: StepKind
-) -> Step | None:
+) -> OnboardingStep | None:
     """Record that a part is done, and qualify the person after the last one; return the step after it."""
     progress.done = kind
     if kind is path.parts[-1]:
@@ -275,8 +279,8 @@ def _before_quiz(path: Path) -> str:
 
 
 def answer_screening(
-    session: Session, person: Person, task_id: str, activity: Activity, answers: dict[str, str]
-) -> Step | None:
+    session: Session, person: Person, task_id: str, activity: OnboardingActivity, answers: dict[str, str]
+) -> OnboardingStep | None:
     """Take the answers about a person, by the name of the question, and return the step after it.
 
     Only whether the person goes on is stored. A second answer changes nothing.

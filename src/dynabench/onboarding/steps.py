@@ -11,8 +11,8 @@ from dynabench.kit import errors
 from dynabench.kit.language import _
 from dynabench.onboarding import quiz, service
 from dynabench.onboarding.quiz import AskedQuestion
-from dynabench.onboarding.service import READ, Path, Step, StepKind
-from dynabench.onboarding.tables import Activity, Qualification
+from dynabench.onboarding.service import READ, OnboardingStep, Path, StepKind
+from dynabench.onboarding.tables import OnboardingActivity, Qualification
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds import people
 from dynabench.tasks.onboarding import PracticeItem, ScreeningQuestion, WorkedExample
@@ -29,16 +29,16 @@ class StepView:
     """
 
     path: Path
-    step: Step | None
+    step: OnboardingStep | None
     part: StepKind | None
     expires_at: datetime | None = None
-    asked: AskedQuestion | None = None
+    question: AskedQuestion | None = None
 
     @property
     def text(self) -> str:
         """The instructions of the activity, markdown."""
         texts = self.path.config.instructions
-        return texts.create if self.path.activity is Activity.WRITE else texts.validate
+        return texts.create if self.path.activity is OnboardingActivity.WRITE else texts.validate
 
     @property
     def screening(self) -> Sequence[ScreeningQuestion]:
@@ -65,32 +65,36 @@ class StepView:
 
 
 def read_view(
-    session: Session, person: Person, task_id: str, activity: Activity, part: StepKind | None = None
+    session: Session, person: Person, task_id: str, activity: OnboardingActivity, part: StepKind | None = None
 ) -> StepView:
     """Return the next step of a person with its content; `part` asks for one that was read before."""
     path = service.require_path(session, person, task_id, activity)
     step = service.read_step(session, person, path)
-    asked = None
+    question = None
     if step is not None and step.kind is StepKind.QUIZ and step.attempt_id is not None:
-        asked = quiz.asked_question(session, person, step.attempt_id)
+        question = quiz.asked_question(session, person, step.attempt_id)
     qualification = session.get(Qualification, (task_id, person.id, activity))
-    view = StepView(path, step, step.kind if step else None, qualification.expires_at if qualification else None, asked)
+    view = StepView(
+        path, step, step.kind if step else None, qualification.expires_at if qualification else None, question
+    )
     if part is not None and part in view.earlier:
         return StepView(path, step, part, view.expires_at)
     return view
 
 
-def first_activity(session: Session, person: Person, task_id: str) -> Activity:
+def first_activity(session: Session, person: Person, task_id: str) -> OnboardingActivity:
     """Return the first activity of a task whose onboarding a person has not done; raises `NotFound` without any."""
     people.require_seat(session, person, task_id, checking=True)
-    paths = [path for activity in Activity if (path := service.read_path(session, task_id, activity)) is not None]
+    paths = [
+        path for activity in OnboardingActivity if (path := service.read_path(session, task_id, activity)) is not None
+    ]
     if not paths:
         raise errors.NotFound(_("This task has no onboarding."))
     ahead = [path.activity for path in paths if service.read_step(session, person, path) is not None]
     return ahead[0] if ahead else paths[0].activity
 
 
-def end_study(session: Session, person: Person, task_id: str, step: Step | None) -> None:
+def end_study(session: Session, person: Person, task_id: str, step: OnboardingStep | None) -> None:
     """End the participation of a crowd worker who cannot go on, in the transaction that found it out."""
     if person.worker_task and step is not None and step.over:
         importlib.import_module(STUDIES).end_participation(

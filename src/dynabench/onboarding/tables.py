@@ -1,4 +1,4 @@
-"""How far people came in the onboarding of a task, their attempts at its quiz, and their qualifications."""
+"""The progress of people in the onboarding of a task, their attempts at its quiz, and their qualifications."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -10,7 +10,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from dynabench.kit.db import Base, Key, now
 
 
-class Activity(StrEnum):
+class OnboardingActivity(StrEnum):
     """The work that a qualification is for: writing examples, or checking those of others."""
 
     WRITE = "write"

@@ -71,7 +71,7 @@ class ScreeningQuestion(Section):
 
 
 class Onboarding(Section):
-    """What people go through before they write or check for the task."""
+    """The steps that people go through before they write or check for the task."""
 
     required: bool = Setting(True, description="Nobody writes or checks before; false: people may go through it.")
     activities: Activities = Setting(["write", "check"], description="The activities that it is for.")
@@ -94,8 +94,7 @@ class Onboarding(Section):
 
     def question(self, name: str) -> QuizQuestion:
         """Return the question of this name; raises KeyError."""
-        found = {question.name: question for question in self.questions}
-        return found[name]
+        return {question.name: question for question in self.questions}[name]
 
 
 def _require_options(options: Sequence[str], chosen: Sequence[str]) -> None:
@@ -112,7 +111,9 @@ def onboarding_problems(config: "TaskConfig") -> Iterator[tuple[str, str]]:
         return
     yield from _names(section)
     yield from _quiz(section)
-    items = [(f"{KEY}.examples.{index}", item) for index, item in enumerate(section.examples)]
+    items: list[tuple[str, WorkedExample | PracticeItem]] = [
+        (f"{KEY}.examples.{index}", item) for index, item in enumerate(section.examples)
+    ]
     items += [(f"{KEY}.practice.{index}", item) for index, item in enumerate(section.practice)]
     if items and (config.media or config.chat or config.drawing):
         yield (
