@@ -1,11 +1,13 @@
 """The onboarding by its pages and its API: from being turned away to the first example."""
 
 import re
+from pathlib import Path
 
 import pytest
 
 from dynabench.onboarding.tables import QuizAnswer
 from dynabench.rounds.tables import Round, TaskVersion
+from dynabench.tasks import TaskConfig, shipped_tasks
 from tests.collection import conftest as world
 from tests.crowd import conftest as crowd
 from tests.onboarding.world import onboarding
@@ -149,3 +151,10 @@ def test_owners_see_how_far_people_came_and_let_them_try_again(asks, browser, ad
     assert page.get("/tasks/nli/create").status_code == 303
     console.submit(f"{manage}/people/{ada.id}/write/grant", page=manage)
     assert page.get("/tasks/nli/create").status_code == 200
+
+
+def test_the_section_of_the_guide_fits_the_built_in_task():
+    guide = Path(__file__).parents[2] / "docs/how-to/onboarding.md"
+    section = re.search(r"```yaml\n(.*?)```", guide.read_text(), re.DOTALL)[1]
+    [source] = [shipped.source for shipped in shipped_tasks() if shipped.config.id == "nli"]
+    assert TaskConfig.parse(f"{source}\n{section}").onboarding.questions
