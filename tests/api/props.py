@@ -235,6 +235,21 @@ class Props:
 
         return self.database.write(make)
 
+    def signal(self) -> int:
+        """An open signal about the example."""
+
+        def make(session: Session) -> int:
+            example = session.get_one(Example, self.scene.example)
+            session.execute(delete(Signal).where(Signal.example_id == example.id))
+            signal = Signal(task_id="nli", round_id=example.round_id, example_id=example.id, person_id=example.author_id,
+                            kind="paste", value=0.9, threshold=0.5,
+                            facts={"pasted": 90, "typed": 10, "characters": 100})  # fmt: skip
+            session.add(signal)
+            session.flush()
+            return signal.id
+
+        return self.database.write(make)
+
     def adjudication(self, role: str) -> int:
         """A decision on the example, by the one who asks where they may decide, else by the owner."""
 
