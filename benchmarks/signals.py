@@ -1,8 +1,8 @@
 """Error rates of the signals about examples: `python -m benchmarks.signals DATA TEXTS [--train]`.
 
-DATA is a folder of public data sets, TEXTS the folder that `python -m benchmarks.model_texts` wrote. Writes the file that
-the console's page reads and the table of `docs/explanation/signals.md`. With `--train` the detector of model-written
-text is trained first, on contexts that are not measured.
+DATA is a folder of public data sets, TEXTS the folder that `python -m benchmarks.model_texts` wrote. Writes the file
+that the console's page reads and the table of `docs/explanation/signals.md`. With `--train` the detector of
+model-written text is trained first, on contexts that are not measured.
 """
 
 import json

@@ -107,9 +107,7 @@ def signals(
     from dynabench.quality.signals import service
     from dynabench.quality.signals.tables import SignalKind, SignalState
 
-    filters = service.SignalFilters(
-        SignalKind(kind) if kind else None, None if state == "all" else SignalState(state)
-    )
+    filters = service.SignalFilters(SignalKind(kind) if kind else None, None if state == "all" else SignalState(state))
     with database() as db:
         shown = db.read(service.list_signals, None, task, filters, None, 1_000)
     rows = [

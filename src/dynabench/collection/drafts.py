@@ -9,7 +9,7 @@ import hashlib
 import importlib
 import json
 from collections.abc import Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any, cast
@@ -151,7 +151,7 @@ class Draft:
     drawn: Drawn | None = None
     suggestion: int | None = None
     features: frozenset[str] = frozenset()
-    writing: Writing = Writing()
+    writing: Writing = field(default_factory=Writing)
 
 
 def source_of(role: str | None) -> ExampleSource:

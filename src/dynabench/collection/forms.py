@@ -61,7 +61,7 @@ class Posted:
     begun: dict[str, str] = field(default_factory=dict)
     suggestion_id: int = 0
     active_seconds: float | None = None
-    writing: WritingIn = WritingIn()
+    writing: WritingIn = field(default_factory=WritingIn)
 
     def draft(self, sandbox: bool) -> ExampleIn:
         """The draft that the form stands for."""

@@ -81,8 +81,8 @@ class ExampleIn(StrictModel):
     `handout` says which time that the context was given is meant; the last one where it is left out. `suggestion` is
     the assistant's that the text was made from, if any. `program` marks an example as written by a program; whoever
     sends it is its author all the same. `active_seconds` is the time for which the author worked on it, as a page
-    measures it: with the page in sight, and a key or pointer used within the last minute. `writing` are claims of how it
-    was written.
+    measures it: with the page in sight, and a key or pointer used within the last minute. `writing` are claims of how
+    it was written.
     """
 
     context_id: Id

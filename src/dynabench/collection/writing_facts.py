@@ -5,7 +5,7 @@ example and read later by the signals for moderators (`quality.signals`), so tha
 waits.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated
 
@@ -67,7 +67,7 @@ NEW_FACTS = PreparedStatement(insert(WritingFacts.__table__).inline(), _COLUMNS)
 class Writing:
     """The claims about a draft and the digest of the device that sent it (empty where there is none)."""
 
-    claims: WritingIn = WritingIn()
+    claims: WritingIn = field(default_factory=WritingIn)
     device: str = ""
 
 

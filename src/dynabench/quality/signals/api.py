@@ -33,7 +33,7 @@ class SignalOut(BaseModel):
     value: float
     threshold: float
     other: int | None = Field(description="The example that it resembles.")
-    facts: dict[str, Any] = Field(description="The numbers behind the value; counts of characters are claims of a page.")
+    facts: dict[str, Any] = Field(description="The numbers behind the value; counts of characters are claims.")
     at: datetime
     state: SignalState
     reason: str

@@ -34,9 +34,7 @@ Before = Annotated[int | None, Query(ge=1, le=2**63 - 1)]
 
 
 def _filters(kind: str, state: str, number: int | None) -> SignalFilters:
-    return SignalFilters(
-        SignalKind(kind) if kind else None, None if state == "all" else SignalState(state), number
-    )
+    return SignalFilters(SignalKind(kind) if kind else None, None if state == "all" else SignalState(state), number)
 
 
 async def _page(
@@ -66,7 +64,7 @@ async def _page(
     chosen = {"kind": kind, "state": state, "number": number, "before": before, "data": DATA}
     page_values = defaults | chosen | await request.app.state.db.aread(read) | values
     return await frame.console_page(
-        request, task, "quality/signals/manage/signals.html", "signals", status=status, **page_values
+        request, task, "signals/manage/signals.html", "signals", status=status, **page_values
     )
 
 

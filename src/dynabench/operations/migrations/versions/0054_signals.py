@@ -64,7 +64,9 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["example_id"], ["examples.id"], name="fk_signals_example_id_examples"),
         sa.ForeignKeyConstraint(["person_id"], ["people.id"], name="fk_signals_person_id_people"),
         sa.ForeignKeyConstraint(["other_id"], ["examples.id"], name="fk_signals_other_id_examples"),
-        sa.ForeignKeyConstraint(["checked_by"], ["people.id"], name="fk_signals_checked_by_people", ondelete="SET NULL"),
+        sa.ForeignKeyConstraint(
+            ["checked_by"], ["people.id"], name="fk_signals_checked_by_people", ondelete="SET NULL"
+        ),
     )
     op.create_index("ix_signals_person_id", "signals", ["person_id"])
     op.create_index("ix_signals_task", "signals", ["task_id", "state", "id"])
