@@ -116,12 +116,12 @@ def generate(texts: list[ContextText]) -> Iterator[tuple[ContextText, str]]:
     for first in range(0, len(texts), BATCH):
         for heat in sorted({text.warmth for text in texts[first : first + BATCH]}):
             some = [text for text in texts[first : first + BATCH] if text.warmth == heat]
-            asked = [text.request.format(context=" ".join(text.context.split()[:LONGEST_CONTEXT])) for text in some]
+            requests = [text.request.format(context=" ".join(text.context.split()[:LONGEST_CONTEXT])) for text in some]
             prompts = [
                 tokenizer.apply_chat_template(
                     [{"role": "user", "content": request}], tokenize=False, add_generation_prompt=True
                 )
-                for request in asked
+                for request in requests
             ]
             batch = tokenizer(prompts, return_tensors="pt", padding=True, add_special_tokens=False)
             with torch.inference_mode():

@@ -51,14 +51,14 @@ def _kinds_found(texts: Sequence[str], queries: Sequence[str], *, same: bool) ->
     for place, mine in enumerate(hashes):
         for key in band_keys(mine).tolist():
             index[key].append(place)
-    found = []
+    kinds_found = []
     for number, query in enumerate(queries):
         mine = shingle_hashes(query)
         places = {place for key in band_keys(mine).tolist() for place in index[key] if not same or place != number}
         measured = [measuring.measure_copy(query, mine, texts[place], hashes[place]) for place in places]
         kinds = [kind for kind, _value in filter(None, measured)]
-        found.append(SignalKind.COPY if SignalKind.COPY in kinds else kinds[0] if kinds else None)
-    return found
+        kinds_found.append(SignalKind.COPY if SignalKind.COPY in kinds else kinds[0] if kinds else None)
+    return kinds_found
 
 
 def measure_copies(texts: Sequence[str]) -> dict[str, list[Row]]:

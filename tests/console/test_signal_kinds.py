@@ -27,13 +27,8 @@ TEXT = "Three tired hikers finish their lunch at home long before the storm gath
 ALL = SignalFilters(state=None)
 
 
-def said(given, text):
-    """A hypothesis that differs by its mark alone where the rule of the model needs a "not" is sent as it is."""
-    return written(given, text)
-
-
 def play(caller, text, **writing):
-    answer = send(caller, said(draw(caller), text) | ({"writing": writing} if writing else {}))
+    answer = send(caller, written(draw(caller), text) | ({"writing": writing} if writing else {}))
     assert answer.status_code == 201, answer.text
     return answer.json()["id"]
 
@@ -55,13 +50,13 @@ def test_a_copy_is_a_signal_about_the_later_person_and_only_once(database, owner
     first, second = play(ada, TEXT), play(bob, TEXT.upper().replace(".", "!"))
     own = play(ada, TEXT.replace("Three", "Four"))
     slow_down(database)
-    found = compute(database)
-    assert ("copy", second, first) in found
-    assert {kind for kind, *_rest in found} == {"copy", "near_duplicate"}
-    assert ("near_duplicate", own, second) in found
-    assert not any(example == first for _kind, example, _other in found)
+    signals = compute(database)
+    assert ("copy", second, first) in signals
+    assert {kind for kind, *_rest in signals} == {"copy", "near_duplicate"}
+    assert ("near_duplicate", own, second) in signals
+    assert not any(example == first for _kind, example, _other in signals)
     database.write(lambda session: session.execute(update(WritingFacts).values(checked_at=None)))
-    assert compute(database) == found  # computed again, nothing is doubled
+    assert compute(database) == signals  # computed again, nothing is doubled
     assert database.read(lambda session: session.scalar(select(func.count()).select_from(NearBand)))
 
 
@@ -78,10 +73,10 @@ def test_the_later_one_is_marked_in_whatever_order_they_are_computed(database, o
 def test_speed_is_by_the_servers_clock_and_paste_by_the_claims(database, owner, ada, bob):
     fast = play(ada, TEXT)
     pasted = play(bob, TEXT.replace("hikers", "sailors and two of their dogs"), typed=3, pasted=120)
-    found = compute(database)
-    assert ("speed", fast, None) in found
-    assert ("paste", pasted, None) in found
-    assert ("paste", fast, None) not in found  # nothing was claimed
+    signals = compute(database)
+    assert ("speed", fast, None) in signals
+    assert ("paste", pasted, None) in signals
+    assert ("paste", fast, None) not in signals  # nothing was claimed
     answer = database.read(lambda session: session.scalars(select(Signal).where(Signal.kind == "speed")).first())
     assert answer.facts["characters"] == len(TEXT)
 
@@ -91,13 +86,13 @@ def test_speed_is_by_the_servers_clock_and_paste_by_the_claims(database, owner, 
     [{"typed": -1}, {"typed": 10**9}, {"pasted": "many"}, {"typed": 1.5}, {"text": "x"}, {"model_written": "maybe"}],
 )
 def test_hostile_claims_are_refused_by_the_api(owner, ada, claims):
-    assert send(ada, said(draw(ada), TEXT) | {"writing": claims}).status_code == 422
+    assert send(ada, written(draw(ada), TEXT) | {"writing": claims}).status_code == 422
 
 
 def test_hostile_claims_of_a_form_count_as_unknown(database, owner, ada, enter):
-    page, given = enter(ada), draw(ada)
-    fields = {"context_id": given["id"], "handout": given["handout"], "key": "k", "input.hypothesis": TEXT}
-    fields |= {f"answer.{name}": value for name, value in given["goal"].items()}
+    page, handout = enter(ada), draw(ada)
+    fields = {"context_id": handout["id"], "handout": handout["handout"], "key": "k", "input.hypothesis": TEXT}
+    fields |= {f"answer.{name}": value for name, value in handout["goal"].items()}
     html = page.get("/tasks/nli/create").text
     assert "What this form records" in html
     assert "dynabench_device" in page.client.cookies
@@ -122,7 +117,7 @@ def test_the_rule_on_model_text_is_shown_declared_stored_and_kept(database, owne
     assert database.read(lambda session: session.get(WritingFacts, example)).model_written is True
     plan("forbidden")
     assert "does not accept text" in page.get("/tasks/nli/create").text
-    assert send(ada, said(draw(ada), "Another one.") | {"writing": {"model_written": True}}).status_code == 403
+    assert send(ada, written(draw(ada), "Another one.") | {"writing": {"model_written": True}}).status_code == 403
     assert play(ada, "It is another one.")
 
 
@@ -150,8 +145,8 @@ def test_three_people_on_one_device_are_one_signal_for_the_third(database, owner
         example = play(person(name), f"{name} sees a different thing in the garden of the house.")
         mark = update(WritingFacts).where(WritingFacts.example_id == example).values(device="d" * 32)
         database.write(lambda session, mark=mark: session.execute(mark))
-        found = {entry for entry in compute(database) if entry[0] == "device"}
-        assert len(found) == {"pia": 0, "quin": 0, "rosa": 1, "sven": 2}[name]
+        signals = {entry for entry in compute(database) if entry[0] == "device"}
+        assert len(signals) == {"pia": 0, "quin": 0, "rosa": 1, "sven": 2}[name]
     old = update(WritingFacts).values(at=now() - timedelta(days=writing_facts.DAYS + 1))
     database.write(lambda session: session.execute(old))
     database.write(jobs._forget_devices)
@@ -165,8 +160,8 @@ def test_a_check_is_logged_undone_and_changes_nothing_else(database, owner, ada,
     compute(database)
     before = database.read(lambda session: session.get_one(Standing, second).__dict__.copy())
     moderator = database.read(lambda session: session.get_one(Person, owner.id))
-    (shown,) = database.read(service.list_signals, moderator, "nli", SignalFilters())
-    number = shown.signal.id
+    (row,) = database.read(service.list_signals, moderator, "nli", SignalFilters())
+    number = row.signal.id
     with pytest.raises(errors.Invalid):
         database.write(service.check_signal, moderator, "nli", number, SignalState.ACTED, " ")
     database.write(service.check_signal, moderator, "nli", number, SignalState.ACTED, "Warned bob.")

@@ -109,7 +109,7 @@ def signals(
 
     filters = service.SignalFilters(SignalKind(kind) if kind else None, None if state == "all" else SignalState(state))
     with database() as db:
-        shown = db.read(service.list_signals, None, task, filters, None, 1_000)
+        signal_rows = db.read(service.list_signals, None, task, filters, None, 1_000)
     rows = [
         {
             "id": row.signal.id,
@@ -119,7 +119,7 @@ def signals(
             "value": row.signal.value,
             "state": row.signal.state,
         }
-        for row in shown
+        for row in signal_rows
     ]
     table(as_json, rows, "id", "kind", "example", "author", "value", "state")
 

@@ -22,7 +22,7 @@ from dynabench.collection.drawing.service import Drawn
 from dynabench.collection.queries import Place
 from dynabench.collection.schemas import ExampleIn, ProgramIn
 from dynabench.collection.tables import Example, ExampleSource
-from dynabench.collection.writing_facts import Writing, WritingIn
+from dynabench.collection.writing_facts import DraftWriting, WritingIn
 from dynabench.kit import errors
 from dynabench.kit.language import _
 from dynabench.media import service as media
@@ -151,7 +151,7 @@ class Draft:
     drawn: Drawn | None = None
     suggestion: int | None = None
     features: frozenset[str] = frozenset()
-    writing: Writing = field(default_factory=Writing)
+    writing: DraftWriting = field(default_factory=DraftWriting)
 
 
 def source_of(role: str | None) -> ExampleSource:
@@ -254,7 +254,7 @@ def _written(session: Session, person: Person, task_id: str, body: ExampleIn, ro
         edit_distance=_edit_distance(config, row.handout_start, row.handout_initial, written),
         active_seconds=body.active_seconds,
         features=features,
-        writing=Writing(body.writing or WritingIn()),
+        writing=DraftWriting(body.writing or WritingIn()),
         **members,
     )
 

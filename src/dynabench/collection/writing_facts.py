@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Annotated
 
 from pydantic import Field
-from sqlalchemy import ForeignKey, Index, String, insert, text
+from sqlalchemy import ForeignKey, Index, String, insert, text, update
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from dynabench.kit.db import Base, PreparedStatement, now
@@ -34,7 +34,7 @@ class WritingIn(StrictModel):
 
 
 class WritingFacts(Base):
-    """What is known of how one example was written; `checked_at` is when its signals were computed.
+    """Facts about how one example was written; `checked_at` is when its signals were computed.
 
     `device` is a keyed digest of the browser's random cookie, removed after `DAYS` days.
     """
@@ -60,18 +60,18 @@ class WritingFacts(Base):
 
 
 _COLUMNS = tuple(column.key for column in WritingFacts.__table__.columns)
-NEW_FACTS = PreparedStatement(insert(WritingFacts.__table__).inline(), _COLUMNS)
+NEW_FACTS = PreparedStatement(insert(WritingFacts).inline(), _COLUMNS)
 
 
 @dataclass(frozen=True)
-class Writing:
+class DraftWriting:
     """The claims about a draft and the digest of the device that sent it (empty where there is none)."""
 
     claims: WritingIn = field(default_factory=WritingIn)
     device: str = ""
 
 
-def record_facts(session: Session, writing: Writing, task_id: str, person_id: int, example_id: int) -> None:
+def record_facts(session: Session, writing: DraftWriting, task_id: str, person_id: int, example_id: int) -> None:
     """Write the facts of an example in the transaction that writes the example."""
     claims = writing.claims
     NEW_FACTS.run(
@@ -92,5 +92,4 @@ def record_facts(session: Session, writing: Writing, task_id: str, person_id: in
 
 def forget_person(session: Session, person_id: int) -> None:
     """Remove the digests of a person's devices, before their account is deleted."""
-    rows = WritingFacts.__table__
-    session.execute(rows.update().where(rows.c.person_id == person_id).values(device=None))
+    session.execute(update(WritingFacts).where(WritingFacts.person_id == person_id).values(device=None))

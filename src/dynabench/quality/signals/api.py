@@ -40,7 +40,7 @@ class SignalOut(BaseModel):
     checked_at: datetime | None
 
 
-class ErrorRatesOut(BaseModel):
+class SignalErrorsOut(BaseModel):
     """Errors of a signal, measured on known data of that name."""
 
     kind: SignalKind
@@ -55,7 +55,7 @@ class SignalsOut(BaseModel):
     items: list[SignalOut]
     next: int | None
     running: bool = Field(description="True while the worker computes signals.")
-    error_rates: list[ErrorRatesOut]
+    error_rates: list[SignalErrorsOut]
 
 
 class SignalCheckIn(StrictModel):
@@ -65,14 +65,14 @@ class SignalCheckIn(StrictModel):
     reason: str = Field("", max_length=4000, description="At most 500 characters; moderators and owners read it.")
 
 
-def _signal_out(shown: ShownSignal) -> SignalOut:
-    signal = shown.signal
+def _signal_out(listed: ShownSignal) -> SignalOut:
+    signal = listed.signal
     return SignalOut(
         id=signal.id,
         kind=SignalKind(signal.kind),
         example=signal.example_id,
-        round=shown.round,
-        author=shown.author,
+        round=listed.round,
+        author=listed.author,
         value=signal.value,
         threshold=signal.threshold,
         other=signal.other_id,
@@ -84,9 +84,9 @@ def _signal_out(shown: ShownSignal) -> SignalOut:
     )
 
 
-def _rates_out() -> list[ErrorRatesOut]:
+def _rates_out() -> list[SignalErrorsOut]:
     return [
-        ErrorRatesOut(
+        SignalErrorsOut(
             kind=kind,
             data=row.data,
             false_alarms=VoteShareOut.model_validate(row.false_alarms),

@@ -32,26 +32,26 @@ def compute_some(session: Session, task_id: str) -> int:
     Signals and the mark of the example are one transaction, so a crash repeats or loses nothing.
     """
     rows = session.execute(queries.unchecked_facts(task_id, SOME)).all()
-    known = {tuple(row) for row in session.execute(queries.signals_of([facts.example_id for facts, *_ in rows]))}
+    pairs_stored = {tuple(row) for row in session.execute(queries.signals_of([facts.example_id for facts, *_ in rows]))}
     for facts, example, round_, language in rows:
         config = rounds.config_of(session, example.version_id)
         for signal in _measure(session, facts, example, round_, config, language):
             about = example if signal.other_id is None or signal.other_id < example.id else None
-            _store(session, task_id, about or session.get_one(Example, signal.other_id), example, signal, known)
+            _store(session, task_id, about or session.get_one(Example, signal.other_id), example, signal, pairs_stored)
         facts.checked_at = now()
     session.flush()
     return len(rows)
 
 
 def _store(
-    session: Session, task_id: str, about: Example, example: Example, signal: MeasuredSignal, known: set[Any]
+    session: Session, task_id: str, about: Example, example: Example, signal: MeasuredSignal, pairs_stored: set[Any]
 ) -> None:
     """Store a signal about the later of two examples, once for each kind."""
     if about.id != example.id:
-        known |= {tuple(row) for row in session.execute(queries.signals_of([about.id]))}
-    if (about.id, signal.kind) in known:
+        pairs_stored |= {tuple(row) for row in session.execute(queries.signals_of([about.id]))}
+    if (about.id, signal.kind) in pairs_stored:
         return
-    known.add((about.id, signal.kind))
+    pairs_stored.add((about.id, signal.kind))
     other_id = signal.other_id if about.id == example.id else example.id
     session.add(
         Signal(
@@ -107,21 +107,21 @@ def _copies(
         return
     hashes = shingle_hashes(text)
     bands = sorted(set(band_keys(hashes).tolist()))
-    found: list[MeasuredSignal] = []
+    matches: list[MeasuredSignal] = []
     for other in session.scalars(queries.likely_copies(task_id, bands, example.author_id)):
         other_text = written_text(other, config)
         measured = measuring.measure_copy(text, hashes, other_text, shingle_hashes(other_text))
         if measured is not None:
             kind, value = measured
-            found.append(MeasuredSignal(kind, value, measuring.NEAR, {}, other.id))
+            matches.append(MeasuredSignal(kind, value, measuring.NEAR, {}, other.id))
     missing = set(bands).difference(session.scalars(queries.known_bands(task_id, bands, example.id)))
     if missing:
         session.execute(
             insert(NearBand),
             [{"task_id": task_id, "band": band, "example_id": example.id} for band in sorted(missing)],
         )
-    found.sort(key=lambda signal: (signal.kind != SignalKind.COPY, -signal.value, signal.other_id))
-    yield from found[:1]
+    matches.sort(key=lambda signal: (signal.kind != SignalKind.COPY, -signal.value, signal.other_id))
+    yield from matches[:1]
 
 
 def _model_text(round_: Round, facts: WritingFacts, text: str, language: str) -> MeasuredSignal | None:

@@ -23,7 +23,7 @@ DATA = {
 
 
 @dataclass(frozen=True)
-class ErrorRates:
+class SignalErrors:
     """Errors of a signal on known data: the share of innocent texts that it marks, and of known cases that it misses.
 
     `data` names the data, a key of `DATA`; both rates have Wilson's interval.
@@ -35,12 +35,12 @@ class ErrorRates:
 
 
 @cache
-def read_error_rates() -> dict[SignalKind, tuple[ErrorRates, ...]]:
+def read_error_rates() -> dict[SignalKind, tuple[SignalErrors, ...]]:
     """Return the measurements of each kind of signal; none for kinds that cannot be measured on known data."""
     document = orjson.loads(FILE.read_bytes())
     return {
         kind: tuple(
-            ErrorRates(row["data"], wilson(*row["false_alarms"]), wilson(*row["missed"]))
+            SignalErrors(row["data"], wilson(*row["false_alarms"]), wilson(*row["missed"]))
             for row in document.get(kind, [])
         )
         for kind in SignalKind

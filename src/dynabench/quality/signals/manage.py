@@ -112,7 +112,7 @@ async def check(
     try:
         await db.awrite(service.check_signal, person, task, signal, SignalState(outcome), reason)
     except errors.Invalid as problem:
-        wrong = {"errors": problem.fields, "wrong_id": signal, "written": reason}
+        wrong: dict[str, Any] = {"errors": problem.fields, "wrong_id": signal, "written": reason}
         return await _page(request, person, task, kind, state, number, status=422, **wrong)
     except errors.Conflict as problem:
         return await _page(request, person, task, kind, state, number, status=409, problem=problem.detail)

@@ -17,7 +17,7 @@ SEEN, COMPARED = 400, 5
 """Entries of the index that are looked at for one text, and examples that it is compared with, the likeliest first."""
 
 
-def unchecked_facts(task_id: str, limit: int) -> Select[Any]:
+def unchecked_facts(task_id: str, limit: int) -> Select[WritingFacts, Example, Round, str]:
     """The facts of examples of a task whose signals are not computed, oldest first: a partial index range."""
     return (
         select(WritingFacts, Example, Round, Context.language)
@@ -37,16 +37,16 @@ def tasks_with_unchecked_facts() -> Select[str]:
 
 def missing_facts(task_id: str) -> Insert:
     """Facts, all unknown, for the examples of a task that have none: walks the task's examples."""
-    known = select(WritingFacts.example_id).where(WritingFacts.example_id == Example.id)
+    facts_exist = select(WritingFacts.example_id).where(WritingFacts.example_id == Example.id)
     rows = (
         select(Example.id, literal(task_id), Example.author_id, Example.at)
         .join(Round, Round.id == Example.round_id)
-        .where(Round.task_id == task_id, ~known.exists())
+        .where(Round.task_id == task_id, ~facts_exist.exists())
     )
     return insert(WritingFacts).from_select(["example_id", "task_id", "person_id", "at"], rows)
 
 
-def likely_copies(task_id: str, bands: Sequence[int], author_id: int) -> Select[Any]:
+def likely_copies(task_id: str, bands: Sequence[int], author_id: int) -> Select[Example]:
     """The examples of other people that share the most bands with a text: an index range for each band."""
     some = (
         select(NearBand.example_id)
@@ -80,12 +80,14 @@ def device_signal(task_id: str, person_id: int) -> Select[int]:
     return select(Signal.id).where(*mine).limit(1)
 
 
-def signals_of(example_ids: Collection[int]) -> Select[Any]:
+def signals_of(example_ids: Collection[int]) -> Select[int, str]:
     """Select the kinds of signals that some examples have: index probes."""
     return select(Signal.example_id, Signal.kind).where(Signal.example_id.in_(example_ids))
 
 
-def listed(task_id: str, filters: Sequence[Any], before: int | None, limit: int) -> Select[Any]:
+def listed(
+    task_id: str, filters: Sequence[Any], before: int | None, limit: int
+) -> Select[Signal, Example, Standing, int, Person]:
     """The newest signals of a task that meet the filters, with examples and names: one index range by state."""
     conditions = [Signal.task_id == task_id, *filters, *([Signal.id < before] if before is not None else [])]
     return (
@@ -100,14 +102,14 @@ def listed(task_id: str, filters: Sequence[Any], before: int | None, limit: int)
     )
 
 
-def counts(task_id: str) -> Select[Any]:
+def counts(task_id: str) -> Select[str, str, int]:
     """The number of signals of a task by kind and state: one index range."""
     return select(Signal.kind, Signal.state, func.count()).where(Signal.task_id == task_id).group_by(
         Signal.kind, Signal.state
     )  # fmt: skip
 
 
-def running_jobs() -> Select[Any]:
+def running_jobs() -> Select[str | None, str]:
     """Select the jobs under way with their tasks."""
     return select(SignalJob.job_id, SignalJob.task_id).where(SignalJob.job_id.is_not(None))
 

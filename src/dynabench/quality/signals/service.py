@@ -26,7 +26,7 @@ LONGEST = 500
 
 @dataclass(frozen=True)
 class SignalFilters:
-    """What a list of signals shows: a kind, a state, a round, the signals about one person; None for all."""
+    """The filters of a list of signals: a kind, a state, a round, the signals about one person; None for all."""
 
     kind: SignalKind | None = None
     state: SignalState | None = SignalState.OPEN

@@ -59,6 +59,11 @@ class Signal(Base):
         Index("ix_signals_task", "task_id", "state", "id"),
     )
 
+    @property
+    def checkable(self) -> bool:
+        """True until a moderator checks the signal."""
+        return self.state == SignalState.OPEN
+
 
 class SignalJob(Base):
     """The job that computes the signals of a task now; `job_id` is None between two jobs."""
