@@ -94,7 +94,7 @@ def test_hostile_claims_of_a_form_count_as_unknown(database, owner, ada, enter):
     fields = {"context_id": handout["id"], "handout": handout["handout"], "key": "k", "input.hypothesis": TEXT}
     fields |= {f"answer.{name}": value for name, value in handout["goal"].items()}
     html = page.get("/tasks/nli/create").text
-    assert "What this form records" in html
+    assert "This form counts how many characters you type and paste" in html
     assert "dynabench_device" in page.client.cookies
     sent = page.submit("/tasks/nli/create", page="/settings", typed="-5", pasted="9" * 40, **fields)
     assert sent.status_code == 200, sent.text
