@@ -1,6 +1,7 @@
 """Signals: known copies, pastes and fast texts get one; hostile claims and repeated jobs change nothing more."""
 
 import itertools
+import json
 import random
 from datetime import timedelta
 
@@ -115,6 +116,8 @@ def test_the_rule_on_model_text_is_shown_declared_stored_and_kept(database, owne
     assert 'name="model_written"' in page.get("/tasks/nli/create").text
     example = play(ada, TEXT, model_written=True)
     assert database.read(lambda session: session.get(WritingFacts, example)).model_written is True
+    exported = owner.get("/api/v1/tasks/nli/export?format=jsonl").text.splitlines()
+    assert [json.loads(line)["condition"]["model_written"] for line in exported] == [True]
     plan("forbidden")
     assert "does not accept text" in page.get("/tasks/nli/create").text
     assert send(ada, written(draw(ada), "Another one.") | {"writing": {"model_written": True}}).status_code == 403
