@@ -103,6 +103,10 @@ def test_hostile_claims_of_a_form_count_as_unknown(database, owner, ada, enter):
     assert (facts.typed, facts.pasted, facts.model_written) == (None, None, None)
     assert facts.device
     assert page.client.cookies["dynabench_device"] not in facts.device
+    (own,) = ada.get("/api/v1/me/writing").json()["items"]
+    assert (own["typed"], own["device"]) == (None, True)
+    assert len(page.get("/me/writing.csv").text.splitlines()) == 2
+    assert enter(owner).get("/me/writing.csv").text.count("\n") == 1
     database.write(writing_facts.forget_person, facts.person_id)
     assert database.read(lambda session: session.scalars(select(WritingFacts.device)).one()) is None
 
