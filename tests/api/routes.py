@@ -78,7 +78,7 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("POST", "/tasks/{task}/adjudicate/{id}"): Route("expert", form={"verdict": "correct", "reason": "It follows."}),
     ("POST", "/tasks/{task}/adjudications/{decision}/undo"): Route("expert", form={}),
     ("GET", "/api/v1/me/decisions"): Route("member"),
-    ("GET", "/api/v1/me/writing"): Route("member", scope="annotate"),
+    ("GET", "/api/v1/me/writing"): Route("member"),
     ("GET", "/me/writing.csv"): Route("member"),
     ("GET", "/api/v1/me/appeals"): Route("member"),
     ("POST", "/api/v1/me/appeals"): Route("member", json={"task": "nli", "kind": "pause", "text": "Why?"}),
