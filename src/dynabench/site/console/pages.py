@@ -14,6 +14,7 @@ from dynabench.datasets.archives import pages as archives
 from dynabench.quality import manage as quality
 from dynabench.rounds.manage import config, log, webhooks
 from dynabench.site.console import rounds
+from dynabench.validation.controls import manage as controls
 from dynabench.validation.manage import bulk, examples, health, validators
 
 router = APIRouter(include_in_schema=False)
@@ -35,6 +36,7 @@ ROUTERS = (
     people.router,
     validators.router,
     quality.router,
+    controls.router,
     manage_data.router,
     config.router,
     manage.router,
