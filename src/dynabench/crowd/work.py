@@ -72,7 +72,8 @@ def work_of(study: Study) -> Work:
 def read_progress(session: Session, study: Study, person: Person) -> WorkProgress:
     """Return how far a worker has come in a study's round.
 
-    Retracted and hidden examples do not count, nor do votes that were taken back; answers to controls do. Costs three index ranges.
+    Retracted and hidden examples do not count, nor do votes that were taken back; answers to controls do. Costs three
+    index ranges.
     """
     round_ = session.get_one(Round, study.round_id)
     counts = select(func.coalesce(func.sum(Tally.examples), 0), func.coalesce(func.sum(Tally.fooled), 0))

@@ -89,7 +89,12 @@ def read_pauses(session: Session, person_id: int) -> list[PersonDecision]:
     """Return the tasks in which a person's checking is paused, because of answers to control items."""
     return [
         PersonDecision(
-            DecisionKind.PAUSED_CHECKING, row.task_id, row.id, consequences.explain_decision(row), row.at, row.decided_by
+            DecisionKind.PAUSED_CHECKING,
+            row.task_id,
+            row.id,
+            consequences.explain_decision(row),
+            row.at,
+            row.decided_by,
         )
         for row in consequences.read_pauses(session, person_id)
     ]

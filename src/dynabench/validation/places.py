@@ -39,7 +39,7 @@ PAGE, MORE = 4, 64  # rows of the queue read at once: nearly always the first ha
 
 @dataclass(frozen=True)
 class Item:
-    """An example as a validator sees it, or a control in its place; `answer`, the claim, is None where they answer blind.
+    """An example as a validator sees it, or a control in its place; `answer`, the claim, is None for a blind answer.
 
     `said` are the models' answers where those are what is judged (`TaskConfig.fooled`).
     """

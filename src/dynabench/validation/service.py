@@ -20,7 +20,7 @@ from dynabench.people.may import Action
 from dynabench.rounds import people
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round
-from dynabench.stats.verdict import LABELS, Verdict, model_was_wrong, verdict
+from dynabench.stats.verdict import LABELS, Verdict, Vote, model_was_wrong, verdict
 from dynabench.tasks import TaskConfig
 from dynabench.validation import moderation, places, queries
 from dynabench.validation.controls import answers, consequences
@@ -306,15 +306,17 @@ def _admit(session: Session, person: Person, case: _Case, as_owner: bool) -> Non
         may.require(session, person, Action.DECIDE_ALONE, case.round.task_id)
     if as_owner:  # again too: the latest owner's vote stands, also where it corrects their own
         return
-    if any(cast.person_id == person.id for cast in case.votes):
+    reservation = session.get(Reservation, (case.example.id, person.id))
+    has_place = reservation is not None and reservation.expires_at > now()
+    is_answered = not has_place and answers.is_answered(session, person, case.example.id)
+    if is_answered or any(cast.person_id == person.id for cast in case.votes):
         raise errors.Conflict(_("You have already voted on this example."))
     if case.standing.verdict != Verdict.PENDING:
         raise errors.Conflict(_("This example already has a verdict: %(verdict)s.", verdict=case.standing.verdict))
     if not case.standing.open:
         reason = "it fooled no model" if case.standing.fooled is False else "its author has yet to judge the answer"
         raise errors.Conflict(_("This example needs no votes: %(reason)s.", reason=reason))
-    reservation = session.get(Reservation, (case.example.id, person.id))
-    if reservation is not None and reservation.expires_at > now():
+    if has_place:
         return
     if places.free_places(session, case.config, person.id, case.example.id, places.ballots(case.votes)) < 1:
         raise errors.Conflict(_("Other validators are checking this example. Ask for the next one."))

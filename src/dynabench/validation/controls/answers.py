@@ -24,6 +24,15 @@ def open_place(session: Session, person: Person, example_id: int) -> ControlPlac
     return place if place.done_at is None else None
 
 
+def is_answered(session: Session, person: Person, example_id: int) -> bool:
+    """Return whether a person is done with a control in place of an example, and has not seen the example itself.
+
+    What is sent again was meant for the control: it must not become a vote on the example.
+    """
+    place = session.get(ControlPlace, (example_id, person.id))
+    return place is not None and place.done_at is not None
+
+
 def record_answer(session: Session, place: ControlPlace, cast: Validation, task_id: str) -> ControlAnswer:
     """Record the vote as the answer to a control: it counts for no example. Consequences follow at once."""
     expected = _expected_vote(session, place)

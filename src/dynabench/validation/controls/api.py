@@ -14,6 +14,7 @@ from dynabench.kit.security import RowId
 from dynabench.people.accounts.auth import Member, needs
 from dynabench.people.accounts.tables import Person
 from dynabench.validation.controls import consequences, figures, items
+from dynabench.validation.controls.items import MOST_DECIDED
 from dynabench.validation.controls.tables import Consequence, ControlDecision
 from dynabench.validation.schemas import ErrorRateOut
 
@@ -24,7 +25,7 @@ Label = Literal["correct", "incorrect", "flagged"]
 class ControlItemIn(StrictModel):
     """A control item with values of its own."""
 
-    context: dict[str, Any] = {}
+    context: dict[str, Any] = Field({})
     input: dict[str, Any]
     answer: dict[str, Any]
     vote: Label = Field(description="The right vote.")
@@ -39,7 +40,7 @@ class ControlItemsIn(StrictModel):
 
     items: list[ControlItemIn] = Field([], max_length=500)
     example: int | None = Field(None, ge=1, le=2**53)
-    decided: int | None = Field(None, ge=1, le=items.MOST_DECIDED)
+    decided: int | None = Field(None, ge=1, le=MOST_DECIDED)
 
 
 class RefusedItemOut(RowModel):

@@ -164,7 +164,11 @@ def end_decision(session: Session, actor: Person | None, task_id: str, decision_
         Consequence.REVIEW: _("%(name)s: an owner has looked at your answers to control items.", name=name),
     }
     notices.notify_person(
-        session, decision.person_id, "lifted", texts[Consequence(decision.consequence)], link=f"/tasks/{task_id}/validate"
+        session,
+        decision.person_id,
+        "lifted",
+        texts[Consequence(decision.consequence)],
+        link=f"/tasks/{task_id}/validate",
     )
     return decision
 

@@ -135,9 +135,7 @@ def _draw_vote(session: Session, person_id: int, round_id: int) -> Validation | 
     return _random.choice(votes) if votes else None
 
 
-def _draw_item(
-    session: Session, validator: Validator, config: TaskConfig, kind: ControlKind
-) -> ControlItem | None:
+def _draw_item(session: Session, validator: Validator, config: TaskConfig, kind: ControlKind) -> ControlItem | None:
     statement = queries.unseen_items(
         config.id, validator.person_id, kind, validator.own_team, validator.languages, TRIES
     )

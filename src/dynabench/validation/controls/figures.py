@@ -35,9 +35,7 @@ def list_figures(session: Session, actor: Person | None, task_id: str) -> list[C
             name=row[0].public_name,
             gold=wilson(int(row.gold_right), int(row.gold_answers)),
             attention=wilson(int(row.attention_right), int(row.attention_answers)),
-            measured=wilson(
-                int(row.gold_right + row.attention_right), int(row.gold_answers + row.attention_answers)
-            ),
+            measured=wilson(int(row.gold_right + row.attention_right), int(row.gold_answers + row.attention_answers)),
             repeat=wilson(int(row.repeat_right), int(row.repeat_answers)),
         )
         for row in session.execute(queries.person_counts(task_id))

@@ -164,9 +164,7 @@ def _clean_prediction(
     try:
         fooled = config.fooled_by(row["answer"], claimed, inputs, probabilities)
     except (errors.Unavailable, TypeError, ValueError, AttributeError, KeyError):
-        raise errors.Invalid(
-            {f"predictions.{place}.answer": _("This is not a valid answer for the task.")}
-        ) from None
+        raise errors.Invalid({f"predictions.{place}.answer": _("This is not a valid answer for the task.")}) from None
     names = {"model": row["model"][:100], "version": str(row.get("version", ""))[:64]}
     return names | {"answer": row["answer"], "probabilities": probabilities, "fooled": fooled}
 

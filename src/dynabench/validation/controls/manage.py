@@ -28,7 +28,8 @@ SHOWN_ITEMS = 100
 """Items on the page; the CSV file has all."""
 SHOWN_ERRORS = 20
 Done = Annotated[
-    Literal["added", "retired", "restored", "ended", "paused", "none"] | None, Query(description="The form that was sent.")
+    Literal["added", "retired", "restored", "ended", "paused", "none"] | None,
+    Query(description="The form that was sent."),
 ]
 Count = Annotated[int | None, Query(ge=0, le=1_000_000)]
 ITEM_COLUMNS = (
@@ -38,7 +39,11 @@ ITEM_COLUMNS = (
 VALIDATOR_COLUMNS = (
     "id",
     "name",
-    *(f"{kind}_{part}" for kind in ("measured", "gold", "attention", "repeat") for part in ("right", "low", "high", "n")),
+    *(
+        f"{kind}_{part}"
+        for kind in ("measured", "gold", "attention", "repeat")
+        for part in ("right", "low", "high", "n")
+    ),
 )
 
 
@@ -62,9 +67,7 @@ async def _page(request: Request, person: Person, task: str, status: int = 200, 
 
 
 @router.get("/tasks/{task}/manage/controls", name="manage_controls")
-async def show(
-    request: Request, task: str, owner: TaskOwner, done: Done = None, count: Count = None
-) -> Response:
+async def show(request: Request, task: str, owner: TaskOwner, done: Done = None, count: Count = None) -> Response:
     """Items, answers and consequences."""
     return await _page(request, owner, task, done=done, count=count)
 
@@ -79,9 +82,7 @@ async def add_file(request: Request, settings: AppSettings, db: Db, task: str, o
         name = uploaded_files.original_name(path)
         result = await db.awrite(items.add_file, owner, task, path, name)
     except (errors.Invalid, errors.TooLarge) as problem:
-        return await _page(
-            request, owner, task, problem.status, errors=uploaded_files.upload_errors(problem)
-        )
+        return await _page(request, owner, task, problem.status, errors=uploaded_files.upload_errors(problem))
     finally:
         if path is not None:
             await to_thread.run_sync(path.unlink, True)
@@ -117,9 +118,7 @@ def _number(text: str, field: str) -> int:
 
 
 @router.post("/tasks/{task}/manage/controls/items/{item}", name="change_control_item")
-async def change_item(
-    request: Request, db: Db, task: str, item: RowId, owner: TaskOwner, then: Text = ""
-) -> Response:
+async def change_item(request: Request, db: Db, task: str, item: RowId, owner: TaskOwner, then: Text = "") -> Response:
     """Retire an item, or (`then` = restore) show it again."""
     retired = then != "restore"
     await db.awrite(items.retire_item, owner, task, item, retired=retired)
@@ -153,7 +152,16 @@ def _item_line(row: items.ItemFigures) -> list[object]:
     item, right = row.item, row.right
     retired = item.retired_at.isoformat() if item.retired_at else ""
     return [
-        *(item.id, item.kind, row.text, item.right_vote, item.example_id or "", item.source, item.at.isoformat(), retired),
+        *(
+            item.id,
+            item.kind,
+            row.text,
+            item.right_vote,
+            item.example_id or "",
+            item.source,
+            item.at.isoformat(),
+            retired,
+        ),
         *(right.n, right.value, right.low, right.high, *row.votes.values()),
     ]
 

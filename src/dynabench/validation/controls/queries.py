@@ -30,9 +30,7 @@ def unseen_items(
     person never voted on, and whose verdict is still the right vote. Walks the task's items.
     """
     seen = exists().where(ControlPlace.person_id == person_id, ControlPlace.item_id == ControlItem.id)
-    voted = exists().where(
-        Validation.person_id == person_id, Validation.example_id == ControlItem.example_id, ~CONTROL
-    )
+    voted = exists().where(Validation.person_id == person_id, Validation.example_id == ControlItem.example_id, ~CONTROL)
     decided = exists().where(
         Standing.example_id == ControlItem.example_id,
         Standing.author_id != person_id,
@@ -63,9 +61,7 @@ def repeatable_votes(person_id: int, round_id: int, newest: int, limit: int) -> 
 
     None of an example that the person saw as a control before. Walks the person's own votes.
     """
-    again = exists().where(
-        ControlPlace.person_id == person_id, ControlPlace.shown_id == Validation.example_id
-    )
+    again = exists().where(ControlPlace.person_id == person_id, ControlPlace.shown_id == Validation.example_id)
     return (
         select(Validation)
         .join(Standing, Standing.example_id == Validation.example_id)
@@ -82,9 +78,7 @@ def covered_examples(person_id: int, round_ids: Collection[int], limit: int) -> 
 
     One range over the person's own places.
     """
-    voted = exists().where(
-        Validation.person_id == person_id, Validation.example_id == Standing.example_id, ~UNDONE
-    )
+    voted = exists().where(Validation.person_id == person_id, Validation.example_id == Standing.example_id, ~UNDONE)
     return (
         select(Standing.example_id, Standing.round_id)
         .join(ControlPlace, ControlPlace.example_id == Standing.example_id)
@@ -98,9 +92,7 @@ def covered_examples(person_id: int, round_ids: Collection[int], limit: int) -> 
 def count_covered(person_id: int, task_id: str) -> Select[int]:
     """Select the number of a task's examples that `covered_examples` finds."""
     rounds = select(Round.id).where(Round.task_id == task_id, Round.state.in_(VALIDATED))
-    voted = exists().where(
-        Validation.person_id == person_id, Validation.example_id == Standing.example_id, ~UNDONE
-    )
+    voted = exists().where(Validation.person_id == person_id, Validation.example_id == Standing.example_id, ~UNDONE)
     return (
         select(func.count())
         .select_from(ControlPlace)
@@ -160,7 +152,9 @@ def item_counts(task_id: str) -> Select[Any]:
     """
     votes = [_count(Validation.vote == label).label(label) for label in sorted(LABELS)]
     return (
-        select(ControlAnswer.item_id, func.count().label("answers"), _count(ControlAnswer.is_right).label("right"), *votes)
+        select(
+            ControlAnswer.item_id, func.count().label("answers"), _count(ControlAnswer.is_right).label("right"), *votes
+        )
         .join(Validation, Validation.id == ControlAnswer.validation_id)
         .where(ControlAnswer.task_id == task_id, ~ControlAnswer.taken_back, ControlAnswer.item_id.is_not(None))
         .group_by(ControlAnswer.item_id)
@@ -172,7 +166,10 @@ def person_counts(task_id: str) -> Select[Any]:
     columns = []
     for kind in ControlKind:
         is_kind = ControlAnswer.kind == kind
-        columns += [_count(is_kind).label(f"{kind}_answers"), _count(is_kind & ControlAnswer.is_right).label(f"{kind}_right")]
+        columns += [
+            _count(is_kind).label(f"{kind}_answers"),
+            _count(is_kind & ControlAnswer.is_right).label(f"{kind}_right"),
+        ]
     return (
         select(Person, *columns)
         .join(ControlAnswer, ControlAnswer.person_id == Person.id)
