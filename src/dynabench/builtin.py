@@ -83,6 +83,7 @@ def dynabench_adversaries() -> Mapping[str, str]:
 def dynabench_crowd_providers() -> "Iterable[CrowdProvider]":
     """The platforms of `crowd/providers`."""
     from dynabench.crowd.providers.generic import GenericPanel
+    from dynabench.crowd.providers.mturk import MechanicalTurk, MechanicalTurkSandbox
     from dynabench.crowd.providers.prolific import Prolific
 
-    return [GenericPanel(), Prolific()]
+    return [GenericPanel(), Prolific(), MechanicalTurk(), MechanicalTurkSandbox()]
