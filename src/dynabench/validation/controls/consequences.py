@@ -5,7 +5,7 @@ review hold until an owner ends them; a warning ends by itself once the share is
 the end of a decision are not held against the validator again.
 """
 
-from sqlalchemy import select
+from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from dynabench.kit import errors
@@ -18,7 +18,7 @@ from dynabench.people.roles import Role, TaskRole
 from dynabench.rounds import service as rounds
 from dynabench.tasks.sections import ControlSettings
 from dynabench.validation.controls import queries
-from dynabench.validation.controls.tables import Consequence, ControlDecision
+from dynabench.validation.controls.tables import Consequence, ControlDecision, ControlPlace
 
 
 class CheckingPaused(errors.Forbidden):
@@ -201,6 +201,15 @@ def _lock_decision(session: Session, task_id: str, decision_id: int) -> ControlD
     session.get_one(Person, decision.person_id, with_for_update={"key_share": True})  # before an answer decides again
     session.refresh(decision, with_for_update=True)
     return decision
+
+
+def forget_person(session: Session, person_id: int) -> None:
+    """Delete the decisions about a person and the controls handed out, before the account is deleted.
+
+    Answers stay, as votes do, without a name.
+    """
+    for table in (ControlDecision, ControlPlace):
+        session.execute(delete(table).where(table.person_id == person_id))
 
 
 def read_pauses(session: Session, person_id: int) -> list[ControlDecision]:
