@@ -57,7 +57,7 @@ class ControlWorld(World):
         row = ControlRow(number + 1, groups, vote=vote, kind=kind)
         result = self.db.write(items.add_rows, None, self.task, [row], "gold.csv")
         assert (result.created, result.errors) == (1, [])
-        return max(each_item.item.id for each_item in self.db.read(items.list_items, None, self.task))
+        return max(row.item.id for row in self.db.read(items.list_items, None, self.task))
 
     def places(self, person: Person) -> list[ControlPlace]:
         """The controls that somebody saw."""
@@ -79,12 +79,10 @@ class ControlWorld(World):
 
     def decisions(self) -> list[ControlDecision]:
         """The decisions, oldest first."""
-        return self.db.read(
-            lambda session: list(session.scalars(select(ControlDecision).order_by(ControlDecision.id)))
-        )
+        return self.db.read(lambda session: list(session.scalars(select(ControlDecision).order_by(ControlDecision.id))))
 
     def notices(self, person: Person) -> list[str]:
-        """What somebody was told."""
+        """The kinds of notices of a person."""
         statement = select(Notice.kind).where(Notice.person_id == person.id).order_by(Notice.id)
         return self.db.read(lambda session: list(session.scalars(statement)))
 
@@ -295,9 +293,9 @@ def test_decided_examples_become_gold_for_those_who_do_not_know_them(database):
         assert world.places(knowing) == []
     newcomer = world.person()
     world.check(newcomer, 25)
-    shown = {place.shown_id for place in world.places(newcomer)}
-    assert shown
-    assert shown <= set(decided)
+    shown_ids = {place.shown_id for place in world.places(newcomer)}
+    assert shown_ids
+    assert shown_ids <= set(decided)
     pending = world.example(world.author)
     with pytest.raises(errors.Conflict):
         database.write(items.add_example, world.owner, world.task, pending)

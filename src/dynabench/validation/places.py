@@ -234,14 +234,14 @@ class _Asks:
             connection = self.session.connection()
             connection.execute(queries.hold(connection.dialect.name), place)
         predictions = self._answers(offered_round.config, example_id, content)
-        shown = content or ShownContent(row.context, row.input, row.answer, (), None)
+        source = content or ShownContent(row.context, row.input, row.answer, (), None)
         return Item(
             said=predictions,
             example_id=example_id,
             mode=mode,
-            context=offered_round.config.shown_context(shown.context),
-            input=shown.input,
-            answer=None if mode == "answer" else shown.answer,
+            context=offered_round.config.shown_context(source.context),
+            input=source.input,
+            answer=None if mode == "answer" else source.answer,
             config=offered_round.config,
             round=offered_round.number,
             expires_at=expires,

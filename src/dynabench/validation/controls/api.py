@@ -120,7 +120,7 @@ class DecisionChangeIn(StrictModel):
 
 
 class RetiredIn(StrictModel):
-    """Whether an item is shown no more."""
+    """A change of an item: shown no more, or again."""
 
     retired: bool
 

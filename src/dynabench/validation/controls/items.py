@@ -15,6 +15,7 @@ from dynabench.intake.rows import FileRow
 from dynabench.kit import errors
 from dynabench.kit.db import now
 from dynabench.kit.language import _
+from dynabench.people import disclosure
 from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 from dynabench.rounds import service as rounds
@@ -95,7 +96,7 @@ def add_rows(
     rounds.require(session, actor, Action.MANAGE_CONTROLS, task_id)
     config = rounds.newest_config(session, task_id)
     session.get(Task, task_id, with_for_update=True)  # two uploads take turns, so that digests stay unique
-    known = set(session.scalars(select(ControlItem.digest).where(ControlItem.task_id == task_id)))
+    digests = set(session.scalars(select(ControlItem.digest).where(ControlItem.task_id == task_id)))
     result = UploadResult()
     for row in rows:
         try:
@@ -103,10 +104,10 @@ def add_rows(
         except errors.Invalid as problem:
             result.errors.append((row.number, problem.detail))
             continue
-        if item.digest in known:
+        if item.digest in digests:
             result.duplicates += 1
             continue
-        known.add(item.digest)
+        digests.add(item.digest)
         item.source, item.added_by = source[:200], actor.id if actor else None
         session.add(item)
         result.created += 1
@@ -173,7 +174,7 @@ def add_file(session: Session, actor: Person | None, task_id: str, path: Path, n
     """Store the rows of a file (JSONL, CSV and others of `intake.reader`) as control items (owners)."""
     rounds.require(session, actor, Action.MANAGE_CONTROLS, task_id)
     config = rounds.newest_config(session, task_id)
-    rows = []
+    rows: list[ControlRow] = []
     for row in reader.read_rows(path, name):
         if len(rows) >= MOST_ROWS:
             raise errors.Invalid({"file": _("A file has at most %(most)s rows. Split it.", most=f"{MOST_ROWS:,}")})
@@ -214,7 +215,7 @@ def add_example(session: Session, actor: Person | None, task_id: str, example_id
     standing = session.get(Standing, example_id)
     if standing is None or session.get_one(Round, standing.round_id).task_id != task_id:
         raise errors.NotFound(_("There is no such example."))
-    if standing.verdict not in LABELS or standing.retracted or standing.hidden or standing.withheld:
+    if standing.verdict not in LABELS or not disclosure.shows_example(standing):
         raise errors.Conflict(_("Only an example with a verdict that validators can still see becomes a gold item."))
     item = session.scalar(
         select(ControlItem).where(ControlItem.task_id == task_id, ControlItem.digest == f"example:{example_id}")
@@ -271,12 +272,12 @@ def list_items(session: Session, actor: Person | None, task_id: str) -> list[Ite
 
 
 def _figures(item: ControlItem, text: str, row: Any) -> ItemFigures:
-    votes = {label: int(getattr(row, label)) if row else 0 for label in sorted(LABELS)}
+    votes = {str(label): int(getattr(row, label)) if row else 0 for label in sorted(LABELS)}
     return ItemFigures(item, text, wilson(int(row.right), row.answers) if row else wilson(0, 0), votes)
 
 
 def _texts(session: Session, config: TaskConfig, items: Sequence[ControlItem]) -> dict[int, str]:
-    """What validators read of each item, on one line."""
+    """The content of each item on one line, by the number of the item."""
     ids = [item.example_id for item in items if item.example_id is not None]
     rows = session.execute(
         select(Example, Context).join(Context, Context.id == Example.context_id).where(Example.id.in_(ids))

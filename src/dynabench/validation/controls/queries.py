@@ -6,6 +6,7 @@ from typing import Any
 from sqlalchemy import Select, and_, case, exists, func, or_, select
 
 from dynabench.collection.tables import Example, Standing
+from dynabench.people import disclosure
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds.tables import Context, Round
 from dynabench.stats.verdict import LABELS
@@ -20,7 +21,7 @@ from dynabench.validation.controls.tables import (
 from dynabench.validation.queries import CONTROL, OPEN, UNDONE, VALIDATED
 from dynabench.validation.tables import Validation
 
-SHOWABLE = (~Standing.retracted, ~Standing.hidden, ~Standing.withheld)
+SHOWABLE = (disclosure.shown_examples(Standing),)
 
 
 def unseen_items(
@@ -47,12 +48,12 @@ def unseen_items(
     if own_team:
         statement = statement.where(or_(ControlItem.example_id.is_(None), ControlItem.example_id.not_in(own_team)))
     if languages:
-        known = exists().where(
+        is_readable = exists().where(
             Example.id == ControlItem.example_id,
             Context.id == Example.context_id,
             Context.language.in_(["", *languages]),
         )
-        statement = statement.where(or_(ControlItem.example_id.is_(None), known))
+        statement = statement.where(or_(ControlItem.example_id.is_(None), is_readable))
     return statement.order_by(func.random()).limit(limit)
 
 
