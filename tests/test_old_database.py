@@ -34,6 +34,7 @@ NEW_TABLES = {
     *("competition_people", "competition_examples", "inspirations", "inspiration_rules", "credits"),
     *("studies", "participations", "crowd_credentials", "crowd_events", "consent_texts", "bonus_orders"),
     *("pay_schemes", "payments", "payouts"),
+    *("writing_facts", "signals", "signal_jobs"),
 }
 POSTGRES_SCHEMA = (
     "SELECT tablename, indexname, indexdef FROM pg_indexes WHERE schemaname = 'public'",

@@ -16,7 +16,7 @@ from dynabench.benchmark.leaderboards.tables import Report, Snapshot
 from dynabench.benchmark.registry.tables import Submission
 from dynabench.collection import notes
 from dynabench.collection.chat.tables import Conversation, Reply, Turn
-from dynabench.collection.tables import Handout
+from dynabench.collection.tables import Example, Handout
 from dynabench.communities.classes import service as classes
 from dynabench.communities.classes.schemas import ClassIn
 from dynabench.communities.classes.tables import SchoolClass
@@ -56,6 +56,7 @@ from dynabench.people.link_tokens import make_link_token
 from dynabench.people.notices import mailing
 from dynabench.people.notices import service as notices
 from dynabench.people.notices.tables import Delivery, Hook, Wish
+from dynabench.quality.signals.tables import Signal
 from dynabench.quality.tables import Adjudication, Appeal
 from dynabench.rounds import invitations
 from dynabench.rounds import service as rounds
@@ -251,6 +252,21 @@ class Props:
             session.add_all([item, decision])
             session.flush()
             return {"item": item.id, "decision": decision.id}
+
+        return self.database.write(make)
+
+    def signal(self) -> int:
+        """An open signal about the example."""
+
+        def make(session: Session) -> int:
+            example = session.get_one(Example, self.scene.example)
+            session.execute(delete(Signal).where(Signal.example_id == example.id))
+            about = {"round_id": example.round_id, "example_id": example.id, "person_id": example.author_id}
+            facts = {"pasted": 90, "typed": 10, "characters": 100}
+            signal = Signal(task_id="nli", kind="paste", value=0.9, threshold=0.5, facts=facts, **about)
+            session.add(signal)
+            session.flush()
+            return signal.id
 
         return self.database.write(make)
 

@@ -74,6 +74,8 @@ class Stage(Props):
             known |= self.measured()
         if "{appeal}" in path:
             known["appeal"] = self.appeal(role if "/me/" in path else "author")
+        if "{signal}" in path:
+            known["signal"] = self.signal()
         if "/adjudications/{decision}" in path:
             known["decision"] = self.adjudication(role)
         if "/webhooks" in path:

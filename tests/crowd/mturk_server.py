@@ -269,7 +269,9 @@ class MechanicalTurk:
     def show(self, target: str) -> tuple[int, bytes]:
         """A page of the worker's site, with the study in its frame."""
         parameters = {name: values[0] for name, values in parse_qs(urlsplit(target).query).items()}
-        if parameters.get("hitId") not in self.books.hits:
+        if "hitId" not in parameters:
+            return 200, b"<!doctype html><title>Mechanical Turk</title><p>The HITs of today.</p>"
+        if parameters["hitId"] not in self.books.hits:
             return 404, b"<!doctype html><title>Mechanical Turk</title><p>No such HIT.</p>"
         source = escape(self.frame_address(parameters))
         head = '<!doctype html><html lang="en"><title>Mechanical Turk</title><h1>HIT</h1>'

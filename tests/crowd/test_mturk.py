@@ -8,8 +8,6 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-pytest.importorskip("botocore")
-
 from dynabench.crowd import accounts, blocking, bonuses, consent, frames, lifecycle, participation, reconciling, studies
 from dynabench.crowd import jobs as crowd_jobs
 from dynabench.crowd.provider import all_providers

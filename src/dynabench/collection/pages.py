@@ -16,6 +16,7 @@ from dynabench.collection import (
     boards,
     content_warning,
     create_page,
+    devices,
     eligibility,
     forms,
     media_uploads,
@@ -82,7 +83,8 @@ async def create(request: Request, task: str, viewer: Viewer, sandbox: bool = Fa
     if warning := await content_warning.warn(request, task):
         return warning
     sandbox = sandbox or viewer is None
-    return render(request, "collection/create.html", **await create_page.prepare_page(request, viewer, task, sandbox))
+    page = render(request, "collection/create.html", **await create_page.prepare_page(request, viewer, task, sandbox))
+    return page if sandbox else devices.set_device_cookie(request, page)
 
 
 @router.post("/tasks/{task}/context", name="another_context")
@@ -123,7 +125,8 @@ async def send(request: Request, task: str, viewer: Viewer) -> Response:
     try:
         if unstored is not None:
             raise unstored
-        draft_outcome = await service.play(state.db, state.host, viewer, task, posted.draft(sandbox), key)
+        device = devices.device_digest(request)
+        draft_outcome = await service.play(state.db, state.host, viewer, task, posted.draft(sandbox), key, device)
     except errors.Invalid as problem:
         return await _refused(request, viewer, task, posted, problem)
     except errors.Problem as problem:

@@ -54,6 +54,8 @@ class Action(StrEnum):
     ADJUDICATE = auto()
     ANSWER_APPEAL = auto()
     LIST_PEOPLE = auto()
+    READ_SIGNALS = auto()
+    CHECK_SIGNAL = auto()
     READ_USERNAMES = auto()
     READ_LINKS = auto()
     SEARCH_EXAMPLES = auto()
@@ -158,6 +160,8 @@ RULES: dict[Action, AccessRule] = {
         _EXPERT, _("Only experts, moderators and owners of this task can answer appeals.")
     ),
     Action.LIST_PEOPLE: MODERATORS,
+    Action.READ_SIGNALS: MODERATORS,
+    Action.CHECK_SIGNAL: MODERATORS,
     Action.READ_USERNAMES: OWNERS,
     Action.READ_LINKS: OWNERS,
     Action.SEARCH_EXAMPLES: MODERATORS,

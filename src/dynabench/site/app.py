@@ -47,6 +47,7 @@ FEATURES = (
     "collection",
     "validation",
     "quality",
+    "quality.signals",
     "announcements",
     "datasets",
     "datasets.archives",

@@ -12,6 +12,7 @@ from dynabench.cycle import manage as cycle
 from dynabench.datasets import manage_contexts, manage_data
 from dynabench.datasets.archives import pages as archives
 from dynabench.quality import manage as quality
+from dynabench.quality.signals import manage as signals
 from dynabench.rounds.manage import config, log, webhooks
 from dynabench.site.console import rounds
 from dynabench.validation.controls import manage as controls
@@ -37,6 +38,7 @@ ROUTERS = (
     validators.router,
     quality.router,
     controls.router,
+    signals.router,
     manage_data.router,
     config.router,
     manage.router,
