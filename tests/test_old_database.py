@@ -28,6 +28,7 @@ REPLACED = {"search_news", "tally_news"}
 NEW_TABLES = {
     *("example_changes", "demo_marks", "identities", "pending_logins", "second_factors", "worker_beats"),
     *("badge_awards", "contributions", "vote_exclusions"),
+    *("control_items", "control_places", "control_answers", "control_decisions"),
     *("quality_estimates", "verdict_rules", "adjudications", "appeals"),
     *("classes", "class_students", "teams", "team_members", "competitions", "competition_entries"),
     *("competition_people", "competition_examples", "inspirations", "inspiration_rules", "credits"),

@@ -62,6 +62,7 @@ from dynabench.rounds import invitations
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Invitation, Proposal, Round
 from dynabench.validation import bulk
+from dynabench.validation.controls.tables import ControlDecision, ControlItem
 from dynabench.validation.tables import Validation
 from tests import boards
 from tests.api import things
@@ -233,6 +234,24 @@ class Props:
             session.add(appeal)
             session.flush()
             return appeal.id
+
+        return self.database.write(make)
+
+    def controls(self) -> dict[str, int]:
+        """A control item of the example, and a review of somebody who answered such items wrongly."""
+
+        def make(session: Session) -> dict[str, int]:
+            example = self.scene.example
+            item = session.scalar(select(ControlItem).where(ControlItem.example_id == example))
+            if item is None:
+                item = ControlItem(task_id="nli", kind="gold", example_id=example, context={}, input={}, answer={},
+                                   predictions=[], right_vote="correct", source="", digest="example:1")  # fmt: skip
+            person = self.ids[NAMES["author"]]
+            decision = ControlDecision(task_id="nli", person_id=person, consequence="review", answers=10, right=1,
+                                       threshold=0.7, last_answer=0)  # fmt: skip
+            session.add_all([item, decision])
+            session.flush()
+            return {"item": item.id, "decision": decision.id}
 
         return self.database.write(make)
 

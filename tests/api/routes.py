@@ -8,6 +8,7 @@ number of a person.
 from tests.api.account_routes import ACCOUNTS
 from tests.api.admin_routes import ADMIN
 from tests.api.community_routes import COMMUNITIES
+from tests.api.control_routes import CONTROLS
 from tests.api.crowd_routes import CROWD
 from tests.api.cycle_routes import CYCLE
 from tests.api.evaluation_routes import EVALUATION
@@ -33,6 +34,7 @@ ROUTES: dict[tuple[str, str], Route] = {
     **CYCLE,
     **CROWD,
     **PAY,
+    **CONTROLS,
     **COMMUNITIES,
     # rounds
     ("GET", "/api/v1/tasks"): Route("anyone"),

@@ -70,7 +70,8 @@ VALIDATIONS = """
 SELECT v.example_id, v.person_id, u.validation_id, coalesce({json:v.blind_answer}, 'null'), '"vote":"' || v.vote ||
   '","by_owner":' || CASE WHEN v.by_owner THEN 'true' ELSE 'false' END || ',"values":' || {json:v.values} ||
   CASE WHEN v.weight IS NULL THEN '' ELSE ',"weight":' || {float:v.weight} END || ',"at":"' || {moment:v.at} || '"}'
-FROM validations v LEFT JOIN undos u ON u.validation_id = v.id WHERE {ids:v.example_id} ORDER BY v.example_id, v.id
+FROM validations v LEFT JOIN undos u ON u.validation_id = v.id WHERE {ids:v.example_id}
+  AND NOT EXISTS (SELECT 1 FROM control_answers c WHERE c.validation_id = v.id) ORDER BY v.example_id, v.id
 """
 EXPLANATIONS = """
 SELECT example_id, '{"values":' || {json:x.values} || ',"at":"' || {moment:at} || '"}'

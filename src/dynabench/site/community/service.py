@@ -36,6 +36,7 @@ from dynabench.rounds.tables import Round
 from dynabench.stats.rates import Rate, wilson
 from dynabench.stats.verdict import Verdict
 from dynabench.validation import queries
+from dynabench.validation.controls import consequences as controls
 
 
 def withdraw_own_examples(
@@ -66,6 +67,7 @@ def delete_own_account(session: Session, settings: Settings, person_id: int, *, 
     for statement in notes.forget(person_id):
         session.execute(statement)
     appeals.forget_person(session, person_id)
+    controls.forget_person(session, person_id)
     signals.forget_person(session, person_id)
     notices.forget_person(session, person_id)
     badges.forget_person(session, person_id)
