@@ -337,7 +337,9 @@ class TaskConfig(Section):
 
     def public(self) -> dict[str, Any]:
         """Return the task as the API shows it: texts, fields with their options, and the rules."""
-        described = self.model_dump(mode="json", by_alias=True, exclude={"link": True, "assistant": {"model"}})
+        described = self.model_dump(
+            mode="json", by_alias=True, exclude={"link": True, "assistant": {"model"}, "validation": {"controls"}}
+        )
         for group in ("context", "input", "answer", "ask"):
             described[group] = [field.public() for field in self.fields(group)]
         described["validate"]["ask"] = [field.public() for field in self.validation.ask]

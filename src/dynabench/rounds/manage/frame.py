@@ -77,6 +77,8 @@ RAIL = (
             ("people", _("People"), True),
             ("validators", _("Validators"), True),
             ("quality", _("Annotator quality"), True),
+            ("controls", _("Control items"), False),
+            ("signals", _("Signals"), True),
         ),
     ),
     (_("Results"), (("figures", _("Figures"), True), ("archives", _("Archives"), False))),
