@@ -80,6 +80,12 @@ def dynabench_adversaries() -> Mapping[str, str]:
 
 
 @hookimpl
+def dynabench_text_detectors() -> Mapping[str, str]:
+    """The detector of `quality/signals/detector.py`."""
+    return {"shipped": "dynabench.quality.signals.detector:load_shipped"}
+
+
+@hookimpl
 def dynabench_crowd_providers() -> "Iterable[CrowdProvider]":
     """The platforms of `crowd/providers`."""
     from dynabench.crowd.providers.generic import GenericPanel

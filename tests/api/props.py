@@ -16,7 +16,7 @@ from dynabench.benchmark.leaderboards.tables import Report, Snapshot
 from dynabench.benchmark.registry.tables import Submission
 from dynabench.collection import notes
 from dynabench.collection.chat.tables import Conversation, Reply, Turn
-from dynabench.collection.tables import Handout
+from dynabench.collection.tables import Example, Handout
 from dynabench.communities.classes import service as classes
 from dynabench.communities.classes.schemas import ClassIn
 from dynabench.communities.classes.tables import SchoolClass
@@ -57,11 +57,13 @@ from dynabench.people.link_tokens import make_link_token
 from dynabench.people.notices import mailing
 from dynabench.people.notices import service as notices
 from dynabench.people.notices.tables import Delivery, Hook, Wish
+from dynabench.quality.signals.tables import Signal
 from dynabench.quality.tables import Adjudication, Appeal
 from dynabench.rounds import invitations
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Invitation, Proposal, Round, TaskVersion
 from dynabench.validation import bulk
+from dynabench.validation.controls.tables import ControlDecision, ControlItem
 from dynabench.validation.tables import Validation
 from tests import boards
 from tests.api import things
@@ -277,6 +279,39 @@ class Props:
             session.add(appeal)
             session.flush()
             return appeal.id
+
+        return self.database.write(make)
+
+    def controls(self) -> dict[str, int]:
+        """A control item of the example, and a review of somebody who answered such items wrongly."""
+
+        def make(session: Session) -> dict[str, int]:
+            example = self.scene.example
+            item = session.scalar(select(ControlItem).where(ControlItem.example_id == example))
+            if item is None:
+                item = ControlItem(task_id="nli", kind="gold", example_id=example, context={}, input={}, answer={},
+                                   predictions=[], right_vote="correct", source="", digest="example:1")  # fmt: skip
+            person = self.ids[NAMES["author"]]
+            decision = ControlDecision(task_id="nli", person_id=person, consequence="review", answers=10, right=1,
+                                       threshold=0.7, last_answer=0)  # fmt: skip
+            session.add_all([item, decision])
+            session.flush()
+            return {"item": item.id, "decision": decision.id}
+
+        return self.database.write(make)
+
+    def signal(self) -> int:
+        """An open signal about the example."""
+
+        def make(session: Session) -> int:
+            example = session.get_one(Example, self.scene.example)
+            session.execute(delete(Signal).where(Signal.example_id == example.id))
+            about = {"round_id": example.round_id, "example_id": example.id, "person_id": example.author_id}
+            facts = {"pasted": 90, "typed": 10, "characters": 100}
+            signal = Signal(task_id="nli", kind="paste", value=0.9, threshold=0.5, facts=facts, **about)
+            session.add(signal)
+            session.flush()
+            return signal.id
 
         return self.database.write(make)
 

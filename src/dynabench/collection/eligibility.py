@@ -11,6 +11,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from dynabench.collection import boards, queries
+from dynabench.collection.schemas import ExampleIn
 from dynabench.collection.tables import Example, Standing
 from dynabench.kit import errors
 from dynabench.kit.db import now
@@ -90,6 +91,13 @@ def admit_program(plan: Mapping[str, Any], program: object | None) -> None:
     """Refuse what a program wrote where the round is for people alone."""
     if program is not None and not parse_plan(plan).programs:
         raise errors.Forbidden(_("This round is for people only: programs may not propose examples."))
+
+
+def admit_writing(plan: Mapping[str, Any], body: ExampleIn) -> None:
+    """Refuse text that its author declares to be a language model's where the round does not accept such text."""
+    is_declared = body.writing is not None and body.writing.model_written is True
+    if is_declared and parse_plan(plan).model_text == "forbidden":
+        raise errors.Forbidden(_("This round does not accept text that a language model wrote or rewrote."))
 
 
 def verified(session: Session, person_id: int, task_id: str) -> int:

@@ -51,9 +51,12 @@ class Action(StrEnum):
     BAN_MODERATOR = auto()
     EXCLUDE_VOTES = auto()
     CHOOSE_VERDICT_RULE = auto()
+    MANAGE_CONTROLS = auto()
     ADJUDICATE = auto()
     ANSWER_APPEAL = auto()
     LIST_PEOPLE = auto()
+    READ_SIGNALS = auto()
+    CHECK_SIGNAL = auto()
     READ_USERNAMES = auto()
     READ_LINKS = auto()
     SEARCH_EXAMPLES = auto()
@@ -153,11 +156,14 @@ RULES: dict[Action, AccessRule] = {
     Action.BAN_MODERATOR: AccessRule(_OWNER, _("Only owners of this task can warn or ban its moderators.")),
     Action.EXCLUDE_VOTES: AccessRule(_OWNER, _("Only owners of this task can exclude a person's votes.")),
     Action.CHOOSE_VERDICT_RULE: OWNERS,
+    Action.MANAGE_CONTROLS: AccessRule(_OWNER, _("Only owners of this task can see and change control items.")),
     Action.ADJUDICATE: AccessRule(_EXPERT, _("Only experts, moderators and owners of this task can decide cases.")),
     Action.ANSWER_APPEAL: AccessRule(
         _EXPERT, _("Only experts, moderators and owners of this task can answer appeals.")
     ),
     Action.LIST_PEOPLE: MODERATORS,
+    Action.READ_SIGNALS: MODERATORS,
+    Action.CHECK_SIGNAL: MODERATORS,
     Action.READ_USERNAMES: OWNERS,
     Action.READ_LINKS: OWNERS,
     Action.SEARCH_EXAMPLES: MODERATORS,

@@ -49,6 +49,7 @@ FEATURES = (
     "collection",
     "validation",
     "quality",
+    "quality.signals",
     "announcements",
     "datasets",
     "datasets.archives",
@@ -109,6 +110,7 @@ UPLOADS = {
     r"/tasks/[^/]+/submit": 2048 * MIB,
     r"/tasks/[^/]+/manage/contexts/files": 256 * MIB,
     r"/tasks/[^/]+/manage/data/files": 256 * MIB,
+    r"/tasks/[^/]+/manage/controls/files": 16 * MIB,
     r"/tasks/[^/]+/reported": 3 * MIB,
     r"/api/v1/tasks/[^/]+/datasets/files": 1024 * MIB,
     r"/tasks/[^/]+/datasets/files": 256 * MIB,
@@ -119,7 +121,7 @@ FORMS = {
 }
 """Pages whose forms bring files along where a task has fields for them, and then come in several parts."""
 DOCUMENTS = {
-    r"/api/v1/tasks/[^/]+/contexts": 5 * MIB,
+    r"/api/v1/tasks/[^/]+/(contexts|controls)": 5 * MIB,
     r"/api/v1/models/[^/]+/(ask|attributions)": 6 * MIB,
     r"/api/v1/evaluate/[^/]+/[^/]+": MIB,
     r"/api/v1/tasks/[^/]+/reported": 3 * MIB,

@@ -340,7 +340,9 @@ class TaskConfig(Section):
     def public(self) -> dict[str, Any]:
         """Return the task as the API shows it: texts, fields with their options, and the rules."""
         described = self.model_dump(
-            mode="json", by_alias=True, exclude={"link": True, "assistant": {"model"}, "onboarding": True}
+            mode="json",
+            by_alias=True,
+            exclude={"link": True, "assistant": {"model"}, "onboarding": True, "validation": {"controls"}},
         )
         for group in ("context", "input", "answer", "ask"):
             described[group] = [field.public() for field in self.fields(group)]

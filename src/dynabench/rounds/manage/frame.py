@@ -78,6 +78,8 @@ RAIL = (
             ("validators", _("Validators"), True),
             ("quality", _("Annotator quality"), True),
             ("onboarding", _("Onboarding"), True),
+            ("controls", _("Control items"), False),
+            ("signals", _("Signals"), True),
         ),
     ),
     (_("Results"), (("figures", _("Figures"), True), ("archives", _("Archives"), False))),
