@@ -12,7 +12,7 @@ from dynabench.kit.distributions import LIBRARY, PLATFORM, PLUGINS, WEIGHTS
 ROOT = Path(__file__).parent.parent
 LOCKS = {
     "run": ["metrics", "models", "encoder", "photographs", "adversaries", "onnx"],
-    "test": ["test", "docs", "ray", "samples"],
+    "test": ["test", "docs", "ray", "samples", "mturk"],
 }
 OURS = {LIBRARY, PLATFORM, WEIGHTS}
 LEFT_OUT = {"sentence-transformers", "llama-cpp-python", "llm"}  # declared by packages of weights, for code not called

@@ -28,11 +28,14 @@ REPLACED = {"search_news", "tally_news"}
 NEW_TABLES = {
     *("example_changes", "demo_marks", "identities", "pending_logins", "second_factors", "worker_beats"),
     *("badge_awards", "contributions", "vote_exclusions"),
+    *("control_items", "control_places", "control_answers", "control_decisions"),
     *("quality_estimates", "verdict_rules", "adjudications", "appeals"),
     *("classes", "class_students", "teams", "team_members", "competitions", "competition_entries"),
     *("competition_people", "competition_examples", "inspirations", "inspiration_rules", "credits"),
     *("studies", "participations", "crowd_credentials", "crowd_events", "consent_texts", "bonus_orders"),
     *("pay_schemes", "payments", "payouts"),
+    *("onboarding_progress", "quiz_attempts", "quiz_answers", "qualifications"),
+    *("writing_facts", "signals", "signal_jobs"),
 }
 POSTGRES_SCHEMA = (
     "SELECT tablename, indexname, indexdef FROM pg_indexes WHERE schemaname = 'public'",

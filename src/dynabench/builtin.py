@@ -80,9 +80,16 @@ def dynabench_adversaries() -> Mapping[str, str]:
 
 
 @hookimpl
+def dynabench_text_detectors() -> Mapping[str, str]:
+    """The detector of `quality/signals/detector.py`."""
+    return {"shipped": "dynabench.quality.signals.detector:load_shipped"}
+
+
+@hookimpl
 def dynabench_crowd_providers() -> "Iterable[CrowdProvider]":
     """The platforms of `crowd/providers`."""
     from dynabench.crowd.providers.generic import GenericPanel
+    from dynabench.crowd.providers.mturk import MechanicalTurk, MechanicalTurkSandbox
     from dynabench.crowd.providers.prolific import Prolific
 
-    return [GenericPanel(), Prolific()]
+    return [GenericPanel(), Prolific(), MechanicalTurk(), MechanicalTurkSandbox()]

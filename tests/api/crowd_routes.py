@@ -31,6 +31,7 @@ CROWD: dict[tuple[str, str], Route] = {
     ("POST", "/tasks/{task}/manage/consent"): Route("owner", form={"text": "We keep your texts."}),
     ("GET", "/studies/{slug}"): Route("anyone", params={"participantId": ""}),
     ("POST", "/studies/{slug}/enter"): Route("anyone", form={"participantId": ""}),
+    ("GET", "/studies/{slug}/frame"): Route("anyone", params={"ticket": "", "to": ""}),
     ("GET", "/studies/{slug}/bar"): Route("worker"),
     ("POST", "/studies/{slug}/consent"): Route("worker", form={"consent": "1"}),
     ("POST", "/studies/{slug}/decline"): Route("worker", form={}),

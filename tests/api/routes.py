@@ -8,9 +8,11 @@ number of a person.
 from tests.api.account_routes import ACCOUNTS
 from tests.api.admin_routes import ADMIN
 from tests.api.community_routes import COMMUNITIES
+from tests.api.control_routes import CONTROLS
 from tests.api.crowd_routes import CROWD
 from tests.api.cycle_routes import CYCLE
 from tests.api.evaluation_routes import EVALUATION
+from tests.api.onboarding_routes import ONBOARDING
 from tests.api.pay_routes import PAY
 from tests.api.release_routes import RELEASES
 from tests.api.route import Route
@@ -32,7 +34,9 @@ ROUTES: dict[tuple[str, str], Route] = {
     **RELEASES,
     **CYCLE,
     **CROWD,
+    **ONBOARDING,
     **PAY,
+    **CONTROLS,
     **COMMUNITIES,
     # rounds
     ("GET", "/api/v1/tasks"): Route("anyone"),
@@ -78,6 +82,8 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("POST", "/tasks/{task}/adjudicate/{id}"): Route("expert", form={"verdict": "correct", "reason": "It follows."}),
     ("POST", "/tasks/{task}/adjudications/{decision}/undo"): Route("expert", form={}),
     ("GET", "/api/v1/me/decisions"): Route("member"),
+    ("GET", "/api/v1/me/writing"): Route("member"),
+    ("GET", "/me/writing.csv"): Route("member"),
     ("GET", "/api/v1/me/appeals"): Route("member"),
     ("POST", "/api/v1/me/appeals"): Route("member", json={"task": "nli", "kind": "pause", "text": "Why?"}),
     ("DELETE", "/api/v1/me/appeals/{appeal}"): Route("member"),
@@ -93,6 +99,9 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("POST", "/tasks/{task}/appeals/{appeal}"): Route("expert", form={"outcome": "refuse", "answer": "It stays."}),
     ("GET", "/api/v1/tasks/{task}/quality"): Route("moderator", scope="manage"),
     ("POST", "/api/v1/tasks/{task}/quality"): Route("moderator", scope="manage"),
+    ("GET", "/api/v1/tasks/{task}/signals"): Route("moderator", scope="manage"),
+    ("POST", "/api/v1/tasks/{task}/signals"): Route("moderator", scope="manage"),
+    ("PUT", "/api/v1/tasks/{task}/signals/{signal}"): Route("moderator", scope="manage", json={"state": "fine"}),
     ("GET", "/api/v1/tasks/{task}/rounds/{n}/rule"): Route("moderator", scope="manage"),
     ("PUT", "/api/v1/tasks/{task}/rounds/{n}/rule"): Route("owner", scope="manage", json={"rule": "plain"}),
     ("GET", "/api/v1/tasks/{task}/validators"): Route("moderator", scope="manage"),
@@ -225,6 +234,10 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("GET", "/tasks/{task}/manage/contexts.csv"): Route("owner"),
     ("GET", "/tasks/{task}/manage/quality"): Route("moderator"),
     ("POST", "/tasks/{task}/manage/quality"): Route("moderator", form={}),
+    ("GET", "/tasks/{task}/manage/signals"): Route("moderator"),
+    ("POST", "/tasks/{task}/manage/signals"): Route("moderator", form={}),
+    ("POST", "/tasks/{task}/manage/signals/{signal}"): Route("moderator", form={"outcome": "fine"}),
+    ("GET", "/tasks/{task}/manage/signals.csv"): Route("moderator"),
     ("GET", "/tasks/{task}/manage/quality/validators.csv"): Route("moderator"),
     ("GET", "/tasks/{task}/manage/quality/agreement.csv"): Route("moderator"),
     ("POST", "/tasks/{task}/manage/rounds/{n}/rule"): Route("owner", form={"rule": "plain"}),

@@ -56,7 +56,7 @@ class Stage(Props):
         """The route with real things in place of its parameters; `number` is the example's, by default the scene's."""
         path = path.replace(":path}", "}")
         known: dict[str, Any] = {"task": "nli", "n": 1, "number": 1, "dataset": "first", "act": "dismiss"}
-        known |= {"job": self.scene.job, "folder": "data"}
+        known |= {"job": self.scene.job, "folder": "data"} | (self.controls() if "/controls/" in path else {})
         known |= {"kind": "metric", "name": "nli-a" if "/models/" in path else "accuracy"}
         if "/datasets/" in path:
             known["name"] = "first" if path.endswith("/best") else "films"
@@ -74,6 +74,8 @@ class Stage(Props):
             known |= self.measured()
         if "{appeal}" in path:
             known["appeal"] = self.appeal(role if "/me/" in path else "author")
+        if "{signal}" in path:
+            known["signal"] = self.signal()
         if "/adjudications/{decision}" in path:
             known["decision"] = self.adjudication(role)
         if "/webhooks" in path:
@@ -98,6 +100,8 @@ class Stage(Props):
             return path.format(id=self.class_of_author(), person_id=self.student)
         if "/admin/jobs" in path:
             return path.format(**(known | {"act": "cancel"}))
+        if "/onboarding" in path or "/onboarded" in path:
+            return path.format(**self.onboarding(role, attempt="/attempts/" in path), activity="check", act="grant")
         if "{side}" in path:
             known["side"] = 180
         if path.startswith("/docs/"):

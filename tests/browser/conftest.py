@@ -16,6 +16,7 @@ from dynabench.rounds import contexts, demo
 from dynabench.rounds.contexts import ContextRow
 from dynabench.tasks.shipped import TEMPLATES, shipped_tasks
 from tests.browser.people import PASSWORD, Guest, models_answer
+from tests.crowd.mturk_server import MechanicalTurk
 from tests.crowd.prolific_server import Prolific
 from tests.small_demo import prepare_home
 from tests.web import gallery
@@ -30,12 +31,26 @@ def prolific() -> Iterator[Prolific]:
 
 
 @pytest.fixture(scope="package")
-def site(tmp_path_factory: pytest.TempPathFactory, prolific: Prolific) -> Iterator[SimpleNamespace]:
+def turk() -> Iterator[MechanicalTurk]:
+    """A local server that speaks Mechanical Turk's API and shows the platform's studies in frames."""
+    server = MechanicalTurk()
+    yield server
+    server.close()
+
+
+@pytest.fixture(scope="package")
+def site(
+    tmp_path_factory: pytest.TempPathFactory, prolific: Prolific, turk: MechanicalTurk
+) -> Iterator[SimpleNamespace]:
     """`base` (address) and `home` (folder) of a platform whose models answer; `cookies` of who logged in there, and
     its `admins`."""
     home = tmp_path_factory.mktemp("platform")
     prepare_home(home)
-    crowd = {"crowd_urls": json.dumps({"prolific": prolific.address}), "crowd_hosts": prolific.address[7:]}
+    addresses = {"prolific": prolific.address, "mturk": turk.address}
+    crowd = {
+        "crowd_urls": json.dumps(addresses),
+        "crowd_hosts": ", ".join(["127.0.0.1", *(address[7:] for address in addresses.values())]),
+    }
     with platform(home, answer_seconds="15", **crowd) as base:  # what a loaded machine may take
         models_answer(base)
         yield SimpleNamespace(base=base, home=home, cookies={}, admins=set())

@@ -128,7 +128,7 @@ QA_JUDGE = JUDGE | {
 }  # fmt: skip
 QA_LAST = Thing(
     id=6, vote="incorrect", verdict="pending", votes=1, config=QA, predictions=samples.kept([QA_SAID]),
-    example=Thing(id=29, input={"question": QUESTION}, answer={"answer": MINE_SPAN}),
+    example_id=29, content=Thing(context={}, input={"question": QUESTION}, answer={"answer": MINE_SPAN}),
 )  # fmt: skip
 HATE_JUDGE = JUDGE | {
     "task": "hate", "config": HATE,

@@ -242,7 +242,8 @@ def kept(predictions):
 
 LAST = Thing(
     id=5, vote="correct", verdict="pending", votes=1, config=NLI, predictions=kept(_outcome(True).predictions),
-    example=Thing(id=30, input={"hypothesis": "Nobody is near the water."}, answer={"label": "contradiction"}),
+    example_id=30,
+    content=Thing(context={}, input={"hypothesis": "Nobody is near the water."}, answer={"label": "contradiction"}),
 )  # fmt: skip
 BLIND = JUDGE | {
     "task": "sentiment", "config": SENTIMENT, "outcome": None,

@@ -95,6 +95,36 @@ def roles(task: str, as_json: AsJson = False) -> None:
 
 
 @app.command()
+def signals(
+    task: str,
+    kind: Annotated[
+        str, typer.Option(help="speed, copy, near_duplicate, paste, model_text or device; all by default.")
+    ] = "",
+    state: Annotated[str, typer.Option(help="open, fine, acted or all.")] = "open",
+    as_json: AsJson = False,
+) -> None:
+    """List the newest 1,000 signals about examples of a task; they prove nothing and change nothing by themselves."""
+    from dynabench.quality.signals import service
+    from dynabench.quality.signals.tables import SignalKind, SignalState
+
+    filters = service.SignalFilters(SignalKind(kind) if kind else None, None if state == "all" else SignalState(state))
+    with database() as db:
+        signal_rows = db.read(service.list_signals, None, task, filters, None, 1_000)
+    rows = [
+        {
+            "id": row.signal.id,
+            "kind": row.signal.kind,
+            "example": row.signal.example_id,
+            "author": row.author,
+            "value": row.signal.value,
+            "state": row.signal.state,
+        }
+        for row in signal_rows
+    ]
+    table(as_json, rows, "id", "kind", "example", "author", "value", "state")
+
+
+@app.command()
 def invite(
     task: str,
     role: Annotated[str, typer.Argument(help="owner, moderator, expert, annotator or validator.")],

@@ -99,6 +99,8 @@ def values(
         "live": live,
         "sheets": sheets,
         "draw_key": uuid.uuid4().hex,
+        "model_text": parse_plan(current.plan).model_text,
+        "declared": bool(posted and posted.writing.model_written),
         "asks": bool(targets),
         "against": [model for model, _ in targets],
         "goals": eligibility.goals(session, current),

@@ -9,7 +9,7 @@ import hashlib
 import importlib
 import json
 from collections.abc import Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any, cast
@@ -22,10 +22,13 @@ from dynabench.collection.drawing.service import Drawn
 from dynabench.collection.queries import Place
 from dynabench.collection.schemas import ExampleIn, ProgramIn
 from dynabench.collection.tables import Example, ExampleSource
+from dynabench.collection.writing_facts import DraftWriting, WritingIn
 from dynabench.kit import errors
 from dynabench.kit.language import _
 from dynabench.media import service as media
 from dynabench.media.store import media_digests
+from dynabench.onboarding import admission
+from dynabench.onboarding.tables import OnboardingActivity
 from dynabench.people import may
 from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
@@ -150,6 +153,7 @@ class Draft:
     drawn: Drawn | None = None
     suggestion: int | None = None
     features: frozenset[str] = frozenset()
+    writing: DraftWriting = field(default_factory=DraftWriting)
 
 
 def source_of(role: str | None) -> ExampleSource:
@@ -180,7 +184,7 @@ def _request_digest(task_id: str, body: ExampleIn) -> str:
     What an example took a program is no part of it: the same search takes another time.
     """
     content = body.model_dump(
-        exclude={"program", "active_seconds"} | ({"suggestion"} if body.suggestion is None else set())
+        exclude={"program", "active_seconds", "writing"} | ({"suggestion"} if body.suggestion is None else set())
     )
     if body.program is not None:
         content["program"] = [body.program.name, body.program.version]
@@ -205,6 +209,7 @@ def draft(session: Session, person: Person | None, task_id: str, body: ExampleIn
         if row.plan:
             eligibility.admit_to(session, person, task_id, row.id, row.plan, row.role)
             eligibility.admit_program(row.plan, body.program)
+            eligibility.admit_writing(row.plan, body)
     else:
         people.require_seat(session, person, task_id)
     request = _request_digest(task_id, body)
@@ -213,6 +218,8 @@ def draft(session: Session, person: Person | None, task_id: str, body: ExampleIn
         return _again(session, again)
     if not collects or row.context_id is None or row.handout_id is None:
         raise _nothing_given(session, task_id, body.context_id)
+    config = rounds.config_of(session, row.version_id)
+    admission.require_qualified(session, person, config, OnboardingActivity.WRITE, begun=True)
     eligibility.refuse_unpaid(session, person, row.id, begun=True)
     if row.plan:
         eligibility.refuse_spent(session, person.id, row.id, row.plan)
@@ -251,6 +258,7 @@ def _written(session: Session, person: Person, task_id: str, body: ExampleIn, ro
         edit_distance=_edit_distance(config, row.handout_start, row.handout_initial, written),
         active_seconds=body.active_seconds,
         features=features,
+        writing=DraftWriting(body.writing or WritingIn()),
         **members,
     )
 

@@ -11,14 +11,18 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from dynabench.collection import boards, queries
+from dynabench.collection.schemas import ExampleIn
 from dynabench.collection.tables import Example, Standing
 from dynabench.kit import errors
 from dynabench.kit.db import now
 from dynabench.kit.language import _
+from dynabench.onboarding import admission
+from dynabench.onboarding.tables import OnboardingActivity
 from dynabench.people import disclosure, may
 from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 from dynabench.rounds import queries as round_queries
+from dynabench.rounds import service as rounds
 from dynabench.rounds.plan import Limits, Plan, parse_plan
 from dynabench.rounds.tables import Round, RoundPerson
 
@@ -31,6 +35,8 @@ def admit(session: Session, person: Person | None, round_: Round, *, sandbox: bo
     if round_.competition:
         importlib.import_module(COMPETITIONS).admit(session, person, round_.id, sandbox)
     if person is not None and not sandbox:
+        config = rounds.config_of(session, round_.version_id)
+        admission.require_qualified(session, person, config, OnboardingActivity.WRITE)
         refuse_unpaid(session, person, round_.id)
     if not round_.plan:
         return
@@ -85,6 +91,13 @@ def admit_program(plan: Mapping[str, Any], program: object | None) -> None:
     """Refuse what a program wrote where the round is for people alone."""
     if program is not None and not parse_plan(plan).programs:
         raise errors.Forbidden(_("This round is for people only: programs may not propose examples."))
+
+
+def admit_writing(plan: Mapping[str, Any], body: ExampleIn) -> None:
+    """Refuse text that its author declares to be a language model's where the round does not accept such text."""
+    is_declared = body.writing is not None and body.writing.model_written is True
+    if is_declared and parse_plan(plan).model_text == "forbidden":
+        raise errors.Forbidden(_("This round does not accept text that a language model wrote or rewrote."))
 
 
 def verified(session: Session, person_id: int, task_id: str) -> int:

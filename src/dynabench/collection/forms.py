@@ -7,6 +7,7 @@ from typing import Any
 from starlette.datastructures import FormData
 
 from dynabench.collection.schemas import ExampleIn
+from dynabench.collection.writing_facts import MOST_CHARACTERS, WritingIn
 from dynabench.kit import errors
 from dynabench.kit.language import _
 from dynabench.tasks import TaskConfig
@@ -60,6 +61,7 @@ class Posted:
     begun: dict[str, str] = field(default_factory=dict)
     suggestion_id: int = 0
     active_seconds: float | None = None
+    writing: WritingIn = field(default_factory=WritingIn)
 
     def draft(self, sandbox: bool) -> ExampleIn:
         """The draft that the form stands for."""
@@ -71,6 +73,7 @@ class Posted:
             sandbox=sandbox,
             suggestion=None if sandbox else self.suggestion_id or None,
             active_seconds=self.active_seconds,
+            writing=self.writing,
         )
 
 
@@ -94,6 +97,7 @@ def posted(config: TaskConfig, form: FormData | list[tuple[str, Any]], context_i
         handout_id=int(handout),
         suggestion_id=int(suggestion),
         active_seconds=read_seconds(plain.get("active", "")),
+        writing=read_writing(plain),
         begun={field_.name: begun for field_ in config.input if (begun := plain.get(f"begun.{field_.name}", ""))},
     )
 
@@ -101,6 +105,19 @@ def posted(config: TaskConfig, form: FormData | list[tuple[str, Any]], context_i
 def read_seconds(text: str) -> float | None:
     """Return the whole seconds that a page measured, None for anything else."""
     return float(text) if text.isascii() and text.isdecimal() and len(text) <= 7 else None
+
+
+def read_writing(plain: Mapping[str, str]) -> WritingIn:
+    """Return what a page claims of how the text was written; a count that is none counts as unknown.
+
+    The box of the declaration says whether it was shown: an empty box means that no model wrote the text.
+    """
+    counts = {}
+    for name in ("typed", "pasted"):
+        number = read_seconds(plain.get(name, ""))
+        counts[name] = None if number is None else min(int(number), MOST_CHARACTERS)
+    declares = "model_written" in plain if "declares" in plain else None
+    return WritingIn(typed=counts["typed"], pasted=counts["pasted"], model_written=declares)
 
 
 def _is_id(text: str) -> bool:

@@ -16,10 +16,12 @@ from dynabench.collection import (
     boards,
     content_warning,
     create_page,
+    devices,
     eligibility,
     forms,
     media_uploads,
     overview,
+    own_writing,
     programs,
     round_examples,
     service,
@@ -54,6 +56,7 @@ router.include_router(assisting_pages.router)
 router.include_router(chat_pages.router)
 router.include_router(chat_boards.pages)
 router.include_router(drawing_pages.router)
+router.include_router(own_writing.pages)
 
 Handler = Callable[..., Awaitable[Response]]
 
@@ -82,7 +85,8 @@ async def create(request: Request, task: str, viewer: Viewer, sandbox: bool = Fa
     if warning := await content_warning.warn(request, task):
         return warning
     sandbox = sandbox or viewer is None
-    return render(request, "collection/create.html", **await create_page.prepare_page(request, viewer, task, sandbox))
+    page = render(request, "collection/create.html", **await create_page.prepare_page(request, viewer, task, sandbox))
+    return page if sandbox else devices.set_device_cookie(request, page)
 
 
 @router.post("/tasks/{task}/context", name="another_context")
@@ -123,7 +127,8 @@ async def send(request: Request, task: str, viewer: Viewer) -> Response:
     try:
         if unstored is not None:
             raise unstored
-        draft_outcome = await service.play(state.db, state.host, viewer, task, posted.draft(sandbox), key)
+        device = devices.device_digest(request)
+        draft_outcome = await service.play(state.db, state.host, viewer, task, posted.draft(sandbox), key, device)
     except errors.Invalid as problem:
         return await _refused(request, viewer, task, posted, problem)
     except errors.Problem as problem:

@@ -7,6 +7,7 @@ from pydantic import BaseModel, Field
 
 from dynabench.collection.figure_schemas import FigureRateOut
 from dynabench.collection.search import Filters
+from dynabench.collection.writing_facts import WritingIn
 from dynabench.kit.schemas import Page, StrictModel
 
 Name = Annotated[str, Field(min_length=1, max_length=60, pattern=r"^[^\s\x00-\x1f](?:[^\x00-\x1f]*[^\s\x00-\x1f])?$")]
@@ -80,7 +81,8 @@ class ExampleIn(StrictModel):
     `handout` says which time that the context was given is meant; the last one where it is left out. `suggestion` is
     the assistant's that the text was made from, if any. `program` marks an example as written by a program; whoever
     sends it is its author all the same. `active_seconds` is the time for which the author worked on it, as a page
-    measures it: with the page in sight, and a key or pointer used within the last minute.
+    measures it: with the page in sight, and a key or pointer used within the last minute. `writing` are claims of how
+    it was written.
     """
 
     context_id: Id
@@ -92,6 +94,7 @@ class ExampleIn(StrictModel):
     suggestion: Id | None = None
     program: ProgramIn | None = None
     active_seconds: float | None = Field(None, ge=0, le=10_000_000)
+    writing: WritingIn | None = None
 
 
 class NextContextIn(StrictModel):

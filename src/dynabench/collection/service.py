@@ -19,6 +19,7 @@ from dynabench.collection.search import Seen
 from dynabench.collection.seed_screening import LONGEST_SECONDS, MOST_ASKED
 from dynabench.collection.tables import Example, Explanation, Judgement, Retraction, Standing
 from dynabench.collection.targets import Verdict
+from dynabench.collection.writing_facts import record_facts
 from dynabench.kit import errors
 from dynabench.kit.db import Database, now
 from dynabench.kit.language import _
@@ -72,6 +73,7 @@ def record(session: Session, draft: Draft, verdict: Verdict) -> OutcomeOut:
         place=handout.place,
         doubt=verdict.doubt,
     )
+    record_facts(session, draft.writing, handout.place.task_id, draft.author_id, inserted_row.id)
     outcome = _outcome_out(example, verdict.fooled, _predictions_out(predictions))
     members = drafts.recorded(session, draft, verdict, inserted_row.id)
     return outcome.model_copy(update=members) if members else outcome
@@ -367,10 +369,14 @@ async def _complete(db: Database, host: Host, offer: Offer) -> HandoutOut:
 
 
 async def play(
-    db: Database, host: Host, person: Person | None, task_id: str, body: ExampleIn, key: str
+    db: Database, host: Host, person: Person | None, task_id: str, body: ExampleIn, key: str, device: str = ""
 ) -> DraftOutcome:
-    """Ask the open round's targets about a draft and record what they said (the sandbox records nothing)."""
+    """Ask the open round's targets about a draft and record what they said (the sandbox records nothing).
+
+    `device` is the digest of the browser's cookie, where a page sends the draft.
+    """
     draft = await db.aread(drafts.draft, person, task_id, body, key)  # field errors end here
+    draft = replace(draft, writing=replace(draft.writing, device=device))
     if draft.earlier is not None:
         return DraftOutcome(draft, await db.aread(recorded, draft.earlier))
     verdict = await targets.ask(host, draft)  # nothing is held while models think

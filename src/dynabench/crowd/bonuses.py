@@ -2,7 +2,8 @@
 
 An order takes the approved payments of a study's workers. Each step is committed before the next begins, and the one
 call that must not be repeated is allowed by a single change of state: `sent`. Whether it arrived is read from the
-platform's books afterwards, on each submission. What cannot be decided in half an hour is for the owner to decide.
+platform's books afterwards, on each submission. A platform that knows bonuses by a key of ours is asked again for those
+that its books do not show. What cannot be decided in half an hour is for the owner to decide.
 """
 
 from collections import Counter
@@ -116,8 +117,15 @@ def advance_order(database: Database, settings: Settings, order_id: int) -> Bonu
         if order.state is BonusOrderState.CLAIMED:
             _set_up(database, order_id, order, account)
         if database.write(_take_turn, order_id):  # committed: from here on nobody asks a second time
+            refused = _ask(database, settings, order_id, account)
+            state = _settle(database, settings, order_id, account)
+            return database.write(_refuse_some, order_id, refused) if refused else state
+        state = _settle(database, settings, order_id, account)
+        if state is BonusOrderState.SENT and order.call.provider.repeats_bonuses:
+            # What is refused now may be refused because an earlier call paid it: only the books say that it was not.
             _ask(database, settings, order_id, account)
-        return _settle(database, settings, order_id, account)
+            state = _settle(database, settings, order_id, account)
+        return state
 
 
 def _set_up(database: Database, order_id: int, order: OrderCall, account: CrowdAccount) -> None:
@@ -144,14 +152,16 @@ def _take_turn(session: Session, order_id: int) -> bool:
     return _change(session, order_id, BonusOrderState.SET_UP, values)
 
 
-def _ask(database: Database, settings: Settings, order_id: int, account: CrowdAccount) -> None:
+def _ask(database: Database, settings: Settings, order_id: int, account: CrowdAccount) -> Mapping[str, str]:
+    """Let the platform pay what is not settled; returns the reasons of single bonuses that it refused."""
     order = database.read(read_order, settings.key, order_id)
     try:
-        order.call.provider.pay_bonuses(account, order.call.facts, order.external_id)
+        return order.call.provider.pay_bonuses(account, order.call.facts, order.external_id, order.transfers)
     except errors.Conflict as problem:  # refused in so many words: nothing was paid
         database.write(_refuse, order_id, problem.detail)
     except errors.Unavailable:
-        return  # whether it was paid is read from the platform's books
+        pass  # whether it was paid is read from the platform's books
+    return {}
 
 
 def _refuse(session: Session, order_id: int, problem: str) -> None:
@@ -159,6 +169,18 @@ def _refuse(session: Session, order_id: int, problem: str) -> None:
     for payout_id in order.payouts:
         ledger.record_failed(session, payout_id, problem)
     order.state, order.problem = BonusOrderState.REFUSED, problem
+
+
+def _refuse_some(session: Session, order_id: int, refused: Mapping[str, str]) -> BonusOrderState:
+    order = session.get_one(BonusOrder, order_id, with_for_update=True)
+    for key, problem in refused.items():
+        if session.get_one(Payout, int(key)).state == PayoutState.SENDING:
+            ledger.record_failed(session, int(key), problem)
+            order.problem = problem
+    states = set(session.scalars(select(Payout.state).where(Payout.id.in_(order.payouts))))
+    if PayoutState.SENDING not in states:
+        order.state = BonusOrderState.PAID if PayoutState.PAID in states else BonusOrderState.REFUSED
+    return BonusOrderState(order.state)
 
 
 def _settle(database: Database, settings: Settings, order_id: int, account: CrowdAccount) -> BonusOrderState:

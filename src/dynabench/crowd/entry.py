@@ -55,15 +55,20 @@ def enter_study(
     The first time makes an account (or takes the one of an earlier study of the task) and a participation. A worker who
     has a part in the study comes back to it, whatever the study's state; a new worker enters a published one alone.
     """
-    study = find_study(session, slug)
-    worker_digest = digest_worker(key, study, arrival.worker)
+    participation = admit_worker(session, key, find_study(session, slug), arrival)
+    cookie = accounts.start_session(session, participation.person_id, replaces, user_agent=user_agent)
+    return EnteredWorker(cookie, ParticipationState(participation.state))
+
+
+def admit_worker(session: Session, key: bytes, study: Study, arrival: Arrival) -> Participation:
+    """Return a worker's part in a study, made now for a new worker of an open study."""
+    worker_digest = digest_worker(key, study, arrival.identity or arrival.worker)
     participation = session.scalar(queries.participation_of_worker(study.id, worker_digest))
     if participation is None:
         _require_open(session, study)
         participation = _begin(session, key, study, arrival, worker_digest)
     participation.seen_at = now()
-    cookie = accounts.start_session(session, participation.person_id, replaces, user_agent=user_agent)
-    return EnteredWorker(cookie, ParticipationState(participation.state))
+    return participation
 
 
 def _require_open(session: Session, study: Study) -> None:

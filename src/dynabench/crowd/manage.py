@@ -10,10 +10,10 @@ from sqlalchemy.orm import Session
 from starlette.datastructures import FormData
 from starlette.responses import Response
 
-from dynabench.crowd import accounts, bonuses, consent, lifecycle, participants, participation, studies
+from dynabench.crowd import accounts, blocking, bonuses, consent, lifecycle, participants, participation, studies
 from dynabench.crowd import queries as queries_of_crowd
 from dynabench.crowd.participants import Participant
-from dynabench.crowd.provider import CrowdProvider, all_providers
+from dynabench.crowd.provider import CrowdProvider, WorkerBlocking, all_providers
 from dynabench.crowd.queries import orders_of
 from dynabench.crowd.settings_form import read_settings, setting_inputs
 from dynabench.crowd.studies import StudyPlan
@@ -287,6 +287,7 @@ async def _study_page(
         "errors": {},
         "done": "",
         "provider": provider,
+        "blocks": isinstance(provider, WorkerBlocking),
         "chosen_state": state,
         "states": [known_state.value for known_state in ParticipationState if study_values["counts"].get(known_state)],
         "entry_address": provider.create_study(None, facts, address).address
@@ -389,12 +390,16 @@ async def decide(
     owner: TaskOwner,
     reason: Text = "",
 ) -> Response:
-    """Approve or reject a participant who has finished."""
-    if decision not in ("approve", "reject"):
+    """Approve or reject a participant who has finished, or shut one out of all work of the platform's account."""
+    if decision not in ("approve", "reject", "block"):
         raise errors.NotFound(_("This page does not exist."))
     try:
+        if decision == "block":
+            settings = request.app.state.settings
+            await to_thread.run_sync(blocking.block_worker, db, settings, owner, task, id, participant, reason)
+            return redirect(request, "manage_study", task=task, id=id, query={"done": "blocked"})
         await db.awrite(participation.decide, owner, task, id, participant, decision == "approve", reason)
-    except (errors.Invalid, errors.Conflict) as problem:
+    except (errors.Invalid, errors.Conflict, errors.Unavailable) as problem:
         return await _study_page(request, db, task, owner, id, refused=participant, **rejection(problem, "reason"))
     return redirect(request, "manage_study", task=task, id=id, query={"done": "decided"}, anchor=f"p{participant}")
 

@@ -3,12 +3,12 @@
 from typing import Annotated, Any
 
 from anyio import to_thread
-from fastapi import APIRouter, Depends, Form, Request
+from fastapi import APIRouter, Depends, Form, Query, Request
 from sqlalchemy.orm import Session
 from starlette.datastructures import FormData, QueryParams
 from starlette.responses import Response
 
-from dynabench.crowd import accounts, entry, lifecycle, participation, queries, studies
+from dynabench.crowd import accounts, entry, frames, lifecycle, participation, queries, studies
 from dynabench.crowd.provider import Arrival
 from dynabench.crowd.tables import ParticipationState, Study
 from dynabench.crowd.work import WorkProgress, read_progress, work_of
@@ -29,7 +29,7 @@ from dynabench.web.pages import wants_fragment
 ENTRY_LIMIT = [Depends(limited("study", 300, 60))]
 router = APIRouter(include_in_schema=False)
 MOST_PARAMETERS = 30
-OWN_PARAMETERS = frozenset({"entered", "done"})
+OWN_PARAMETERS = frozenset({"entered", "done", "ticket", "to"})
 """Parameters of a study's address that this site sets; all others come from the platform."""
 
 
@@ -50,7 +50,7 @@ async def _arrive(request: Request, db: Database, slug: str, parameters: dict[st
     provider, facts = studies.provider_of(study), studies.facts_of(study)
     arrival: Arrival = provider.read_arrival(facts, parameters)
     if arrival.preview:
-        return await _show(request, db, slug, None, preview=True)
+        raise errors.Conflict(_("This is a preview. Accept the work on the platform to begin."))
     await to_thread.run_sync(_confirm, db, request.app.state.settings, study.id, arrival)
     user_agent = request.headers.get("user-agent", "")
     replaced = security.session_cookie(request)
@@ -69,18 +69,42 @@ def _confirm(database: Database, settings: Settings, study_id: int, arrival: Arr
 async def show_study(request: Request, db: Db, slug: str, viewer: Viewer) -> Response:
     """Let a worker in who comes with the platform's parameters; else show the worker where they are."""
     parameters = _parameters(request.query_params)
-    if set(parameters) - OWN_PARAMETERS:
+    platforms = set(parameters) - OWN_PARAMETERS
+    if platforms or "ticket" in parameters:
+        study, name = await db.aread(_find, slug)
+        if platforms and studies.provider_of(study).frame_ancestors:
+            return await frames.show_first_page(request, db, study, name, parameters)
         if viewer is not None and not viewer.worker_task:
-            study, name = await db.aread(_find, slug)
             return render(request, "crowd/switch.html", study=study, task_name=name, parameters=parameters)
-        return await _arrive(request, db, slug, parameters)
+        return await (_arrive if platforms else _resume)(request, db, slug, parameters)
     return await _show(request, db, slug, viewer)
+
+
+async def _resume(request: Request, db: Database, slug: str, parameters: dict[str, str]) -> Response:
+    """Log a worker in who opens the study from its frame on the platform, in a window of its own."""
+    user_agent, replaced = request.headers.get("user-agent", ""), security.session_cookie(request)
+    cookie = await db.awrite(frames.open_window, slug, parameters.get("ticket", ""), user_agent, replaced)
+    return logged_in(request, cookie, str(request.app.url_path_for("study", slug=slug)) + "?entered=1")
+
+
+@router.get("/studies/{slug}/frame", name="study_frame", dependencies=[Depends(limited("frame", 1200, 60))])
+async def show_frame(
+    request: Request,
+    db: Db,
+    slug: str,
+    ticket: Annotated[str, Query(max_length=200)] = "",
+    to: Annotated[str, Query(max_length=200)] = "",
+) -> Response:
+    """Show the frame of an accepted assignment as it is now: the ticket of its address says whose it is."""
+    study, name = await db.aread(_find, slug)
+    return await frames.show_later_page(request, db, study, name, ticket, to)
 
 
 @router.post("/studies/{slug}/enter", name="enter_study", dependencies=ENTRY_LIMIT)
 async def enter(request: Request, db: Db, slug: str) -> Response:
     """Enter a study from a browser that was logged in to an account of another kind."""
-    return await _arrive(request, db, slug, _parameters(await request.form()))
+    parameters = _parameters(await request.form())
+    return await (_resume if "ticket" in parameters else _arrive)(request, db, slug, parameters)
 
 
 def _values(session: Session, key: bytes, person: Person | None, slug: str) -> dict[str, Any]:
@@ -94,6 +118,7 @@ def _values(session: Session, key: bytes, person: Person | None, slug: str) -> d
         "task_name": rounds.newest_config(session, study.task_id).name,
         "round_number": round_.number,
         "state": state,
+        "platform_window": _window_of(study),
         "work": work_of(study),
         "consent": {"id": text.id, "text": text.text} if text else None,
         "progress": read_progress(session, study, person) if working and person else None,
@@ -101,12 +126,13 @@ def _values(session: Session, key: bytes, person: Person | None, slug: str) -> d
     }
 
 
-async def _show(
-    request: Request, db: Database, slug: str, viewer: Person | None, *, preview: bool = False, status: int = 200
-) -> Response:
-    if preview:
-        study, name = await db.aread(_find, slug)
-        return render(request, "crowd/preview.html", study=study, task_name=name, work=work_of(study))
+def _window_of(study: Study) -> str:
+    """Return the title of a platform that shows the study in a frame, to which the worker goes back; else nothing."""
+    provider = studies.provider_of(study)
+    return provider.title if provider.frame_ancestors else ""
+
+
+async def _show(request: Request, db: Database, slug: str, viewer: Person | None, *, status: int = 200) -> Response:
     values = await db.aread(_values, request.app.state.settings.key, viewer, slug)
     page = "end" if values["ended"] else "consent" if values["state"] is ParticipationState.ARRIVED else "work"
     return render(request, f"crowd/{page}.html", status=status, done=request.query_params.get("done", ""), **values)

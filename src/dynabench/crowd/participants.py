@@ -10,7 +10,8 @@ from sqlalchemy.orm import Session
 from dynabench.collection.tables import Example, Tally
 from dynabench.crowd import entry, participation, queries
 from dynabench.crowd.tables import ParticipationState, Study
-from dynabench.validation.tables import Undo, Validation
+from dynabench.validation.queries import CONTROL_STANDS, UNDONE
+from dynabench.validation.tables import Validation
 
 MOST_SHOWN, MOST_EXPORTED = 200, 100_000
 """Participants on a page, and in a CSV file."""
@@ -113,7 +114,7 @@ def _work(session: Session, round_id: int, people: Sequence[int]) -> Counts:
     counted = counted.where(
         Example.round_id == round_id,
         Validation.person_id.in_(people),
-        Validation.id.not_in(select(Undo.validation_id)),
+        ~UNDONE | CONTROL_STANDS,
     ).group_by(Validation.person_id)
     checked = session.execute(counted).all()
     seconds = {person: float(total) for person, total in session.execute(spent)}

@@ -80,13 +80,17 @@ def finish(session: Session, person: Person | None, slug: str, *, early: bool = 
     return participation
 
 
-def ended_part(key: bytes, study: Study, participation: Participation) -> FinishedPart | None:
-    """Return how an ended participation goes back to the platform; None while the worker may go on."""
+def ended_part(key: bytes, study: Study, participation: Participation, submit: str = "") -> FinishedPart | None:
+    """Return how an ended participation goes back to the platform; None while the worker may go on.
+
+    `submit` is the site to which a page in a frame posts its form.
+    """
     state = ParticipationState(participation.state)
     if state.running:
         return None
     outcome = OUTCOMES.get(state) or StudyOutcome(participation.outcome or StudyOutcome.MANUAL_REVIEW)
-    arrival = Arrival(entry.worker_id(key, participation), participation.external_session)
+    details = {"submit": submit} if submit else {}
+    arrival = Arrival(entry.worker_id(key, participation), participation.external_session, details=details)
     completion = studies.provider_of(study).completion(studies.facts_of(study), arrival, outcome)
     return FinishedPart(state, outcome, completion, participation.reason)
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from dynabench.kit import plugins
 from dynabench.kit.outgoing.client import OutgoingClient
@@ -72,13 +72,18 @@ class StudyFacts:
 
 @dataclass(frozen=True)
 class Arrival:
-    """The claims of the address by which a worker came; nothing proves them. In a `preview` no work is accepted."""
+    """The claims of the address by which a worker came; nothing proves them. In a `preview` no work is accepted.
+
+    The account of a worker is found again by `identity`: the worker's id where the platform confirms it, else
+    something that only this worker knows, so that nobody enters another worker's account with a made-up address.
+    """
 
     worker: str
     session: str
     study: str = ""
     preview: bool = False
     details: Mapping[str, str] = field(default_factory=dict)
+    identity: str = ""
 
 
 @dataclass(frozen=True)
@@ -145,7 +150,9 @@ class CrowdProvider(Protocol):
     `name` is stored with studies, `title` is the platform's own name, `settings_model` what an owner sets on a study.
     `credential_fields` are the names of the secrets that an account needs (those in `optional_credentials` may be
     empty); without any there is no account and no call. `address` is where the platform's API is. `frame_ancestors` are
-    the origins that show the study's pages in a frame, if any.
+    the origins that show the study's page in a frame, if any, and to which that page may post its form. A platform with
+    `repeats_bonuses` knows a bonus by its key, so that `pay_bonuses` may be called again for a set. `advice` is what an
+    owner should know before the first study, if anything.
     """
 
     name: ClassVar[str]
@@ -155,6 +162,8 @@ class CrowdProvider(Protocol):
     optional_credentials: ClassVar[Sequence[str]]
     address: ClassVar[str]
     frame_ancestors: ClassVar[Sequence[str]]
+    repeats_bonuses: ClassVar[bool]
+    advice: ClassVar[str]
 
     def read_arrival(self, study: StudyFacts, parameters: Mapping[str, str]) -> Arrival:
         """Return what an address says of the worker; raise `Invalid` where an id is missing or malformed."""
@@ -191,8 +200,13 @@ class CrowdProvider(Protocol):
     def set_up_bonuses(self, account: CrowdAccount, study: StudyFacts, transfers: Sequence[BonusTransfer]) -> str:
         """Announce bonuses to the platform, which pays nothing yet; return its id of the set. May be repeated."""
 
-    def pay_bonuses(self, account: CrowdAccount, study: StudyFacts, order: str) -> None:
-        """Pay a set of bonuses; called once for each set. `Unavailable` leaves open whether it was paid."""
+    def pay_bonuses(
+        self, account: CrowdAccount, study: StudyFacts, order: str, transfers: Sequence[BonusTransfer]
+    ) -> Mapping[str, str]:
+        """Pay a set of bonuses, once for each set unless the platform `repeats_bonuses`.
+
+        Returns the reasons of those that were refused by key. `Unavailable` leaves open what was paid.
+        """
 
     def paid_bonuses(self, account: CrowdAccount, study: StudyFacts, session: str) -> Sequence[int]:
         """Return the bonuses that the platform has paid to a submission so far, in minor units."""
@@ -207,6 +221,14 @@ class CrowdProvider(Protocol):
 
         Raise `Forbidden` for a forged, changed or old one; `secret` is the account's `webhook_secret`.
         """
+
+
+@runtime_checkable
+class WorkerBlocking(Protocol):
+    """A platform by which an owner can shut a worker out of all work of the account."""
+
+    def block_worker(self, account: CrowdAccount, worker: str, reason: str) -> None:
+        """Shut a worker out; a repeated call changes nothing."""
 
 
 def _named(contributed: Any) -> Iterable[tuple[str, CrowdProvider]]:

@@ -113,13 +113,19 @@ def _compare(session: Session, key: bytes, study_id: int, submissions: Sequence[
     changed, unknown, at = 0, 0, now()
     for submission in submissions:
         part = parts.get(submission.session) or by_worker.get(submission.worker)
-        if part is None:
+        if part is None or _is_of_another(key, part, submission):
             unknown += 1
         else:
             changed += apply_state(session, part, submission.state, at)
     study.reconciled_at = at
     study.details = dict(study.details) | {"submissions_unknown": unknown}
     return Differences(changed, unknown)
+
+
+def _is_of_another(key: bytes, part: Participation, submission: WorkSubmission) -> bool:
+    """Return whether the platform says that a submission is of another worker than the one who entered with its id."""
+    worker = entry.worker_id(key, part)
+    return bool(worker and submission.worker) and worker != submission.worker
 
 
 def _parts(study_id: int) -> Select[Participation]:

@@ -13,7 +13,8 @@ from dynabench.kit.schemas import StrictModel
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds.tables import Round, RoundState
 from dynabench.validation import places
-from dynabench.validation.tables import Undo, Validation
+from dynabench.validation.queries import CONTROL_STANDS, UNDONE
+from dynabench.validation.tables import Validation
 
 
 class Work(StrictModel):
@@ -71,7 +72,8 @@ def work_of(study: Study) -> Work:
 def read_progress(session: Session, study: Study, person: Person) -> WorkProgress:
     """Return how far a worker has come in a study's round.
 
-    Retracted and hidden examples do not count, nor do votes that were taken back. Costs three index ranges.
+    Retracted and hidden examples do not count, nor do votes that were taken back; answers to controls do. Costs three
+    index ranges.
     """
     round_ = session.get_one(Round, study.round_id)
     counts = select(func.coalesce(func.sum(Tally.examples), 0), func.coalesce(func.sum(Tally.fooled), 0))
@@ -83,7 +85,7 @@ def read_progress(session: Session, study: Study, person: Person) -> WorkProgres
         counted.where(
             Validation.person_id == person.id,
             Example.round_id == study.round_id,
-            Validation.id.not_in(select(Undo.validation_id)),
+            ~UNDONE | CONTROL_STANDS,
         )
     )
     work = work_of(study)

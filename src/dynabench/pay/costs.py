@@ -24,6 +24,7 @@ from dynabench.rounds.tables import Round, RoundState
 from dynabench.stats import clusters
 from dynabench.stats.clusters import ClusteredEstimate
 from dynabench.stats.verdict import Verdict
+from dynabench.validation.queries import CONTROL
 from dynabench.validation.tables import Validation
 
 RATE_OVER = timedelta(days=1)
@@ -146,7 +147,7 @@ def _costs_of_examples(session: Session, round_id: int, by_item: Mapping[str, in
     statement = select(Validation.id, Validation.example_id).join(
         Standing, Standing.example_id == Validation.example_id
     )
-    for vote, example in session.execute(statement.where(Standing.round_id == round_id)):
+    for vote, example in session.execute(statement.where(Standing.round_id == round_id, ~CONTROL)):
         costs[example] += votes.get(vote, 0)
     return costs
 

@@ -6,6 +6,7 @@ person who was handed something in the last `BEGUN` may still send it, since it 
 accepted is paid, also where that exceeds the budget by what people had begun.
 """
 
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,7 +29,8 @@ from dynabench.people.accounts.tables import Person
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round
 from dynabench.stats.verdict import Verdict
-from dynabench.validation.tables import Undo, Validation
+from dynabench.validation.queries import CONTROL_STANDS, UNDONE
+from dynabench.validation.tables import Validation
 
 BEGUN = timedelta(minutes=30)
 """Time for which something that was handed out counts as work that was begun."""
@@ -76,6 +78,12 @@ def commitments(session: Session, round_: Round, schemes: Sequence[Scheme]) -> C
     return result
 
 
+def _with_controls(session: Session, task_id: str) -> float:
+    """Return the number of paid answers that come with one vote: controls are paid as votes are."""
+    controls = rounds.newest_config(session, task_id).validation.controls
+    return 1 / (1 - controls.share) if controls else 1.0
+
+
 def _budget(scheme: Scheme) -> int | None:
     return None if scheme.budget is None else scheme.minor(scheme.budget)
 
@@ -87,12 +95,13 @@ def _read_commitments(session: Session, round_: Round, schemes: Sequence[Scheme]
     counts = session.execute(_counts(round_.id, rule.adjudicate_up_to)).one()
     votes = session.scalar(_vote_count(round_.id)) or 0
     accepted = int(counts.examples or 0) * example + int(counts.fooling or 0) * fooling
-    accepted += (votes + int(counts.missing or 0)) * vote
+    more = _with_controls(session, round_.task_id)
+    accepted += (votes + math.ceil(int(counts.missing or 0) * more)) * vote
     base = newest.minor(newest.base.amount) if newest.base else 0
     if base:
         accepted += base * len(booking.people_to_book(session, round_.id, 0, 1_000_000))
     unlinked = session.scalar(_booked(round_.id).where((Payment.item == "") | (Payment.kind == PaymentKind.TOP_UP)))
-    next_example = example + fooling + vote * rule.adjudicate_up_to
+    next_example = example + fooling + vote * math.ceil(rule.adjudicate_up_to * more)
     return Commitments(
         newest.currency,
         _budget(newest),
@@ -143,8 +152,7 @@ def _vote_count(round_id: int) -> Select[*tuple[Any, ...]]:
         select(func.count())
         .select_from(Validation)
         .join(Standing, Standing.example_id == Validation.example_id)
-        .outerjoin(Undo, Undo.validation_id == Validation.id)
-        .where(Standing.round_id == round_id, ~Validation.by_owner, Undo.validation_id.is_(None))
+        .where(Standing.round_id == round_id, ~Validation.by_owner, ~UNDONE | CONTROL_STANDS)
     )
 
 

@@ -8,6 +8,7 @@ from sqlalchemy import Select, and_, case, func, or_, select
 from dynabench.collection.tables import Standing
 from dynabench.pay.tables import Payment, PaymentState, PayScheme
 from dynabench.stats.verdict import Verdict
+from dynabench.validation.controls.tables import ControlAnswer
 from dynabench.validation.tables import Undo, Validation
 
 
@@ -64,11 +65,14 @@ def standing_sums(round_id: int) -> Select[*tuple[Any, ...]]:
 
 
 def vote_sums(round_id: int) -> Select[*tuple[Any, ...]]:
-    """Select counts of a round's votes that change with each of them and with each undo."""
+    """Select counts of a round's votes, and answers to controls, that change with each of them and with each undo."""
+    controls = func.count(ControlAnswer.validation_id)
+    undone = (func.count(Undo.validation_id), func.sum(Undo.validation_id))
     return (
-        select(func.count(), func.max(Validation.id), func.count(Undo.validation_id), func.sum(Undo.validation_id))
+        select(func.count(), func.max(Validation.id), *undone, controls)
         .select_from(Validation)
         .join(Standing, Standing.example_id == Validation.example_id)
         .outerjoin(Undo, Undo.validation_id == Validation.id)
+        .outerjoin(ControlAnswer, and_(ControlAnswer.validation_id == Validation.id, ~ControlAnswer.taken_back))
         .where(Standing.round_id == round_id)
     )

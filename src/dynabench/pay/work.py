@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import Select, exists, select
+from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
 from dynabench.collection.tables import Example, ExampleSource, Prediction, Standing
@@ -17,7 +17,8 @@ from dynabench.pay.entitlements import PaidVote, PersonWork, WrittenExample
 from dynabench.pay.hours import time_on_task
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds.tables import Round, RoundState
-from dynabench.validation.tables import Undo, Validation
+from dynabench.validation.queries import CONTROL_STANDS, UNDONE
+from dynabench.validation.tables import Validation
 
 PAID_SOURCES = (ExampleSource.PERSON, ExampleSource.EXPERT)
 
@@ -88,7 +89,7 @@ def _examples(round_id: int, person_ids: Collection[int] | None) -> Select[*tupl
 
 
 def _votes(round_id: int, person_ids: Collection[int] | None) -> Select[*tuple[Any, ...]]:
-    undone = exists().where(Undo.validation_id == Validation.id)
+    undone = UNDONE & ~CONTROL_STANDS  # an answer to a control is work like a vote
     columns = (
         Validation.id,
         Validation.person_id,

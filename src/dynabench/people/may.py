@@ -42,6 +42,7 @@ class Action(StrEnum):
     JOIN_INVITED_TASK = auto()
     JOIN_EXPERT_ROUND = auto()
     JOIN_ANY_ROUND = auto()
+    SKIP_ONBOARDING = auto()
     # Looking after what people write
     LEARN_OF_EXAMPLE = auto()
     HIDE_EXAMPLE = auto()
@@ -50,9 +51,12 @@ class Action(StrEnum):
     BAN_MODERATOR = auto()
     EXCLUDE_VOTES = auto()
     CHOOSE_VERDICT_RULE = auto()
+    MANAGE_CONTROLS = auto()
     ADJUDICATE = auto()
     ANSWER_APPEAL = auto()
     LIST_PEOPLE = auto()
+    READ_SIGNALS = auto()
+    CHECK_SIGNAL = auto()
     READ_USERNAMES = auto()
     READ_LINKS = auto()
     SEARCH_EXAMPLES = auto()
@@ -141,6 +145,7 @@ RULES: dict[Action, AccessRule] = {
         _EXPERT, _("This round is for experts only. Ask an owner of the task for the expert role.")
     ),
     Action.JOIN_ANY_ROUND: OWNERS,
+    Action.SKIP_ONBOARDING: AccessRule(_EXPERT),
     # Looking after what people write
     Action.LEARN_OF_EXAMPLE: AccessRule(_ROLE),
     Action.HIDE_EXAMPLE: AccessRule(
@@ -151,11 +156,14 @@ RULES: dict[Action, AccessRule] = {
     Action.BAN_MODERATOR: AccessRule(_OWNER, _("Only owners of this task can warn or ban its moderators.")),
     Action.EXCLUDE_VOTES: AccessRule(_OWNER, _("Only owners of this task can exclude a person's votes.")),
     Action.CHOOSE_VERDICT_RULE: OWNERS,
+    Action.MANAGE_CONTROLS: AccessRule(_OWNER, _("Only owners of this task can see and change control items.")),
     Action.ADJUDICATE: AccessRule(_EXPERT, _("Only experts, moderators and owners of this task can decide cases.")),
     Action.ANSWER_APPEAL: AccessRule(
         _EXPERT, _("Only experts, moderators and owners of this task can answer appeals.")
     ),
     Action.LIST_PEOPLE: MODERATORS,
+    Action.READ_SIGNALS: MODERATORS,
+    Action.CHECK_SIGNAL: MODERATORS,
     Action.READ_USERNAMES: OWNERS,
     Action.READ_LINKS: OWNERS,
     Action.SEARCH_EXAMPLES: MODERATORS,

@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 
 from dynabench.collection import search
 from dynabench.collection.search import Seen
+from dynabench.collection.tables import Example
 from dynabench.kit import errors
 from dynabench.kit.db import now
 from dynabench.kit.language import _
@@ -116,7 +117,7 @@ def decide_case(session: Session, actor: Person, example_id: int, verdict: str, 
     if not text or len(text) > people.REASON:
         raise errors.Invalid({"reason": _("Give a reason of at most %(most)s characters.", most=people.REASON)})
     outcome = voting.decide(session, actor, example_id, verdict)
-    round_ = session.get_one(Round, outcome.example.round_id)
+    round_ = session.get_one(Round, session.get_one(Example, outcome.example_id).round_id)
     decision = Adjudication(
         task_id=round_.task_id,
         example_id=example_id,

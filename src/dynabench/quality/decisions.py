@@ -18,6 +18,7 @@ from dynabench.quality.tables import Appeal
 from dynabench.rounds import people
 from dynabench.rounds.tables import Round
 from dynabench.validation import exclusion
+from dynabench.validation.controls import consequences
 from dynabench.validation.tables import VoteExclusion
 
 MOST_HIDDEN = 100
@@ -25,13 +26,14 @@ MOST_HIDDEN = 100
 
 
 class DecisionKind(StrEnum):
-    """Kinds of decisions about a person; the last two are made by higher packages."""
+    """Kinds of decisions about a person; rejected submissions and pauses of people are decided by higher packages."""
 
     BAN = "ban"
     EXCLUDED_VOTES = "excluded_votes"
     HIDDEN_EXAMPLE = "hidden_example"
     REJECTED_SUBMISSION = "rejected_submission"
     PAUSE = "pause"
+    PAUSED_CHECKING = "paused_checking"
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,22 @@ def read_hidings(session: Session, person_id: int) -> list[PersonDecision]:
     ]
 
 
-decision_readers: list[DecisionReader] = [read_bans, read_exclusions, read_hidings]
+def read_pauses(session: Session, person_id: int) -> list[PersonDecision]:
+    """Return the tasks in which a person's checking is paused, because of answers to control items."""
+    return [
+        PersonDecision(
+            DecisionKind.PAUSED_CHECKING,
+            row.task_id,
+            row.id,
+            consequences.explain_decision(row),
+            row.at,
+            row.decided_by,
+        )
+        for row in consequences.read_pauses(session, person_id)
+    ]
+
+
+decision_readers: list[DecisionReader] = [read_bans, read_exclusions, read_hidings, read_pauses]
 
 
 def _lift_ban(session: Session, appeal: Appeal) -> None:
@@ -98,10 +115,15 @@ def _show_example(session: Session, appeal: Appeal) -> None:
     withdrawal.restore(session, None, appeal.subject_id, f"appeal {appeal.id}")
 
 
+def _lift_pause(session: Session, appeal: Appeal) -> None:
+    consequences.end_decision(session, None, appeal.task_id, appeal.subject_id)
+
+
 grants: dict[DecisionKind, Callable[[Session, Appeal], None]] = {
     DecisionKind.BAN: _lift_ban,
     DecisionKind.EXCLUDED_VOTES: _restore_votes,
     DecisionKind.HIDDEN_EXAMPLE: _show_example,
+    DecisionKind.PAUSED_CHECKING: _lift_pause,
 }
 """What granting an appeal does to the decision, by kind; in the same transaction."""
 

@@ -32,7 +32,13 @@ def newest_votes(task_id: str, limit: int) -> Select[Any]:
 
 def tasks_with_new_votes() -> Select[str, int]:
     """Select the tasks that the newest votes of the platform belong to, with the newest of each: one index range."""
-    newest = select(Validation.id, Validation.example_id).order_by(Validation.id.desc()).limit(NEWEST).subquery()
+    newest = (
+        select(Validation.id, Validation.example_id)
+        .where(~UNDONE)
+        .order_by(Validation.id.desc())
+        .limit(NEWEST)
+        .subquery()
+    )
     return (
         select(Round.task_id, func.max(newest.c.id))
         .join(Standing, Standing.example_id == newest.c.example_id)

@@ -70,7 +70,8 @@ class Plan(Part):
 
     `contexts` are `all` of the task's or the few that were `chosen` for the round. `programs` says whether they may
     propose examples: they may unless an owner says otherwise, since all go through one door and one validation.
-    `seeds` are those that do not fool the targets yet (`not_fooling`), or `all`.
+    `seeds` are those that do not fool the targets yet (`not_fooling`), or `all`. `model_text` says whether authors may
+    send text that a language model wrote: `allowed`, `declared` on the form, or `forbidden`.
     """
 
     opens_at: Moment | None = None
@@ -82,6 +83,7 @@ class Plan(Part):
     contexts: Literal["all", "chosen"] = "all"
     programs: bool = True
     seeds: Literal["not_fooling", "all"] = "not_fooling"
+    model_text: Literal["allowed", "declared", "forbidden"] = "allowed"
 
     @model_validator(mode="after")
     def _in_order(self) -> "Plan":

@@ -93,6 +93,35 @@ class OutputSettings(Section):
     probabilities: bool = Setting(True, description="Models return a probability for each option, and people see them.")
 
 
+class ControlSettings(Section):
+    """Shares of control items among what validators check, and the consequence of too few right answers.
+
+    Those of the newest version of the config count, also in rounds that are open.
+    """
+
+    gold: float = Setting(0.0, ge=0, le=0.5, description="Share of gold items, whose right vote is known.")
+    attention: float = Setting(0.0, ge=0, le=0.5, description="Share of attention checks, whose text says the vote.")
+    repeat: float = Setting(0.0, ge=0, le=0.5, description="Share of the validator's own votes, asked again.")
+    threshold: float = Setting(0.7, gt=0, le=1, description="Least share of right answers to gold and attention.")
+    least: int = Setting(10, ge=1, le=1000, description="Answers to them before the share is looked at.")
+    below: Literal["warn", "pause", "review"] = Setting(
+        "review",
+        description="Below the threshold: warn tells the validator; pause hands nothing more out until an owner lifts "
+        "it; review asks an owner to look. The validator and the owners are told each time.",
+    )
+
+    @model_validator(mode="after")
+    def _half_at_most(self) -> "ControlSettings":
+        if self.share > 0.5:
+            raise ValueError(_("gold, attention and repeat together are at most 0.5: validators are there to check."))
+        return self
+
+    @property
+    def share(self) -> float:
+        """The share of all controls together."""
+        return self.gold + self.attention + self.repeat
+
+
 class Validation(Section):
     """Settings of validation: how other people check an example."""
 
@@ -106,6 +135,7 @@ class Validation(Section):
     adjudicate_up_to: int = Setting(5, ge=1, le=51, description="After a disagreement ask for up to so many votes.")
     also_not_fooled: bool = Setting(False, description="Examples that fooled no model are checked as well.")
     ask: list[AnyField] = Setting([], max_length=20, description="What a validator is asked beside the vote.")
+    controls: ControlSettings | None = Setting(None, description="Control items among what validators check.")
 
     @model_validator(mode="before")
     @classmethod

@@ -24,6 +24,7 @@ from dynabench.rounds import service as rounds
 from dynabench.rounds.schemas import Number
 from dynabench.validation import bulk, media, moderation, pages, places, service, validators_api
 from dynabench.validation.bulk import Kind
+from dynabench.validation.controls import api as controls
 from dynabench.validation.moderation import Case
 from dynabench.validation.schemas import BallotIn, ItemOut, NextItemIn, Source, StatisticsOut, UndoneOut, VoteOutcomeOut
 
@@ -96,6 +97,7 @@ def _statistics(session: Session, task: str, number: int, sources: list[Source] 
 router.include_router(media.router)
 router.include_router(pages.api)
 router.include_router(validators_api.router)
+router.include_router(controls.router)
 
 
 class ReasonIn(StrictModel):

@@ -26,6 +26,7 @@ from dynabench.rounds import people
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round, RoundState
 from dynabench.stats.verdict import Verdict
+from dynabench.validation.controls.queries import shown_as_control
 from dynabench.validation.places import REMEMBER
 from dynabench.validation.queries import votes
 from dynabench.validation.tables import Reservation
@@ -104,7 +105,9 @@ def _involved(session: Session, viewer: Person | None, standing: Standing) -> bo
     place = session.get(Reservation, (standing.example_id, viewer.id))
     if place is not None and place.expires_at > now() - REMEMBER:  # a page may be open for longer than its place
         return True
-    return any(cast.person_id == viewer.id for cast in session.scalars(votes(standing.example_id)))
+    if any(cast.person_id == viewer.id for cast in session.scalars(votes(standing.example_id))):
+        return True
+    return session.scalar(shown_as_control(standing.example_id, viewer.id)) is not None
 
 
 def _public(session: Session, viewer: Person | None, task_id: str, standing: Standing) -> bool:

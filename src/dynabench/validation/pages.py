@@ -20,9 +20,10 @@ from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 from dynabench.rounds import people, queries, views
 from dynabench.rounds import service as rounds
-from dynabench.rounds.tables import Context, RoundState
+from dynabench.rounds.tables import RoundState
 from dynabench.tasks import TaskConfig
 from dynabench.validation import harms, places, service
+from dynabench.validation.controls.consequences import CheckingPaused
 from dynabench.validation.harms import HarmfulOut, HarmOut, HarmsOut
 from dynabench.validation.service import Ballot, Outcome
 from dynabench.web import render
@@ -36,7 +37,8 @@ Voted = Annotated[int | None, Query(ge=1, le=2**63 - 1)]
 class Desk:
     """A validator's view: the next item, the last outcome with the context seen, and today's count.
 
-    `collecting` says, where there are no more items, whether a round is open to write for.
+    `collecting` says, where there are no more items, whether a round is open to write for. `paused` is the reason of a
+    pause, "" without one.
     """
 
     item: places.Item | None
@@ -46,17 +48,21 @@ class Desk:
     config: TaskConfig
     collecting: bool
     checks: int
+    paused: str
 
 
 def _desk(session: Session, person: Person, task: str, seconds: int, voted: int | None = None) -> Desk:
-    item = places.next_item(session, person, task, seconds=seconds)
+    paused, item = "", None
+    try:
+        item = places.next_item(session, person, task, seconds=seconds)
+    except CheckingPaused as problem:
+        paused = problem.detail
     outcome = service.my_outcome(session, person, voted) if voted else None
     config = item.config if item else rounds.task_config(session, task)
-    about = session.get_one(Context, outcome.example.context_id) if outcome else None
-    seen = outcome.config.shown_context(about.values) if outcome and about else {}
+    seen = outcome.config.shown_context(outcome.content.context) if outcome else {}
     collecting = item is not None or session.scalar(queries.OPEN_VERSION, {"task": task}) is not None
     checks = places.count_checks(session, person, task)
-    return Desk(item, outcome, seen, service.voted_today(session, person), config, collecting, checks)
+    return Desk(item, outcome, seen, service.voted_today(session, person), config, collecting, checks, paused)
 
 
 async def _show(
@@ -78,6 +84,7 @@ async def _show(
         today=desk.today,
         collecting=desk.collecting,
         checks=desk.checks,
+        paused=desk.paused,
         **(defaults | values),
     )
 

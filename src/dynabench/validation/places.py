@@ -16,13 +16,19 @@ from dynabench.collection.tables import Standing
 from dynabench.kit import errors
 from dynabench.kit.db import now
 from dynabench.kit.language import _
+from dynabench.onboarding import admission
+from dynabench.onboarding.tables import OnboardingActivity
 from dynabench.people import may
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds import people
 from dynabench.rounds import service as rounds
 from dynabench.stats.verdict import Vote, max_outstanding_votes
 from dynabench.tasks import TaskConfig
+from dynabench.tasks.sections import ControlSettings
 from dynabench.validation import queries
+from dynabench.validation.controls import consequences, drawing
+from dynabench.validation.controls import queries as control_queries
+from dynabench.validation.controls.drawing import ShownContent, Validator
 from dynabench.validation.tables import Reservation, Validation
 
 COMPETITIONS = "dynabench.communities.competitions.taking_part"
@@ -35,7 +41,7 @@ PAGE, MORE = 4, 64  # rows of the queue read at once: nearly always the first ha
 
 @dataclass(frozen=True)
 class Item:
-    """An example as a validator sees it; `answer`, the claim, is None where they answer blind.
+    """An example as a validator sees it, or a control in its place; `answer`, the claim, is None for a blind answer.
 
     `said` are the models' answers where those are what is judged (`TaskConfig.fooled`).
     """
@@ -81,6 +87,8 @@ def next_item(
         for example_id in asks.candidates(chosen_round, first):
             if item := asks.take(chosen_round, example_id):
                 return item
+    if unpaid is None and (item := asks.take_covered(eligible_rounds)):
+        return item
     if unpaid is not None:
         raise unpaid
     return None
@@ -92,8 +100,11 @@ def _paid_work() -> Any:
 
 
 def count_checks(session: Session, person: Person, task_id: str) -> int:
-    """Return how many examples of a task wait for a person's vote, at most `MOST_COUNTED`."""
-    return session.scalar(queries.open_for(person.id, task_id, MOST_COUNTED, person.known_languages)) or 0
+    """Return how many examples of a task wait for a person's vote, at most `MOST_COUNTED`; none for a paused one."""
+    if consequences.is_paused(session, person.id, task_id):
+        return 0
+    count = session.scalar(queries.open_for(person.id, task_id, MOST_COUNTED, person.known_languages)) or 0
+    return count or session.scalar(control_queries.count_covered(person.id, task_id)) or 0
 
 
 @dataclass(frozen=True)
@@ -104,6 +115,7 @@ class _Offered:
     number: int
     config: TaskConfig
     own_team: Collection[int] = ()
+    controls: ControlSettings | None = None
 
 
 def _offered(session: Session, person: Person, task_id: str) -> list[_Offered]:
@@ -111,15 +123,20 @@ def _offered(session: Session, person: Person, task_id: str) -> list[_Offered]:
     if not rows or rows[0].shown_version is None:
         people.require_seat(session, person, task_id, checking=True)  # says what there is not
         return []
-    annotators = rounds.config_of(session, rows[0].shown_version).annotators
-    may.require_admission(annotators, person, rows[0].role, rows[0].banned, checking=True)
+    shown_config = rounds.config_of(session, rows[0].shown_version)
+    may.require_admission(shown_config.annotators, person, rows[0].role, rows[0].banned, checking=True)
+    admission.require_qualified(session, person, shown_config, OnboardingActivity.CHECK)
+    if rows[0].paused:
+        raise consequences.CheckingPaused
     open_rows = [row for row in rows if row.id is not None]
+    controls = rounds.config_of(session, rows[0].newest_version or rows[0].shown_version).validation.controls
     return [
         _Offered(
             row.id,
             row.number,
             rounds.config_of(session, row.version_id),
             examples_of_own_team(session, row.id, person.id) if row.competition else (),
+            controls,
         )
         for row in open_rows
     ]
@@ -167,6 +184,19 @@ class _Asks:
                 after, size = (page[-1].draw, page[-1].example_id), MORE
                 page = self._queue(offered_round, after, high)
 
+    def take_covered(self, offered_rounds: Sequence[_Offered]) -> Item | None:
+        """The item of an example whose number stood for a control: such examples come last, so that none waits in
+        vain."""
+        by_id = {offered_round.id: offered_round for offered_round in offered_rounds}
+        if not by_id:
+            return None
+        rows = self.session.execute(control_queries.covered_examples(self.person_id, list(by_id), MORE)).all()
+        for row in rows:
+            offered_round = by_id[row.round_id]
+            if row.example_id not in offered_round.own_team and (item := self.take(offered_round, row.example_id)):
+                return item
+        return None
+
     def take(self, offered_round: _Offered, example_id: int) -> Item | None:
         """The item with a place that is held from now on; None where it has none, and then nothing is locked."""
         alone = self.session.connection().dialect.name == "sqlite"  # there the whole writing transaction is
@@ -187,32 +217,57 @@ class _Asks:
         return self._run(queries.CANDIDATE, example=example_id, person=self.person_id, at=self.at)
 
     def item(self, offered_round: _Offered, example_id: int, facts: Sequence[Any], *, hold: bool = False) -> Item:
-        """The example as they see it, with the place that they hold, or that is held for them now."""
+        """The example as they see it, with the place that they hold, or that is held for them now.
+
+        When it is handed out first, a control may take its place.
+        """
         row = facts[0]
-        mode, expires, judged = row.mode, row.expires_at, offered_round.config.fooled.judged_by
+        mode, expires = row.mode, row.expires_at
+        content = None
+        if row.control is not None and row.done_at is None:
+            content = drawing.read_content(self.session, row.item_id, row.shown_id)
         if hold:
+            is_first = mode is None and row.control is None
             mode = mode or _drawn(self.session, offered_round.config, self.person_id, example_id)
+            if is_first and offered_round.controls is not None:
+                content, mode = self._control(offered_round, example_id, mode)
             expires = self.at + timedelta(seconds=self.seconds)
             place = {"example_id": example_id, "person_id": self.person_id, "mode": mode, "expires_at": expires}
             place["since"] = self.at
             connection = self.session.connection()
             connection.execute(queries.hold(connection.dialect.name), place)
-        predictions = (
-            [prediction.answer for prediction in self.session.scalars(queries.predictions(example_id))]
-            if judged
-            else []
-        )
+        predictions = self._answers(offered_round.config, example_id, content)
+        source = content or ShownContent(row.context, row.input, row.answer, (), None)
         return Item(
             said=predictions,
             example_id=example_id,
             mode=mode,
-            context=offered_round.config.shown_context(row.context),
-            input=row.input,
-            answer=None if mode == "answer" else row.answer,
+            context=offered_round.config.shown_context(source.context),
+            input=source.input,
+            answer=None if mode == "answer" else source.answer,
             config=offered_round.config,
             round=offered_round.number,
             expires_at=expires,
         )
+
+    def _control(self, offered_round: _Offered, example_id: int, mode: str) -> tuple[ShownContent | None, str]:
+        """The content of a control that takes the place of the example, with its mode; None where none does."""
+        validator = Validator(self.person_id, self.languages, offered_round.own_team)
+        settings, config = offered_round.controls, offered_round.config
+        drawn = settings and drawing.draw_control(
+            self.session, validator, settings, config, offered_round.id, example_id, mode
+        )
+        if not drawn:
+            return None, mode
+        place, control_mode = drawn
+        return drawing.read_content(self.session, place.item_id, place.shown_id), control_mode
+
+    def _answers(self, config: TaskConfig, example_id: int, content: ShownContent | None) -> list[dict[str, Any]]:
+        """The models' answers, where those are what is judged."""
+        if not config.fooled.judged_by:
+            return []
+        rows = content.predictions if content else self.session.scalars(queries.predictions(example_id))
+        return [prediction.answer for prediction in rows]
 
     def _queue(self, offered_round: _Offered, after: tuple[int, int], high: int) -> Sequence[Any]:
         statement = queries.KNOWN_QUEUE if self.languages else queries.QUEUE
@@ -265,12 +320,12 @@ def mode_for(session: Session, config: TaskConfig, person_id: int, example_id: i
 
 
 def reserve(
-    session: Session, config: TaskConfig, person_id: int, example_id: int, *, at: datetime, seconds: int
+    session: Session, config: TaskConfig, person_id: int, example_id: int, *, at: datetime, seconds: int, mode: str = ""
 ) -> Reservation:
     """Hold a place. The caller has locked the example's standing and seen that a place is free."""
     reservation = session.get(Reservation, (example_id, person_id))
     if reservation is None:
-        mode = _drawn(session, config, person_id, example_id)
+        mode = mode or _drawn(session, config, person_id, example_id)
         reservation = Reservation(example_id=example_id, person_id=person_id, mode=mode)
         session.add(reservation)
     reservation.since, reservation.expires_at = at, at + timedelta(seconds=seconds)

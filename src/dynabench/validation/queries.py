@@ -34,6 +34,7 @@ from dynabench.kit.db import Utc
 from dynabench.people.accounts.tables import Person
 from dynabench.people.roles import Ban, Role
 from dynabench.rounds.tables import Context, Round, RoundState, Task
+from dynabench.validation.controls.tables import Consequence, ControlAnswer, ControlDecision, ControlPlace
 from dynabench.validation.tables import Dismissal, Reservation, Skip, Undo, Validation
 
 VALIDATED = (RoundState.OPEN, RoundState.CLOSED)  # states of a round in which its examples may be voted on
@@ -48,6 +49,10 @@ UNDONE = exists().where(Undo.validation_id == Validation.id)
 """The vote counts no more, since its validator took it back or an owner excluded it."""
 TAKEN_BACK = exists().where(Undo.validation_id == Validation.id, ~Undo.excluded)
 """The vote was taken back by its validator; excluded votes stay on the validator's own record."""
+CONTROL = exists().where(ControlAnswer.validation_id == Validation.id)
+"""The vote answers a control item: it counts for no example, and is marked as undone from the start."""
+CONTROL_STANDS = exists().where(ControlAnswer.validation_id == Validation.id, ~ControlAnswer.taken_back)
+"""The same, unless its validator took it back."""
 
 
 def votes(example_id: int) -> Select[Validation]:
@@ -57,15 +62,15 @@ def votes(example_id: int) -> Select[Validation]:
 
 def votes_ever(example_id: int, person_id: int) -> Select[Validation]:
     """All votes of one person on one example, undone ones too, oldest first: one index range."""
-    mine = (Validation.person_id == person_id, Validation.example_id == example_id)
+    mine = (Validation.person_id == person_id, Validation.example_id == example_id, ~CONTROL)
     return select(Validation).where(*mine).order_by(Validation.id)
 
 
 def latest_vote(person_id: int) -> Select[Validation]:
-    """The last vote of a person that stands: walks back from their newest one."""
+    """The last vote of a person that stands, answers to controls among them: walks back from their newest one."""
     return (
         select(Validation)
-        .where(Validation.person_id == person_id, ~UNDONE)
+        .where(Validation.person_id == person_id, ~UNDONE | CONTROL_STANDS)
         .order_by(Validation.at.desc(), Validation.id.desc())
         .limit(1)
     )
@@ -89,9 +94,12 @@ def last_weight(person_id: int, round_id: int) -> Select[float | None]:
 
 
 def votes_since(person_id: int, at: datetime) -> Select[int]:
-    """Select the number of a person's votes since `at` that the person did not take back: one index range."""
+    """Select the number of a person's votes since `at` that the person did not take back: one index range.
+
+    Answers to controls are among them, so that the number does not tell them apart.
+    """
     mine = (Validation.person_id == person_id, Validation.at >= at)
-    return select(func.count()).select_from(Validation).where(*mine, ~TAKEN_BACK)
+    return select(func.count()).select_from(Validation).where(*mine, ~TAKEN_BACK | CONTROL_STANDS)
 
 
 def places_taken(example_id: int, person_id: int, at: datetime) -> Select[int]:
@@ -131,7 +139,7 @@ def all_votes(example_id: int) -> Select[Validation, Person, bool | None]:
         select(Validation, Person, undone.excluded)
         .join(Person, Person.id == Validation.person_id)
         .outerjoin(undone, undone.validation_id == Validation.id)
-        .where(Validation.example_id == example_id)
+        .where(Validation.example_id == example_id, ~CONTROL)
         .order_by(Validation.id)
     )
 
@@ -188,9 +196,16 @@ def _asking() -> Select[Any]:
     current = Round.__table__.alias("current")
     collects = select(current.c.version_id).where(current.c.task_id == Task.id, current.c.state == RoundState.OPEN)
     version = func.coalesce(collects.limit(1).scalar_subquery(), Task.version_id)
-    columns = (Round.id, Round.number, Round.version_id, Round.competition)
+    paused = exists().where(
+        ControlDecision.task_id == Task.id,
+        ControlDecision.person_id == _PERSON,
+        ControlDecision.consequence == Consequence.PAUSE,
+        ControlDecision.ended_at.is_(None),
+    )
+    columns = (Round.id, Round.number, Round.version_id, Round.competition, Task.version_id.label("newest_version"))
+    seat = (role.label("role"), banned.label("banned"), paused.label("paused"))
     return (
-        select(*columns, role.label("role"), banned.label("banned"), version.label("shown_version"))
+        select(*columns, *seat, version.label("shown_version"))
         .select_from(Person)
         .join(Task, Task.id == bindparam("task"))
         .outerjoin(Round, and_(Round.task_id == Task.id, Round.state.in_(VALIDATED)))
@@ -232,7 +247,7 @@ def _queue(by_language: bool = False) -> Select[int, int, int, int, int, int]:
         select(Standing.draw, Standing.example_id, Standing.round_id, Standing.votes)
         .where(OPEN, Standing.round_id == bindparam("round"), Standing.draw.between(draw, bindparam("last")))
         .where(tuple_(Standing.draw, Standing.example_id) > tuple_(draw, _EXAMPLE))
-        .where(Standing.author_id != _PERSON, ~_voted(), ~_skipped())
+        .where(Standing.author_id != _PERSON, ~_voted(), ~_skipped(), ~_covered())
         .where(_in_languages(bindparam("languages", expanding=True)) if by_language else true())
         .order_by(Standing.draw, Standing.example_id)
         .limit(bindparam("size"))
@@ -261,6 +276,13 @@ def _skipped() -> ColumnElement[bool]:
     return exists().where(Skip.example_id == Standing.example_id, Skip.person_id == _PERSON)
 
 
+def _covered() -> ColumnElement[bool]:
+    """Return the condition that the number of the outer `standings` row stood for a control that the person is done
+    with: the example itself comes last."""
+    mine = (ControlPlace.example_id == Standing.example_id, ControlPlace.person_id == _PERSON)
+    return exists().where(*mine, ControlPlace.done_at.is_not(None))
+
+
 def _count_reserved(example_id: Any) -> Any:
     others = (Reservation.example_id == example_id, Reservation.person_id != _PERSON, Reservation.expires_at > _AT)
     return select(func.count()).select_from(Reservation).where(*others).correlate_except(Reservation).scalar_subquery()
@@ -281,6 +303,8 @@ def _candidate() -> Select[Any]:
         Reservation.example_id == Example.id, Reservation.person_id == _PERSON
     )
     columns = (Standing.open, Example.input, Example.answer, Context.values.label("context"))
+    control = (ControlPlace.kind.label("control"), ControlPlace.item_id, ControlPlace.shown_id, ControlPlace.done_at)
+    in_place = and_(ControlPlace.example_id == Example.id, ControlPlace.person_id == _PERSON)
     mine = (mode.scalar_subquery().label("mode"), expires.scalar_subquery().label("expires_at"))
     counted = and_(Validation.example_id == Example.id, ~UNDONE)
     return (
@@ -291,10 +315,12 @@ def _candidate() -> Select[Any]:
             Validation.weight,
             _count_reserved(Example.id).label("taken"),
             *mine,
+            *control,
         )
         .select_from(Example)
         .join(Standing, Standing.example_id == Example.id)
         .join(Context, Context.id == Example.context_id)
+        .outerjoin(ControlPlace, in_place)
         .outerjoin(Validation, counted)
         .where(Example.id == _EXAMPLE)
         .order_by(Validation.id)
@@ -312,7 +338,7 @@ def open_for(person_id: int, task_id: str, most: int, languages: Sequence[str] =
         select(Standing.example_id)
         .join(Round, Round.id == Standing.round_id)
         .where(Round.task_id == task_id, Round.state.in_(VALIDATED), OPEN)
-        .where(Standing.author_id != person_id, ~_voted(), ~_skipped())
+        .where(Standing.author_id != person_id, ~_voted(), ~_skipped(), ~_covered())
         .where(_in_languages(["", *languages]) if languages else true())
         .limit(most)
     )

@@ -49,7 +49,7 @@ from dynabench.stats.verdict import Verdict, Vote, model_was_wrong, verdict
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.rules.base import EnsembleRule, ensemble_fooled
 from dynabench.validation import moderation
-from dynabench.validation.queries import UNDONE
+from dynabench.validation.queries import CONTROL, UNDONE
 from dynabench.validation.tables import Dismissal, Undo, Validation
 
 PAGE = 8192
@@ -286,7 +286,7 @@ def _votes(some: Some) -> Select[*tuple[Any, ...]]:
     return (
         select(*(getattr(Validation, name) for name in names), undone.validation_id.is_not(None).label("undone"))
         .outerjoin(undone, undone.validation_id == Validation.id)
-        .where(some(Validation.example_id))
+        .where(some(Validation.example_id), ~CONTROL)
         .order_by(Validation.id)
     )
 

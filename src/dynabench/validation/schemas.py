@@ -97,11 +97,11 @@ class VoteOutcomeOut(BaseModel):
         """As JSON."""
         return cls(
             id=outcome.id,
-            example_id=outcome.example.id,
+            example_id=outcome.example_id,
             vote=outcome.vote,
             verdict=outcome.verdict,
             votes=outcome.votes,
-            answer=outcome.example.answer,
+            answer=outcome.content.answer,
             predictions=[
                 RevealedPredictionOut(
                     model=row.model, answer=row.answer, probabilities=row.probabilities, fooled=row.errs

@@ -8,21 +8,26 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from dynabench.collection import attributions, projections
-from dynabench.collection.tables import Example, Judgement, Prediction, Standing, VerdictEvent
+from dynabench.collection.tables import Example, Judgement, Standing, VerdictEvent
 from dynabench.kit import errors
 from dynabench.kit.db import now
 from dynabench.kit.language import _
 from dynabench.media import service as media
+from dynabench.onboarding import admission
+from dynabench.onboarding.tables import OnboardingActivity
 from dynabench.people import disclosure, may
 from dynabench.people.accounts.tables import Person
 from dynabench.people.contributions import note_person
 from dynabench.people.may import Action
 from dynabench.rounds import people
 from dynabench.rounds import service as rounds
-from dynabench.rounds.tables import Context, Round
-from dynabench.stats.verdict import LABELS, Verdict, model_was_wrong, verdict
+from dynabench.rounds.tables import Round
+from dynabench.stats.verdict import LABELS, Verdict, Vote, model_was_wrong, verdict
 from dynabench.tasks import TaskConfig
 from dynabench.validation import moderation, places, queries
+from dynabench.validation.controls import answers, consequences
+from dynabench.validation.controls.drawing import ShownContent, example_content, read_content
+from dynabench.validation.controls.tables import ControlAnswer
 from dynabench.validation.tables import Reservation, Skip, Undo, Validation
 
 UNDO_WITHIN = timedelta(seconds=60)
@@ -44,15 +49,19 @@ class Ballot:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The state of an example after a vote or an undo; `vote` is the vote that the ballot counted as."""
+    """The state of an example after a vote or an undo; `vote` is the vote that the ballot counted as.
+
+    `content` is what the validator saw under the number `example_id`.
+    """
 
     id: int
-    example: Example
+    example_id: int
+    content: ShownContent
     vote: str
     verdict: str
     votes: int
     config: TaskConfig
-    predictions: Sequence[Prediction]
+    predictions: Sequence[Any]
 
 
 @dataclass
@@ -70,11 +79,18 @@ def vote(session: Session, person: Person, example_id: int, ballot: Ballot) -> O
     """Cast a vote. Refuses one's own example, a second vote, and votes that nobody asked for.
 
     An owner's vote (`as_owner`) needs no place and decides at once, also after another decision or vote of theirs.
+    Where the person was shown a control in place of the example, the vote answers that and leaves the example alone.
     """
+    control = None if ballot.as_owner else answers.open_place(session, person, example_id)
     case = _case(session, example_id)
     _admit(session, person, case, ballot.as_owner)
-    label, blind, values = _read(session, person, case, ballot)
-    counted_blind = blind is not None and _first_answer(session, person, example_id)
+    content = (
+        read_content(session, control.item_id, control.shown_id)
+        if control
+        else example_content(session, case.example, with_answers=False)
+    )
+    label, blind, values = _read(session, person, case, ballot, content)
+    counted_blind = control is None and blind is not None and _first_answer(session, person, example_id)
     reservation = session.get(Reservation, (example_id, person.id))
     seconds, active = _spent(reservation, ballot.active_seconds)
     cast = Validation(
@@ -86,7 +102,7 @@ def vote(session: Session, person: Person, example_id: int, ballot: Ballot) -> O
         values=values,
         seconds=seconds,
         active_seconds=active,
-        weight=_weight(session, person, case.round),
+        weight=None if control else _weight(session, person, case.round),
     )
     session.add(cast)
     session.flush()
@@ -94,8 +110,11 @@ def vote(session: Session, person: Person, example_id: int, ballot: Ballot) -> O
         session.delete(reservation)
     if counted_blind:
         count_blind(case.standing, label, +1)
-    case.votes.append(cast)
     note_person(session, person.id)
+    if control is not None:
+        answers.record_answer(session, control, cast, case.round.task_id)
+        return _control_outcome(cast, case.config, content)
+    case.votes.append(cast)
     return _outcome(session, case, cast)
 
 
@@ -143,18 +162,15 @@ def undo(session: Session, person: Person, example_id: int, *, seconds: int) -> 
 
     Refused once somebody has voted after it: their vote was asked for, or decided, on the strength of it.
     """
+    session.get_one(Person, person.id, with_for_update={"key_share": True})  # as in `answers.open_place`
     case = _case(session, example_id)
     mine = [cast for cast in case.votes if cast.person_id == person.id]
+    if not mine and (row := answers.own_answer(session, person, example_id)):
+        return _undo_control(session, person, case, *row, seconds=seconds)
     if not mine:
         raise errors.Conflict(_("You have no vote on this example to undo."))
     cast, at = mine[-1], now()
-    latest = session.scalars(queries.latest_vote(person.id)).first()
-    if latest is None or latest.id != cast.id:
-        raise errors.Conflict(_("Only your last vote can be undone."))
-    if at - cast.at > UNDO_WITHIN:
-        raise errors.Conflict(_("A vote can be undone for one minute. It counts now."))
-    if case.votes[-1] is not cast:
-        raise errors.Conflict(_("Another vote was cast after yours, so yours can no longer be undone."))
+    _require_undoable(session, person, case, cast, at)
     first = next(iter(session.scalars(queries.votes_ever(example_id, person.id).limit(1))))
     session.add(Undo(validation_id=cast.id))
     if cast.blind_answer is not None and first.id == cast.id:
@@ -167,15 +183,56 @@ def undo(session: Session, person: Person, example_id: int, *, seconds: int) -> 
     return outcome
 
 
+def _require_undoable(session: Session, person: Person, case: _Case, cast: Validation, at: datetime) -> None:
+    latest = session.scalars(queries.latest_vote(person.id)).first()
+    if latest is None or latest.id != cast.id:
+        raise errors.Conflict(_("Only your last vote can be undone."))
+    if at - cast.at > UNDO_WITHIN:
+        raise errors.Conflict(_("A vote can be undone for one minute. It counts now."))
+    if any(other.id > cast.id for other in case.votes):
+        raise errors.Conflict(_("Another vote was cast after yours, so yours can no longer be undone."))
+
+
+def _undo_control(
+    session: Session, person: Person, case: _Case, answer: ControlAnswer, cast: Validation, *, seconds: int
+) -> Outcome:
+    """Take back the answer to a control; it is shown again in place of the same example."""
+    at, example_id = now(), case.example.id
+    _require_undoable(session, person, case, cast, at)
+    content = _answered_content(session, answer)
+    if not answers.take_back(session, answer, example_id):
+        raise errors.Conflict(_("This vote can no longer be undone."))
+    votes = places.ballots(case.votes)
+    if case.standing.open and places.free_places(session, case.config, person.id, example_id, votes) > 0:
+        mode = "judge" if cast.blind_answer is None else "answer"
+        places.reserve(session, case.config, person.id, example_id, at=at, seconds=seconds, mode=mode)
+    session.flush()
+    return Outcome(cast.id, example_id, content, cast.vote, str(Verdict.PENDING), 0, case.config, content.predictions)
+
+
+def _answered_content(session: Session, answer: ControlAnswer) -> ShownContent:
+    return read_content(session, answer.item_id, answer.shown_id)
+
+
+def _control_outcome(cast: Validation, config: TaskConfig, content: ShownContent) -> Outcome:
+    """The outcome of an answer to a control: as that of the first vote on any example."""
+    rule = config.validation
+    label = str(verdict([Vote(cast.vote, False, None)], rule.votes, rule.adjudicate_up_to))
+    return Outcome(cast.id, cast.example_id, content, cast.vote, label, 1, config, content.predictions)
+
+
 def skip(session: Session, person: Person, example_id: int) -> None:
     """Pass an example on: no vote, its place is free again, and it is not handed to this person any more."""
+    control = answers.open_place(session, person, example_id)
     standing = places.standing_of(session, example_id)
     if standing.author_id == person.id:
         raise errors.Forbidden(_("This is your own example; others check it."))
     people.require_seat(session, person, session.get_one(Round, standing.round_id).task_id, checking=True)
     if reservation := session.get(Reservation, (example_id, person.id)):
         session.delete(reservation)
-    if session.get(Skip, (example_id, person.id)) is None:
+    if control is not None:  # the person has not seen the example itself, which may come later
+        control.done_at = now()
+    elif session.get(Skip, (example_id, person.id)) is None:
         session.add(Skip(example_id=example_id, person_id=person.id))
 
 
@@ -183,13 +240,18 @@ def my_outcome(session: Session, person: Person, example_id: int) -> Outcome | N
     """Return the standing of an example that this person voted on, or None without a vote or where it is concealed."""
     mine = session.scalars(queries.own_votes(example_id, person.id)).all()
     example, standing = session.get(Example, example_id), session.get(Standing, example_id)
+    control = None if mine else answers.own_answer(session, person, example_id)
+    if control and example:
+        config = rounds.config_of(session, session.get_one(Round, example.round_id).version_id)
+        return _control_outcome(control[1], config, _answered_content(session, control[0]))
     if not mine or example is None or standing is None:
         return None
     if not disclosure.shows_example(standing):
         return None
     config = rounds.config_of(session, session.get_one(Round, example.round_id).version_id)
-    predictions = session.scalars(queries.predictions(example_id)).all()
-    return Outcome(mine[-1].id, example, mine[-1].vote, standing.verdict, standing.votes, config, predictions)
+    content, cast = example_content(session, example), mine[-1]
+    state = (cast.vote, standing.verdict, standing.votes)
+    return Outcome(cast.id, example_id, content, *state, config, content.predictions)
 
 
 def question(
@@ -203,7 +265,9 @@ def question(
     if outcome is None:
         places.standing_of(session, example_id)  # says so where there is no such example
         raise errors.Conflict(_("The models' answers are shown after you have voted."))
-    return attributions.about(session, outcome.example, outcome.predictions, model, method, label)
+    if outcome.content.example is None:  # an item of a file: no model was asked by the platform
+        raise errors.Conflict(_("The model does not explain this answer."))
+    return attributions.about(session, outcome.content.example, outcome.predictions, model, method, label)
 
 
 def voted_today(session: Session, person: Person) -> int:
@@ -238,26 +302,32 @@ def _admit(session: Session, person: Person, case: _Case, as_owner: bool) -> Non
     if case.round.competition and case.example.id in places.examples_of_own_team(session, case.round.id, person.id):
         raise errors.Forbidden(_("This is an example of your own team; others check it."))
     people.require_seat(session, person, case.round.task_id, checking=True)
+    if not as_owner:
+        consequences.refuse_paused(session, person.id, case.round.task_id)
     if as_owner:
         may.require(session, person, Action.DECIDE_ALONE, case.round.task_id)
     if as_owner:  # again too: the latest owner's vote stands, also where it corrects their own
         return
-    if any(cast.person_id == person.id for cast in case.votes):
+    reservation = session.get(Reservation, (case.example.id, person.id))
+    has_place = reservation is not None and reservation.expires_at > now()
+    is_answered = not has_place and answers.is_answered(session, person, case.example.id)
+    if is_answered or any(cast.person_id == person.id for cast in case.votes):
         raise errors.Conflict(_("You have already voted on this example."))
     if case.standing.verdict != Verdict.PENDING:
         raise errors.Conflict(_("This example already has a verdict: %(verdict)s.", verdict=case.standing.verdict))
     if not case.standing.open:
         reason = "it fooled no model" if case.standing.fooled is False else "its author has yet to judge the answer"
         raise errors.Conflict(_("This example needs no votes: %(reason)s.", reason=reason))
-    reservation = session.get(Reservation, (case.example.id, person.id))
-    if reservation is not None and reservation.expires_at > now():
-        return
+    if has_place:
+        return  # it was given to a qualified person
+    config = rounds.task_config(session, case.round.task_id)
+    admission.require_qualified(session, person, config, OnboardingActivity.CHECK, begun=True)
     if places.free_places(session, case.config, person.id, case.example.id, places.ballots(case.votes)) < 1:
         raise errors.Conflict(_("Other validators are checking this example. Ask for the next one."))
 
 
 def _read(
-    session: Session, person: Person, case: _Case, ballot: Ballot
+    session: Session, person: Person, case: _Case, ballot: Ballot, content: ShownContent
 ) -> tuple[str, dict[str, Any] | None, dict[str, Any]]:
     if (ballot.vote is None) == (ballot.answer is None):
         raise errors.Invalid({"vote": _("Send either a vote or, if the task asks for it, an answer.")})
@@ -265,23 +335,21 @@ def _read(
         raise errors.Invalid({"vote": _("Choose one of %(value)s.", value=", ".join(sorted(LABELS)))})
     mode = None if ballot.as_owner else places.mode_for(session, case.config, person.id, case.example.id)
     if ballot.answer is not None:
-        return _read_blind(session, person, case, ballot, blind=mode == "answer")
+        return _read_blind(session, person, case, ballot, content, blind=mode == "answer")
     label = str(ballot.vote)
     if mode == "answer" and label != Verdict.FLAGGED:
         raise errors.Invalid({"answer": _("Answer this item yourself, without the author's answer, or flag it.")})
-    context = session.get_one(Context, case.example.context_id)
-    claim = case.example.answer
     fields, task_id = case.config.validation.ask, case.round.task_id
     filled_values = media.fill_media_values(session, task_id, fields, "validation", ballot.values, person_id=person.id)
     values = case.config.clean_validation(
-        filled_values, vote=label, input=case.example.input, context=context.values, answer=claim
+        filled_values, vote=label, input=content.input, context=content.context, answer=content.answer
     )
-    media.bind_media(session, task_id, values, example_id=case.example.id)
+    _bind_media(session, case, values, content)
     return label, None, values
 
 
 def _read_blind(
-    session: Session, person: Person, case: _Case, ballot: Ballot, *, blind: bool
+    session: Session, person: Person, case: _Case, ballot: Ballot, content: ShownContent, *, blind: bool
 ) -> tuple[str, dict[str, Any], dict[str, Any]]:
     if not blind:  # also in mixed tasks where nobody handed the item out: who knows whether the claim was seen
         raise errors.Invalid(
@@ -289,16 +357,21 @@ def _read_blind(
         )
     if ballot.values:
         raise errors.Invalid(dict.fromkeys(ballot.values, _("A blind answer has no further fields.")))
-    context = session.get_one(Context, case.example.context_id)
     task_id = case.round.task_id
     filled_values = media.fill_media_values(
         session, task_id, case.config.answer, "answer", ballot.answer, person_id=person.id
     )
-    answer = case.config.clean_answer(filled_values, context=context.values, input=case.example.input)
-    media.bind_media(session, task_id, answer, example_id=case.example.id)
-    inputs = case.config.model_inputs(context.values, case.example.input)
-    agrees = case.config.agrees(answer, case.example.answer, inputs)
+    answer = case.config.clean_answer(filled_values, context=content.context, input=content.input)
+    _bind_media(session, case, answer, content)
+    inputs = case.config.model_inputs(content.context, content.input)
+    agrees = case.config.agrees(answer, content.answer, inputs)
     return str(Verdict.CORRECT if agrees else Verdict.INCORRECT), answer, {}
+
+
+def _bind_media(session: Session, case: _Case, values: dict[str, Any], content: ShownContent) -> None:
+    """Files that a validator sent belong to the example; those sent with the answer to a control to none."""
+    if content.example is not None and content.example.id == case.example.id:
+        media.bind_media(session, case.round.task_id, values, example_id=case.example.id)
 
 
 def _first_answer(session: Session, person: Person, example_id: int) -> bool:
@@ -359,5 +432,6 @@ def _outcome(session: Session, case: _Case, cast: Validation) -> Outcome:
         moderation.note_flags(session, standing.example_id, case.votes)
     new = recount(session, standing, case.config, case.votes)
     session.flush()
-    predictions = session.scalars(queries.predictions(standing.example_id)).all()
-    return Outcome(cast.id, case.example, cast.vote, new, standing.votes, case.config, predictions)
+    content = example_content(session, case.example)
+    state = (cast.vote, new, standing.votes)
+    return Outcome(cast.id, case.example.id, content, *state, case.config, content.predictions)

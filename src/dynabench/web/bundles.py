@@ -27,7 +27,7 @@ PARTS: Mapping[str, tuple[str, ...]] = {
             "media-upload",
         ),
         *("picture-field", "rank-list", "region-picker", "repeated-rows", "slide-field", "span-picker", "text-layers"),
-        *("upload-progress", "used-suggestion", "vote-form"),
+        *("upload-progress", "used-suggestion", "vote-form", "writing-counts"),
     ),
     "js/weighed-board.js": ("weighed-board",),
     "js/yaml-editor.js": ("yaml-editor",),

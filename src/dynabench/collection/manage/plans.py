@@ -58,7 +58,7 @@ def to_round(request: Request, task: str, n: int, done: str = "") -> Response:
 
 def read(form: FormData) -> dict[str, str]:
     """Return the posted values, by the dotted names of a plan."""
-    named = ("audience.kind", "audience.verified", "sampling", "contexts", "programs", "seeds")
+    named = ("audience.kind", "audience.verified", "sampling", "contexts", "programs", "seeds", "model_text")
     return {name: str(form.get(name, "")).strip()[:60] for name in ("opens_at", "closes_at", *COUNTS, *named)}
 
 
@@ -81,7 +81,7 @@ def planned(posted: dict[str, str]) -> Plan:
         document["sampling"] = posted["sampling"]
     if posted["programs"]:
         document["programs"] = posted["programs"] != "no"
-    for name in ("contexts", "seeds"):
+    for name in ("contexts", "seeds", "model_text"):
         if posted[name]:
             document[name] = posted[name]
     try:
@@ -112,6 +112,7 @@ def _filled(plan: Plan) -> dict[str, str]:
         "contexts": plan.contexts,
         "programs": "yes" if plan.programs else "no",
         "seeds": plan.seeds,
+        "model_text": plan.model_text,
     }
 
 

@@ -106,6 +106,8 @@ class GenericPanel:
     optional_credentials: ClassVar[Sequence[str]] = ()
     address: ClassVar[str] = ""
     frame_ancestors: ClassVar[Sequence[str]] = ()
+    repeats_bonuses: ClassVar[bool] = False
+    advice: ClassVar[str] = ""
 
     def read_arrival(self, study: StudyFacts, parameters: Mapping[str, str]) -> Arrival:
         """Return the worker's id and visit, from the parameters that the owner named."""
@@ -180,7 +182,9 @@ class GenericPanel:
         """Refuse: a panel is paid by hand."""
         raise Conflict(_("This panel is paid by hand: pay there, then mark the payments as paid."))
 
-    def pay_bonuses(self, account: CrowdAccount, study: StudyFacts, order: str) -> None:
+    def pay_bonuses(
+        self, account: CrowdAccount, study: StudyFacts, order: str, transfers: Sequence[BonusTransfer]
+    ) -> Mapping[str, str]:
         """Refuse: a panel is paid by hand."""
         raise Conflict(_("This panel is paid by hand: pay there, then mark the payments as paid."))
 

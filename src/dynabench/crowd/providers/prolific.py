@@ -99,6 +99,8 @@ class Prolific:
     optional_credentials: ClassVar[Sequence[str]] = ("webhook_secret",)
     address: ClassVar[str] = "https://api.prolific.com"
     frame_ancestors: ClassVar[Sequence[str]] = ()
+    repeats_bonuses: ClassVar[bool] = False
+    advice: ClassVar[str] = ""
 
     def read_arrival(self, study: StudyFacts, parameters: Mapping[str, str]) -> Arrival:
         """Return the ids of the address: participant, study and submission, 24 hex digits each."""
@@ -229,9 +231,12 @@ class Prolific:
         body = {"study_id": study.external_id, "csv_bonuses": "\n".join(lines)}
         return str(self._call(account, "POST", "/submissions/bonus-payments/", body)["id"])
 
-    def pay_bonuses(self, account: CrowdAccount, study: StudyFacts, order: str) -> None:
+    def pay_bonuses(
+        self, account: CrowdAccount, study: StudyFacts, order: str, transfers: Sequence[BonusTransfer]
+    ) -> Mapping[str, str]:
         """Pay a set of bonuses. Not idempotent: call it once for each set."""
         self._call(account, "POST", f"/bulk-bonus-payments/{order}/pay/", {})
+        return {}
 
     def paid_bonuses(self, account: CrowdAccount, study: StudyFacts, session: str) -> Sequence[int]:
         """Return the bonuses that a submission has been paid so far, in minor units."""

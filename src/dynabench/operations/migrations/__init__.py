@@ -46,6 +46,7 @@ def metadata() -> MetaData:
     import dynabench.collection.drawing.service
     import dynabench.collection.near_duplicates
     import dynabench.collection.tables
+    import dynabench.collection.writing_facts
     import dynabench.communities.classes.tables
     import dynabench.communities.competitions.tables
     import dynabench.communities.credits.tables
@@ -57,10 +58,12 @@ def metadata() -> MetaData:
     import dynabench.insight.data_measurements.tables
     import dynabench.kit.jobs
     import dynabench.media.tables
+    import dynabench.onboarding.tables
     import dynabench.pay.tables
     import dynabench.people.accounts.tables
     import dynabench.people.contributions
     import dynabench.people.notices.tables
+    import dynabench.quality.signals.tables
     import dynabench.quality.tables
     import dynabench.recognition.badges.tables
     import dynabench.rounds.tables

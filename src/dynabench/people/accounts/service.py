@@ -286,6 +286,7 @@ NOTICE_KINDS = (
     "badge",
     "appeal",
     "payment",
+    "controls",
 )
 
 

@@ -37,6 +37,7 @@ KIND_NAMES = {
     "badge": _("Badges that you earn"),
     "appeal": _("Appeals"),
     "payment": _("Payments to you"),
+    "controls": _("Validators below the threshold"),
     "archive": _("Task archive"),
 }
 Show = Callable[..., Awaitable[Response]]

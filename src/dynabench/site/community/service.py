@@ -24,10 +24,12 @@ from dynabench.communities.credits import service as credits
 from dynabench.communities.teams import service as teams
 from dynabench.datasets import library
 from dynabench.kit.settings import Settings
+from dynabench.onboarding import service as onboarding
 from dynabench.people.accounts import service as accounts
 from dynabench.people.accounts.tables import Person
 from dynabench.people.notices import service as notices
 from dynabench.quality import appeals
+from dynabench.quality.signals import service as signals
 from dynabench.recognition.badges import service as badges
 from dynabench.rounds import people
 from dynabench.rounds.service import record_act
@@ -35,6 +37,7 @@ from dynabench.rounds.tables import Round
 from dynabench.stats.rates import Rate, wilson
 from dynabench.stats.verdict import Verdict
 from dynabench.validation import queries
+from dynabench.validation.controls import consequences as controls
 
 
 def withdraw_own_examples(
@@ -65,6 +68,9 @@ def delete_own_account(session: Session, settings: Settings, person_id: int, *, 
     for statement in notes.forget(person_id):
         session.execute(statement)
     appeals.forget_person(session, person_id)
+    onboarding.forget_person(session, person_id)
+    controls.forget_person(session, person_id)
+    signals.forget_person(session, person_id)
     notices.forget_person(session, person_id)
     badges.forget_person(session, person_id)
     classes.forget_person(session, person_id)

@@ -12,8 +12,10 @@ from dynabench.cycle import manage as cycle
 from dynabench.datasets import manage_contexts, manage_data
 from dynabench.datasets.archives import pages as archives
 from dynabench.quality import manage as quality
+from dynabench.quality.signals import manage as signals
 from dynabench.rounds.manage import config, log, webhooks
 from dynabench.site.console import rounds
+from dynabench.validation.controls import manage as controls
 from dynabench.validation.manage import bulk, examples, health, validators
 
 router = APIRouter(include_in_schema=False)
@@ -35,6 +37,8 @@ ROUTERS = (
     people.router,
     validators.router,
     quality.router,
+    controls.router,
+    signals.router,
     manage_data.router,
     config.router,
     manage.router,

@@ -15,3 +15,4 @@ import "./text-layers.js";
 import "./upload-progress.js";
 import "./used-suggestion.js";
 import "./vote-form.js";
+import "./writing-counts.js";

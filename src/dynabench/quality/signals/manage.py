@@ -1,0 +1,140 @@
+"""The console's page of signals: a list with filters, the check of each signal, and the measured error rates."""
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query, Request
+from sqlalchemy.orm import Session
+from starlette.responses import Response
+
+from dynabench.collection.overview import started
+from dynabench.kit import errors
+from dynabench.kit.api import Db, csv_response
+from dynabench.kit.forms import Text, redirect
+from dynabench.kit.security import RowId
+from dynabench.people.accounts.tables import Person
+from dynabench.quality.signals import computing, service
+from dynabench.quality.signals.error_rates import DATA, read_error_rates
+from dynabench.quality.signals.service import ShownSignal, SignalFilters
+from dynabench.quality.signals.tables import SignalKind, SignalState
+from dynabench.rounds import service as rounds
+from dynabench.rounds.manage import frame
+from dynabench.rounds.manage.frame import TaskModerator
+
+router = APIRouter()
+
+PAGE_SIZE, MOST_ROWS = 30, 10_000
+COLUMNS = (
+    *("id", "kind", "example", "round", "author", "value", "threshold", "other"),
+    *("at", "state", "reason", "checked_at"),
+)
+Kind = Annotated[Literal["", "speed", "copy", "near_duplicate", "paste", "model_text", "device"], Query()]
+State = Annotated[Literal["open", "fine", "acted", "all"], Query()]
+RoundNumber = Annotated[int | None, Query(alias="round", ge=1, le=2**31 - 1)]
+Before = Annotated[int | None, Query(ge=1, le=2**63 - 1)]
+
+
+def _filters(kind: str, state: str, number: int | None) -> SignalFilters:
+    return SignalFilters(SignalKind(kind) if kind else None, None if state == "all" else SignalState(state), number)
+
+
+async def _page(
+    request: Request,
+    person: Person,
+    task: str,
+    kind: str = "",
+    state: str = "open",
+    number: int | None = None,
+    before: int | None = None,
+    status: int = 200,
+    **values: Any,
+) -> Response:
+    def read(session: Session) -> dict[str, Any]:
+        filters = _filters(kind, state, number)
+        rows = service.list_signals(session, person, task, filters, before, PAGE_SIZE + 1)
+        return {
+            "rows": rows[:PAGE_SIZE],
+            "texts": {row.signal.id: _text(session, row) for row in rows[:PAGE_SIZE]},
+            "following": rows[PAGE_SIZE - 1].signal.id if len(rows) > PAGE_SIZE else None,
+            "totals": service.count_signals(session, person, task),
+            "running": service.is_running(session, task),
+            "numbers": [round_.number for round_ in started(session, task)],
+        }
+
+    defaults: dict[str, Any] = {"problem": "", "errors": {}, "wrong_id": 0, "error_rates": read_error_rates()}
+    chosen = {"kind": kind, "state": state, "number": number, "before": before, "data": DATA}
+    page_values = defaults | chosen | await request.app.state.db.aread(read) | values
+    return await frame.console_page(
+        request, task, "signals/manage/signals.html", "signals", status=status, **page_values
+    )
+
+
+def _text(session: Session, row: ShownSignal) -> str:
+    return computing.written_text(row.example, rounds.config_of(session, row.example.version_id))
+
+
+@router.get("/tasks/{task}/manage/signals", name="manage_signals")
+async def show(
+    request: Request,
+    task: str,
+    person: TaskModerator,
+    kind: Kind = "",
+    state: State = "open",
+    number: RoundNumber = None,
+    before: Before = None,
+) -> Response:
+    """The newest signals that meet the filters."""
+    return await _page(request, person, task, kind, state, number, before)
+
+
+@router.post("/tasks/{task}/manage/signals", name="compute_signals_form")
+async def compute(request: Request, db: Db, task: str, person: TaskModerator) -> Response:
+    """Have the worker compute the signals of earlier examples too; while it does, asking again changes nothing."""
+    await db.awrite(service.request_signals, person, task)
+    return redirect(request, "manage_signals", task=task)
+
+
+@router.post("/tasks/{task}/manage/signals/{signal}", name="check_signal_form")
+async def check(
+    request: Request,
+    db: Db,
+    task: str,
+    signal: RowId,
+    person: TaskModerator,
+    outcome: Text = "",
+    reason: Text = "",
+    kind: Kind = "",
+    state: State = "open",
+    number: RoundNumber = None,
+) -> Response:
+    """Record the check of a signal, or take it back."""
+    if outcome not in list(SignalState):
+        raise errors.Invalid({"outcome": "?"})
+    try:
+        await db.awrite(service.check_signal, person, task, signal, SignalState(outcome), reason)
+    except errors.Invalid as problem:
+        wrong: dict[str, Any] = {"errors": problem.fields, "wrong_id": signal, "written": reason}
+        return await _page(request, person, task, kind, state, number, status=422, **wrong)
+    except errors.Conflict as problem:
+        return await _page(request, person, task, kind, state, number, status=409, problem=problem.detail)
+    query = {"kind": kind or None, "state": state, "round": number}
+    return redirect(request, "manage_signals", task=task, query=query)
+
+
+@router.get("/tasks/{task}/manage/signals.csv", name="download_signals")
+async def download(
+    db: Db, task: str, person: TaskModerator, kind: Kind = "", state: State = "all", number: RoundNumber = None
+) -> Response:
+    """The signals that meet the filters as a file."""
+    filters = _filters(kind, state, number)
+    rows = await db.aread(service.list_signals, person, task, filters, None, MOST_ROWS)
+    return csv_response(f"{task}-signals.csv", COLUMNS, map(signal_cells, rows))
+
+
+def signal_cells(row: ShownSignal) -> list[object]:
+    """Return a signal as a row of a file."""
+    signal = row.signal
+    checked_at = signal.checked_at.isoformat() if signal.checked_at else ""
+    return [
+        *(signal.id, signal.kind, signal.example_id, row.round, row.author, signal.value, signal.threshold),
+        *(signal.other_id or "", signal.at.isoformat(), signal.state, signal.reason, checked_at),
+    ]

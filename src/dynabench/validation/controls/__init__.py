@@ -1,0 +1,1 @@
+"""Control items among what validators check: gold items, attention checks, and their own votes asked again."""

@@ -1,0 +1,368 @@
+"""Control items among what validators check: how often, unseen, without effect on verdicts, with consequences."""
+
+import threading
+from collections import Counter
+from typing import Any
+
+import pytest
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from dynabench.kit import errors
+from dynabench.kit.db import Database
+from dynabench.people.accounts.tables import Act, Notice, Person
+from dynabench.rounds.tables import Task, TaskVersion
+from dynabench.tasks import TaskConfig
+from dynabench.tasks.sections import ControlSettings
+from dynabench.validation import places, service
+from dynabench.validation.controls import consequences, drawing, figures, items
+from dynabench.validation.controls.consequences import CheckingPaused
+from dynabench.validation.controls.items import ControlRow
+from dynabench.validation.controls.tables import ControlAnswer, ControlDecision, ControlKind, ControlPlace
+from dynabench.validation.service import Ballot
+from dynabench.validation.tables import Validation
+from tests.validation.world import World
+
+
+class ControlWorld(World):
+    """A world whose newest config has controls, and which has gold items."""
+
+    def __init__(self, db: Database, controls: str, gold: int = 0, **rules: Any) -> None:
+        super().__init__(db, **rules)
+        self.author = self.person()
+        self.configure(controls)
+        self.gold = [self.add_gold(number) for number in range(gold)]
+
+    def configure(self, controls: str) -> None:
+        """Save another version of the config with these controls; the round keeps its own."""
+        source = self.source + f"  controls: {controls}\n"
+        TaskConfig.parse(source)
+
+        def save(session: Session) -> None:
+            number = session.scalar(select(func.count()).select_from(TaskVersion)) or 0
+            version = TaskVersion(task_id=self.task, number=number + 1, source=source)
+            session.add(version)
+            session.flush()
+            session.get_one(Task, self.task).version_id = version.id
+
+        self.db.write(save)
+
+    def add_gold(self, number: int, vote: str = "incorrect", kind: str = "gold") -> int:
+        """A gold item from a file; its id."""
+        groups = {
+            "context": {"premise": "It snows."},
+            "input": {"hypothesis": f"{kind} {number} is known."},
+            "answer": {"label": "neutral"},
+        }
+        row = ControlRow(number + 1, groups, vote=vote, kind=kind)
+        result = self.db.write(items.add_rows, None, self.task, [row], "gold.csv")
+        assert (result.created, result.errors) == (1, [])
+        return max(row.item.id for row in self.db.read(items.list_items, None, self.task))
+
+    def places(self, person: Person) -> list[ControlPlace]:
+        """The controls that somebody saw."""
+        statement = select(ControlPlace).where(ControlPlace.person_id == person.id)
+        return self.db.read(lambda session: list(session.scalars(statement)))
+
+    def check(self, person: Person, count: int, right: bool = True) -> Counter[str]:
+        """Vote on the next `count` items as a validator: on gold rightly or not; the kinds that were answered."""
+        kinds: Counter[str] = Counter()
+        for _number in range(count):
+            item = self.next(person)
+            if item is None:
+                break
+            is_gold = "is known." in item.input["hypothesis"]
+            label = ("incorrect" if right else "correct") if is_gold else "correct"
+            self.vote(person, item.example_id, label)
+            kinds["gold" if is_gold else "real"] += 1
+        return kinds
+
+    def decisions(self) -> list[ControlDecision]:
+        """The decisions, oldest first."""
+        return self.db.read(lambda session: list(session.scalars(select(ControlDecision).order_by(ControlDecision.id))))
+
+    def notices(self, person: Person) -> list[str]:
+        """The kinds of notices of a person."""
+        statement = select(Notice.kind).where(Notice.person_id == person.id).order_by(Notice.id)
+        return self.db.read(lambda session: list(session.scalars(statement)))
+
+
+def test_kinds_are_drawn_at_their_rates():
+    settings = ControlSettings(gold=0.05, attention=0.02, repeat=0.03)
+    steps = 100_000
+    kinds = Counter(drawing.draw_kind(settings, number / steps) for number in range(steps))
+    shares = {kind: kinds[kind] / steps for kind in (*ControlKind, None)}
+    assert shares == pytest.approx({"gold": 0.05, "attention": 0.02, "repeat": 0.03, None: 0.9}, abs=1e-4)
+
+
+def test_gold_comes_at_its_rate_and_never_twice(database):
+    world = ControlWorld(database, "{gold: 0.3}", gold=60, votes=25, cap=25)
+    for _number in range(80):
+        world.example(world.author)
+    validator = world.person()
+    kinds = world.check(validator, 80)
+    assert 6 <= kinds["gold"] <= 44  # 24 expected, 4.1 is the standard deviation
+    seen = Counter(place.item_id for place in world.places(validator))
+    assert set(seen.values()) == {1}
+
+
+def test_a_control_looks_like_any_example(database):
+    world = ControlWorld(database, "{gold: 0.5}", gold=40, votes=2)
+    examples = {world.example(world.author) for _number in range(40)}
+    validator = world.person()
+    shapes, numbers = set(), []
+    for _number in range(30):
+        item = world.next(validator)
+        again = world.next(validator)
+        assert (again.example_id, again.input) == (item.example_id, item.input)  # a reload changes nothing
+        outcome = world.vote(validator, item.example_id, "correct")
+        mine = database.read(service.my_outcome, validator, item.example_id)
+        assert (mine.id, mine.verdict, mine.votes) == (outcome.id, outcome.verdict, outcome.votes)
+        shapes.add((item.mode, tuple(item.input), tuple(item.answer), item.round, outcome.verdict, outcome.votes))
+        numbers.append((item.example_id, outcome.id))
+        with pytest.raises(errors.Conflict):
+            world.vote(validator, item.example_id, "correct")
+    assert len(shapes) == 1
+    assert {example for example, _vote in numbers} <= examples
+    assert len({example for example, _vote in numbers}) == 30
+    votes = [vote for _example, vote in numbers]
+    assert votes == list(range(votes[0], votes[0] + 30))  # one series of numbers for all
+    assert 5 < len(world.places(validator)) < 25
+    assert database.read(service.voted_today, validator) == 30
+
+
+def test_controls_change_no_verdict_and_every_example_gets_its_votes(database):
+    world = ControlWorld(database, "{gold: 0.25, repeat: 0.25}", gold=30, votes=2, cap=3)
+    examples = [world.example(world.author) for _number in range(25)]
+    validators = [world.person() for _number in range(3)]
+    for validator in validators:
+        while item := world.next(validator):
+            is_gold = "is known." in item.input["hypothesis"]
+            world.vote(validator, item.example_id, "incorrect" if is_gold else "correct")
+    for example in examples:
+        standing = world.standing(example)
+        assert (standing.verdict, standing.votes) == ("correct", 2)
+        assert {cast.vote for cast in world.counted(example)} == {"correct"}
+    answers = database.read(lambda session: list(session.scalars(select(ControlAnswer))))
+    assert answers
+    assert all(answer.is_right for answer in answers)
+    assert world.projections() == world.rebuilt()
+
+
+def test_repeats_measure_agreement_with_oneself_alone(database):
+    world = ControlWorld(database, "{repeat: 0.5, least: 1, threshold: 1.0, below: pause}", votes=25, cap=25)
+    for _number in range(60):
+        world.example(world.author)
+    validator = world.person()
+    labels = iter(["correct", "incorrect"] * 60)
+    for _number in range(40):
+        item = world.next(validator)
+        world.vote(validator, item.example_id, next(labels))
+    [row] = database.read(figures.list_figures, None, world.task)
+    assert row.repeat.n > 3
+    assert 0 < row.repeat.value < 1
+    assert row.measured.n == 0
+    assert world.decisions() == []
+    places_of = world.places(validator)
+    assert all(place.shown_id != place.example_id for place in places_of)
+    assert len({place.shown_id for place in places_of}) == len(places_of)
+
+
+def answer_gold(world: ControlWorld, validator: Person, count: int, right: bool) -> None:
+    """Check until `count` more gold items are answered."""
+    done = 0
+    while done < count:
+        done += world.check(validator, 1, right)["gold"]
+
+
+@pytest.mark.parametrize("consequence", ["warn", "pause", "review"])
+def test_consequences_are_told_and_reversible(database, consequence):
+    controls = f"{{gold: 0.5, threshold: 0.7, least: 4, below: {consequence}}}"
+    world = ControlWorld(database, controls, gold=40, votes=25, cap=25)
+    for _number in range(70):
+        world.example(world.author)
+    validator = world.person()
+    answer_gold(world, validator, 3, right=False)
+    assert world.decisions() == []
+    answer_gold(world, validator, 1, right=False)
+    [decision] = world.decisions()
+    assert (decision.consequence, decision.answers, decision.right) == (consequence, 4, 0)
+    assert world.notices(validator) == ["warning"]
+    assert world.notices(world.owner) == ["controls"]
+    if consequence == "pause":
+        with pytest.raises(CheckingPaused):
+            world.next(validator)
+        assert database.read(places.count_checks, validator, world.task) == 0
+        with pytest.raises(CheckingPaused):
+            world.vote(validator, world.example(world.author), "correct")
+    else:
+        assert world.next(validator) is not None
+    stranger = world.person()
+    with pytest.raises(errors.Forbidden):
+        database.write(consequences.end_decision, stranger, world.task, decision.id)
+    database.write(consequences.end_decision, world.owner, world.task, decision.id)
+    database.write(consequences.end_decision, world.owner, world.task, decision.id)
+    assert world.notices(validator) == ["warning", "lifted"]
+    answer_gold(world, validator, 3, right=False)  # what was before is not held against the validator
+    assert len(world.decisions()) == 1
+    answer_gold(world, validator, 1, right=False)
+    assert len(world.decisions()) == 2
+    acts = database.read(lambda session: list(session.scalars(select(Act.kind).where(Act.kind.like("controls.%")))))
+    assert Counter(acts)[f"controls.{consequence}"] == 2
+    assert Counter(acts)["controls.end"] == 1
+
+
+def test_a_warning_ends_when_the_share_is_high_enough_and_a_review_can_become_a_pause(database):
+    world = ControlWorld(database, "{gold: 0.5, least: 2, below: warn}", gold=40, votes=25, cap=25)
+    for _number in range(70):
+        world.example(world.author)
+    validator, other = world.person(), world.person()
+    answer_gold(world, validator, 2, right=False)
+    answer_gold(world, validator, 5, right=True)
+    [decision] = world.decisions()
+    assert decision.ended_at is not None
+    assert world.notices(validator) == ["warning", "lifted"]
+    world.configure("{gold: 0.5, least: 2, below: review}")
+    answer_gold(world, other, 2, right=False)
+    review = world.decisions()[-1]
+    pause = database.write(consequences.pause_reviewed, world.owner, world.task, review.id)
+    with pytest.raises(CheckingPaused):
+        world.next(other)
+    with pytest.raises(errors.Conflict):
+        database.write(consequences.pause_reviewed, world.owner, world.task, review.id)
+    database.write(consequences.end_decision, world.owner, world.task, pause.id)
+    assert world.next(other) is not None
+
+
+def force_control(world: ControlWorld, validator: Person) -> places.Item:
+    """Skip and ask until a gold item is shown."""
+    while True:
+        item = world.next(validator)
+        if "is known." in item.input["hypothesis"]:
+            return item
+        world.skip(validator, item.example_id)
+
+
+def test_undo_and_skip_of_a_control(database):
+    world = ControlWorld(database, "{gold: 0.5}", gold=40, votes=25, cap=25)
+    for _number in range(40):
+        world.example(world.author)
+    validator = world.person()
+    item = force_control(world, validator)
+    world.vote(validator, item.example_id, "correct")
+    assert [answer.is_right for answer in answers_of(database)] == [False]
+    assert world.undo(validator, item.example_id).verdict == "pending"
+    assert answers_of(database) == []
+    again = world.next(validator)
+    assert (again.example_id, again.input) == (item.example_id, item.input)
+    world.vote(validator, item.example_id, "incorrect")
+    assert [answer.is_right for answer in answers_of(database)] == [True]
+    other = force_control(world, validator)
+    world.skip(validator, other.example_id)
+    assert len(answers_of(database)) == 1
+    assert world.next(validator).example_id != other.example_id
+    with pytest.raises(errors.Conflict):
+        world.undo(validator, other.example_id)
+    with pytest.raises(errors.Conflict):
+        world.vote(validator, other.example_id, "correct")  # meant for the control that was skipped
+
+
+def answers_of(db: Database) -> list[ControlAnswer]:
+    """The answers that stand."""
+    return db.read(lambda session: list(session.scalars(select(ControlAnswer).where(~ControlAnswer.taken_back))))
+
+
+def test_decided_examples_become_gold_for_those_who_do_not_know_them(database):
+    world = ControlWorld(database, "{gold: 0.5}", votes=2, cap=3)
+    voters = [world.person(), world.person()]
+    decided = [world.example(world.author) for _number in range(6)]
+    for number, example in enumerate(decided):
+        for voter in voters:
+            world.vote(voter, example, "correct" if number % 2 else "incorrect")
+    assert database.write(items.add_decided, world.owner, world.task, 4) == 4
+    assert Counter(row.item.right_vote for row in database.read(items.list_items, world.owner, world.task)) == {
+        "correct": 2,
+        "incorrect": 2,
+    }
+    assert database.write(items.add_decided, world.owner, world.task, 10) == 2
+    assert database.write(items.add_decided, world.owner, world.task, 10) == 0
+    for _number in range(30):
+        world.example(voters[0])
+    for knowing in (world.author, voters[1]):
+        world.check(knowing, 10)
+        assert world.places(knowing) == []
+    newcomer = world.person()
+    world.check(newcomer, 25)
+    shown_ids = {place.shown_id for place in world.places(newcomer)}
+    assert shown_ids
+    assert shown_ids <= set(decided)
+    pending = world.example(world.author)
+    with pytest.raises(errors.Conflict):
+        database.write(items.add_example, world.owner, world.task, pending)
+    with pytest.raises(errors.Forbidden):
+        database.read(items.list_items, newcomer, world.task)
+
+
+def test_rows_of_a_file_are_checked(database, tmp_path):
+    world = ControlWorld(database, "{gold: 0.1}")
+    file = tmp_path / "gold.csv"
+    file.write_text(
+        "premise,hypothesis,label,vote,kind\n"
+        "It snows.,It is cold.,neutral,incorrect,gold\n"
+        "It snows.,It is cold.,neutral,incorrect,gold\n"
+        "It snows.,Press Correct.,neutral,correct,attention\n"
+        "It snows.,It is warm.,unsure,correct,gold\n"
+        "It snows.,It is hot.,neutral,maybe,gold\n"
+        "It snows.,It is odd.,neutral,correct,repeat\n"
+    )
+    result = database.write(items.add_file, world.owner, world.task, file, file.name)
+    assert (result.created, result.duplicates) == (2, 1)
+    assert [number for number, _reason in result.errors] == [5, 6, 7]
+    assert "vote is the right vote" in result.errors[1][1]
+    file.write_text("premise,hypothesis,colour,vote\nA,B,C,correct\n")
+    result = database.write(items.add_file, world.owner, world.task, file, file.name)
+    assert "colour" in result.errors[0][1]
+    item = database.read(items.list_items, None, world.task)[0].item
+    database.write(items.retire_item, world.owner, world.task, item.id)
+    assert database.read(items.list_items, None, world.task)[-1].is_retired
+    database.write(items.retire_item, world.owner, world.task, item.id, retired=False)
+
+
+def test_two_answers_at_once_make_one_answer_and_one_decision(database):
+    world = ControlWorld(database, "{gold: 0.5, least: 1, below: review}", gold=20, votes=25, cap=25)
+    for _number in range(20):
+        world.example(world.author)
+    validator = world.person()
+    item = force_control(world, validator)
+    outcomes: list[str] = []
+
+    def answer() -> None:
+        try:
+            database.write(service.vote, validator, item.example_id, Ballot(vote="correct"))
+            outcomes.append("voted")
+        except errors.Problem as problem:
+            outcomes.append(type(problem).__name__)
+
+    threads = [threading.Thread(target=answer) for _number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert outcomes.count("voted") == 1
+    assert len(answers_of(database)) == 1
+    assert len(world.decisions()) == 1
+    votes = database.read(lambda session: session.scalar(select(func.count()).select_from(Validation)))
+    assert votes == 1
+
+
+def test_blind_controls_are_judged_by_the_answer(database):
+    world = ControlWorld(database, "{gold: 0.5}", gold=30, mode="answer", votes=25, cap=25)
+    for _number in range(30):
+        world.example(world.author)
+    validator = world.person()
+    item = force_control(world, validator)
+    assert item.answer is None
+    world.answer(validator, item.example_id, "entailment")  # the claim of the gold item, neutral, is wrong
+    assert [answer.is_right for answer in answers_of(database)] == [True]
+    assert world.standing(item.example_id).blind == 0
+    assert world.projections() == world.rebuilt()
