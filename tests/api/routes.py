@@ -12,6 +12,7 @@ from tests.api.control_routes import CONTROLS
 from tests.api.crowd_routes import CROWD
 from tests.api.cycle_routes import CYCLE
 from tests.api.evaluation_routes import EVALUATION
+from tests.api.onboarding_routes import ONBOARDING
 from tests.api.pay_routes import PAY
 from tests.api.release_routes import RELEASES
 from tests.api.route import Route
@@ -33,6 +34,7 @@ ROUTES: dict[tuple[str, str], Route] = {
     **RELEASES,
     **CYCLE,
     **CROWD,
+    **ONBOARDING,
     **PAY,
     **CONTROLS,
     **COMMUNITIES,
