@@ -34,6 +34,7 @@ NEW_TABLES = {
     *("competition_people", "competition_examples", "inspirations", "inspiration_rules", "credits"),
     *("studies", "participations", "crowd_credentials", "crowd_events", "consent_texts", "bonus_orders"),
     *("pay_schemes", "payments", "payouts"),
+    *("onboarding_progress", "quiz_attempts", "quiz_answers", "qualifications"),
     *("writing_facts", "signals", "signal_jobs"),
 }
 POSTGRES_SCHEMA = (

@@ -7,7 +7,7 @@ from http.cookiejar import CookieJar
 from typing import Any
 
 import orjson
-from sqlalchemy import delete, select
+from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
 from dynabench.announcements.service import Announcement
@@ -43,6 +43,7 @@ from dynabench.media import file_formats
 from dynabench.media import service as media
 from dynabench.media.file_formats import UploadLimits
 from dynabench.media.store import MediaStore
+from dynabench.onboarding.tables import AttemptState, QuizAttempt
 from dynabench.pay import ledger
 from dynabench.pay import service as pay
 from dynabench.pay.money import Money
@@ -60,7 +61,7 @@ from dynabench.quality.signals.tables import Signal
 from dynabench.quality.tables import Adjudication, Appeal
 from dynabench.rounds import invitations
 from dynabench.rounds import service as rounds
-from dynabench.rounds.tables import Invitation, Proposal, Round
+from dynabench.rounds.tables import Invitation, Proposal, Round, TaskVersion
 from dynabench.validation import bulk
 from dynabench.validation.controls.tables import ControlDecision, ControlItem
 from dynabench.validation.tables import Validation
@@ -78,6 +79,18 @@ NAMES = {
     "admin": "root",
     "banned": "bea",  # an annotator who is banned
 }
+
+
+ONBOARDING = """
+onboarding:
+  required: false
+  practice: [{context: {premise: It rains.}, input: {hypothesis: It is wet.}, answer: {label: entailment}}]
+  questions: [{name: rain, question: "Does it rain?", options: ["yes", "no"], right: "yes"}]
+  drawn: 1
+  pass_mark: 1
+  attempts: 20
+"""
+DRAWN = {"name": "rain", "order": [0, 1]}
 
 
 @dataclass(frozen=True)
@@ -170,6 +183,38 @@ class Props:
             return row.id
 
         return self.database.write(make)
+
+    def onboarding(self, role: str, attempt: bool) -> dict[str, Any]:
+        """The open round with an onboarding that nobody has to do, and an attempt of this person's at its quiz."""
+        person_id = self.ids.get(NAMES.get(role, ""), self.ids["mia"])
+
+        def make(session: Session) -> int:
+            current = session.scalars(select(Round).where(Round.task_id == "nli", Round.number == 1)).one()
+            version = session.get_one(TaskVersion, current.version_id)
+            if "\nonboarding:" not in version.source:
+                number = session.scalars(select(func.max(TaskVersion.number)).where(TaskVersion.task_id == "nli")).one()
+                version = TaskVersion(task_id="nli", number=number + 1, source=version.source + ONBOARDING)
+                session.add(version)
+                session.flush()
+                current.version_id = version.id
+            tries = select(QuizAttempt).where(QuizAttempt.person_id == person_id)
+            row = session.scalars(tries.order_by(QuizAttempt.number.desc()).limit(1)).first()
+            if row is None or row.state != AttemptState.BEGUN:
+                row = QuizAttempt(task_id="nli", person_id=person_id, activity="check", version=1, drawn=[DRAWN])
+                row.number, row.version_id = 1 + len(session.scalars(tries).all()), version.id
+                session.add(row)
+                session.flush()
+            return row.id
+
+        number = self.database.write(make)
+        banned = self.banned_id(role)
+        return {
+            "task": "nli",
+            "attempt": number,
+            "position": 1,
+            "person_id": banned,
+            "id": number if attempt else banned,
+        }
 
     def picture(self) -> str:
         """A picture that the context shows."""

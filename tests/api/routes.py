@@ -12,6 +12,7 @@ from tests.api.control_routes import CONTROLS
 from tests.api.crowd_routes import CROWD
 from tests.api.cycle_routes import CYCLE
 from tests.api.evaluation_routes import EVALUATION
+from tests.api.onboarding_routes import ONBOARDING
 from tests.api.pay_routes import PAY
 from tests.api.release_routes import RELEASES
 from tests.api.route import Route
@@ -33,6 +34,7 @@ ROUTES: dict[tuple[str, str], Route] = {
     **RELEASES,
     **CYCLE,
     **CROWD,
+    **ONBOARDING,
     **PAY,
     **CONTROLS,
     **COMMUNITIES,
@@ -80,6 +82,8 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("POST", "/tasks/{task}/adjudicate/{id}"): Route("expert", form={"verdict": "correct", "reason": "It follows."}),
     ("POST", "/tasks/{task}/adjudications/{decision}/undo"): Route("expert", form={}),
     ("GET", "/api/v1/me/decisions"): Route("member"),
+    ("GET", "/api/v1/me/writing"): Route("member"),
+    ("GET", "/me/writing.csv"): Route("member"),
     ("GET", "/api/v1/me/appeals"): Route("member"),
     ("POST", "/api/v1/me/appeals"): Route("member", json={"task": "nli", "kind": "pause", "text": "Why?"}),
     ("DELETE", "/api/v1/me/appeals/{appeal}"): Route("member"),

@@ -100,6 +100,8 @@ class Stage(Props):
             return path.format(id=self.class_of_author(), person_id=self.student)
         if "/admin/jobs" in path:
             return path.format(**(known | {"act": "cancel"}))
+        if "/onboarding" in path or "/onboarded" in path:
+            return path.format(**self.onboarding(role, attempt="/attempts/" in path), activity="check", act="grant")
         if "{side}" in path:
             known["side"] = 180
         if path.startswith("/docs/"):

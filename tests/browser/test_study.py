@@ -1,12 +1,14 @@
 """A study on Prolific from the round's page to the last penny: twenty workers, decisions, rewards and bonuses."""
 
+import html
 import re
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import httpx2
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from dynabench.crowd.tables import Participation
 from dynabench.kit.db import Database
@@ -28,6 +30,29 @@ def wait_until(holds: Callable[[], bool], seconds: float) -> None:
     while not holds() and time.monotonic() - begun < seconds:
         time.sleep(0.2)
     assert holds()
+
+
+class WrittenSteps:
+    """The ten steps of the how-to page: every word in italics must be on a page of its step."""
+
+    def __init__(self) -> None:
+        text = (Path(__file__).parents[2] / "docs/how-to/prolific.md").read_text()
+        parts = re.split(r"^## (\d+)\. ", text.partition("\n## From a terminal")[0], flags=re.MULTILINE)[1:]
+        self.labels = {
+            int(number): [re.sub(r"\s+", " ", label) for label in re.findall(r"\*([^*]+)\*", part)]
+            for number, part in zip(parts[::2], parts[1::2], strict=True)
+        }
+        self.seen: dict[int, str] = dict.fromkeys(self.labels, "")
+
+    def read(self, step: int, page: Page) -> None:
+        """Keep the words of a page that the step is on."""
+        self.seen[step] += " ".join(html.unescape(page.content()).split())
+
+    def lacking(self) -> list[tuple[int, str]]:
+        """Each word in italics that was on no page of its step."""
+        return [
+            (step, label) for step, labels in self.labels.items() for label in labels if label not in self.seen[step]
+        ]
 
 
 class Visit:
@@ -60,7 +85,10 @@ class Visit:
 def test_twenty_workers_are_recruited_and_paid(site, guest, admin, prolific):
     owner = guest("adele")
     page = owner.page
+    steps = WrittenSteps()
     page.goto(f"{MANAGE}/studies")
+    for step in (2, 3, 4):
+        steps.read(step, page)
     text = page.get_by_label("Text that workers agree to")
     text.fill(text.input_value().replace("[CONTACT]", "crowd@example.org"))
     page.get_by_role("button", name="Save consent text").click()
@@ -72,17 +100,23 @@ def test_twenty_workers_are_recruited_and_paid(site, guest, admin, prolific):
     page.get_by_label("API token").fill(TOKEN)
     page.get_by_role("button", name="Connect account").click()
     expect(page.locator("main")).to_contain_text("Connected: lab@example.org")
+    steps.read(4, page)
     looks_well(page)
     number = next(
         row["number"] for row in admin.request("GET", "/tasks/sentiment/rounds")["items"] if row["state"] == "open"
     )
     page.goto(f"{MANAGE}/rounds/{number}")
+    for step in (1, 5):
+        steps.read(step, page)
     page.get_by_role("link", name="Recruit workers").click()
+    steps.read(5, page)
     page.get_by_role("link", name="Prolific").click()
+    steps.read(5, page)
     page.get_by_label("Name that workers see").fill("Fool a sentiment model")
     page.get_by_label("Examples to write").fill("1")
     looks_well(page)
     page.get_by_role("button", name="Save as draft").click()
+    steps.read(6, page)
     page.get_by_role("button", name="Publish study").click()
     expect(page.locator("main")).to_contain_text("workers can enter")
     looks_well(page)
@@ -94,15 +128,18 @@ def test_twenty_workers_are_recruited_and_paid(site, guest, admin, prolific):
     first = prolific.reserve(study)
     ada.page.goto(f"{entry}?{'&'.join(f'{name}={value}' for name, value in first.items())}")
     looks_well(ada.page)
+    steps.read(7, ada.page)
     ada.page.get_by_role("button", name="I agree, begin").click()
     expect(ada.page).to_have_url(re.compile(rf"{entry}$"))
     looks_well(ada.page)
+    steps.read(7, ada.page)
     ada.page.get_by_role("link", name="Write examples").click()
     ada.page.get_by_label("Statement").fill(TEXT.format(n=0))
     ada.page.get_by_role("radio").first.check(force=True)
     ada.page.get_by_role("button", name="Ask the model").click()
     expect(ada.page.locator(".study-bar")).to_contain_text("1 of 1", timeout=60_000)
     ada.page.locator(".study-bar").get_by_role("link", name="Finish").click()
+    steps.read(7, ada.page)
     ada.page.get_by_role("button", name="Finish and get the code").click()
     looks_well(ada.page)
     way_back = ada.page.get_by_role("link", name="Back to the platform").get_attribute("href")
@@ -133,6 +170,9 @@ def test_twenty_workers_are_recruited_and_paid(site, guest, admin, prolific):
     assert sorted(row["outcome"] for row in rows if row["outcome"]) == sorted(
         {"finished": "completed", "early": "manual_review"}[fate] for fate in sessions.values() if fate != "declined"
     )
+    page.goto(address)
+    for step in (8, 9):
+        steps.read(step, page)
     for row in rows:
         if row["state"] == "finished":
             early = row["outcome"] == "manual_review"
@@ -156,6 +196,7 @@ def test_twenty_workers_are_recruited_and_paid(site, guest, admin, prolific):
     wait_until(lambda: database.read(lambda session: session.query(Payment).count()) > 0, 60)
     database.write(reward)
     page.goto(address)
+    steps.read(10, page)
     page.get_by_role("button", name="Pay approved payments").click()
     wait_until(lambda: prolific.books.paid(first["SESSION_ID"]) == 75, 120)
 
@@ -169,3 +210,5 @@ def test_twenty_workers_are_recruited_and_paid(site, guest, admin, prolific):
     page.goto(address)
     looks_well(page)
     database.close()
+    assert len(steps.labels) == 10
+    assert steps.lacking() == []

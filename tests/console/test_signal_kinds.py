@@ -1,6 +1,7 @@
 """Signals: known copies, pastes and fast texts get one; hostile claims and repeated jobs change nothing more."""
 
 import itertools
+import json
 import random
 from datetime import timedelta
 
@@ -102,6 +103,10 @@ def test_hostile_claims_of_a_form_count_as_unknown(database, owner, ada, enter):
     assert (facts.typed, facts.pasted, facts.model_written) == (None, None, None)
     assert facts.device
     assert page.client.cookies["dynabench_device"] not in facts.device
+    (own,) = ada.get("/api/v1/me/writing").json()["items"]
+    assert (own["typed"], own["device"]) == (None, True)
+    assert len(page.get("/me/writing.csv").text.splitlines()) == 2
+    assert enter(owner).get("/me/writing.csv").text.count("\n") == 1
     database.write(writing_facts.forget_person, facts.person_id)
     assert database.read(lambda session: session.scalars(select(WritingFacts.device)).one()) is None
 
@@ -115,6 +120,8 @@ def test_the_rule_on_model_text_is_shown_declared_stored_and_kept(database, owne
     assert 'name="model_written"' in page.get("/tasks/nli/create").text
     example = play(ada, TEXT, model_written=True)
     assert database.read(lambda session: session.get(WritingFacts, example)).model_written is True
+    exported = owner.get("/api/v1/tasks/nli/export?format=jsonl").text.splitlines()
+    assert [json.loads(line)["condition"]["model_written"] for line in exported] == [True]
     plan("forbidden")
     assert "does not accept text" in page.get("/tasks/nli/create").text
     assert send(ada, written(draw(ada), "Another one.") | {"writing": {"model_written": True}}).status_code == 403

@@ -11,6 +11,7 @@ import pytest
 from dynabench.crowd import accounts, blocking, bonuses, consent, frames, lifecycle, participation, reconciling, studies
 from dynabench.crowd import jobs as crowd_jobs
 from dynabench.crowd.provider import all_providers
+from dynabench.crowd.providers.mturk_api import service_model
 from dynabench.crowd.studies import StudyPlan
 from dynabench.crowd.tables import BonusOrder, BonusOrderState, Participation, StudyState
 from dynabench.kit import errors
@@ -170,6 +171,14 @@ def test_wrong_secrets_and_refusals_say_why(settings, turk):
     turk.fail("GetAccountBalance", "busy")
     with pytest.raises(errors.Unavailable):
         accounts.check_credentials(settings, "mturk", SECRETS)
+
+
+def test_a_site_without_botocore_says_how_to_install_it(settings, monkeypatch):
+    monkeypatch.setitem(sys.modules, "botocore.loaders", None)
+    service_model.cache_clear()
+    with pytest.raises(errors.Invalid) as problem:
+        accounts.check_credentials(settings, "mturk", SECRETS)
+    assert "pip install 'dynabench-platform[mturk]'" in problem.value.fields["access_key"]
 
 
 def test_a_preview_accepts_no_work(study, turk, browser, database):

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from dynabench.crowd import accounts, bonuses, consent, lifecycle, participation, reconciling, studies
+from dynabench.crowd import accounts, bonuses, consent, lifecycle, participation, queries, reconciling, studies
 from dynabench.crowd import jobs as crowd_jobs
 from dynabench.crowd.provider import all_providers
 from dynabench.crowd.studies import StudyPlan
@@ -203,6 +203,37 @@ def test_a_bonus_is_paid_exactly_once_whatever_gets_lost(study, prolific, browse
     assert database.read(lambda session: {row.state for row in session.query(Payout)}) == {"paid"}
     assert database.read(lambda session: session.query(BonusOrder).one().state) == BonusOrderState.PAID
     assert prolific.books.calls["POST /bulk-bonus-payments/:id/pay/"] == 1
+
+
+def test_two_tasks_of_one_account_do_not_pay_side_by_side(study, prolific, browser, database, settings):
+    session_id, _page = finished(prolific, study, browser)
+    approve_bonus(database, session_id, 75, "bonus")
+
+    def elsewhere(session, account):
+        accounts.connect_account(session, None, "sentiment", settings.key, "prolific", account, {"token": TOKEN})
+        other = studies.draft_study(session, None, "sentiment", 1, "prolific", StudyPlan("x", {}, {"examples": 1}))
+        session.add(BonusOrder(study_id=other.id, payouts=[]))
+
+    def side_by_side(session):
+        [account] = session.scalars(queries.credentials("nli", "prolific"))
+        elsewhere(session, account.name)
+        bonuses.begin_order(session, None, "nli", study.id)
+
+    with pytest.raises(errors.Conflict, match="being paid already"):
+        database.write(side_by_side)
+    database.write(elsewhere, "another laboratory")
+    assert database.write(lambda session: bonuses.begin_order(session, None, "nli", study.id).id)
+
+
+def test_a_second_submission_of_a_worker_leaves_the_first_alone(study, prolific, browser, database, settings):
+    session_id, _page = finished(prolific, study, browser)
+    prolific.books.submissions[session_id]["status"] = "AWAITING REVIEW"
+    worker = prolific.books.submissions[session_id]["participant_id"]
+    again = prolific.reserve(external(prolific), worker)
+    prolific.books.submissions[again["SESSION_ID"]]["status"] = "RETURNED"
+    differences = reconciling.reconcile_study(database, settings, study.id)
+    assert differences.unknown == 1
+    assert part_of(database, session_id).state == "finished"
 
 
 ADVANCE = """

@@ -14,6 +14,7 @@ from dynabench.collection import (
     figures_api,
     handouts,
     media_uploads,
+    own_writing,
     queries,
     schemas,
     search,
@@ -301,3 +302,4 @@ router.include_router(media_uploads.router)
 router.include_router(assisting_api.router)
 router.include_router(chat_api.router)
 router.include_router(drawing_api.router)
+router.include_router(own_writing.api)

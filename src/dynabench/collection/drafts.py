@@ -27,6 +27,8 @@ from dynabench.kit import errors
 from dynabench.kit.language import _
 from dynabench.media import service as media
 from dynabench.media.store import media_digests
+from dynabench.onboarding import admission
+from dynabench.onboarding.tables import OnboardingActivity
 from dynabench.people import may
 from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
@@ -216,6 +218,8 @@ def draft(session: Session, person: Person | None, task_id: str, body: ExampleIn
         return _again(session, again)
     if not collects or row.context_id is None or row.handout_id is None:
         raise _nothing_given(session, task_id, body.context_id)
+    config = rounds.config_of(session, row.version_id)
+    admission.require_qualified(session, person, config, OnboardingActivity.WRITE, begun=True)
     eligibility.refuse_unpaid(session, person, row.id, begun=True)
     if row.plan:
         eligibility.refuse_spent(session, person.id, row.id, row.plan)

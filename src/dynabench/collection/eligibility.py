@@ -16,10 +16,13 @@ from dynabench.collection.tables import Example, Standing
 from dynabench.kit import errors
 from dynabench.kit.db import now
 from dynabench.kit.language import _
+from dynabench.onboarding import admission
+from dynabench.onboarding.tables import OnboardingActivity
 from dynabench.people import disclosure, may
 from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 from dynabench.rounds import queries as round_queries
+from dynabench.rounds import service as rounds
 from dynabench.rounds.plan import Limits, Plan, parse_plan
 from dynabench.rounds.tables import Round, RoundPerson
 
@@ -32,6 +35,8 @@ def admit(session: Session, person: Person | None, round_: Round, *, sandbox: bo
     if round_.competition:
         importlib.import_module(COMPETITIONS).admit(session, person, round_.id, sandbox)
     if person is not None and not sandbox:
+        config = rounds.config_of(session, round_.version_id)
+        admission.require_qualified(session, person, config, OnboardingActivity.WRITE)
         refuse_unpaid(session, person, round_.id)
     if not round_.plan:
         return

@@ -21,6 +21,7 @@ from dynabench.collection import (
     forms,
     media_uploads,
     overview,
+    own_writing,
     programs,
     round_examples,
     service,
@@ -55,6 +56,7 @@ router.include_router(assisting_pages.router)
 router.include_router(chat_pages.router)
 router.include_router(chat_boards.pages)
 router.include_router(drawing_pages.router)
+router.include_router(own_writing.pages)
 
 Handler = Callable[..., Awaitable[Response]]
 

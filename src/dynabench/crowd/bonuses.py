@@ -54,12 +54,15 @@ class OrderCall:
 def begin_order(session: Session, owner: Person | None, task_id: str, study_id: int) -> BonusOrder | None:
     """Claim what the ledger has approved for a study's workers and ask for a job that pays it; None where nothing is.
 
-    One order of a platform's account is under way at a time, since bonuses must not be paid side by side there.
+    One order of a platform's account is under way at a time, since bonuses must not be paid side by side there; also
+    where several tasks have the same account.
     """
     study = studies.owned_study(session, owner, task_id, study_id, change=True)
     if not studies.provider_of(study).credential_fields:
         raise errors.Conflict(_("This panel is paid by hand: pay there, then mark the payments as paid."))
-    siblings = select(Study.id).where(Study.task_id == task_id, Study.provider == study.provider)
+    credentials = session.scalars(queries.credentials(task_id, study.provider)).first()
+    tasks = {task_id, *(session.scalars(queries.tasks_of_account(credentials)) if credentials else ())}
+    siblings = select(Study.id).where(Study.task_id.in_(tasks), Study.provider == study.provider)
     for locked in session.scalars(siblings.order_by(Study.id).with_for_update()):
         if session.scalar(
             select(BonusOrder.id).where(BonusOrder.study_id == locked, BonusOrder.state.in_(OPEN_STATES))

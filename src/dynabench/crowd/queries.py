@@ -55,6 +55,12 @@ def credentials(task_id: str, provider: str) -> Select[CrowdCredentials]:
     return select(CrowdCredentials).where(*own, CrowdCredentials.removed_at.is_(None)).order_by(CrowdCredentials.id)
 
 
+def tasks_of_account(credentials: CrowdCredentials) -> Select[str]:
+    """Select the tasks to which owners have connected the same account at a platform."""
+    same = (CrowdCredentials.provider == credentials.provider, CrowdCredentials.name == credentials.name)
+    return select(CrowdCredentials.task_id).where(*same, CrowdCredentials.removed_at.is_(None))
+
+
 def consent_text(id: int) -> Select[ConsentText]:
     """Select one version of a consent text."""
     return select(ConsentText).where(ConsentText.id == id)

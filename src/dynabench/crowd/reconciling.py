@@ -107,8 +107,9 @@ def take_events(session: Session, task_id: str, provider: str, events: Sequence[
 
 def _compare(session: Session, key: bytes, study_id: int, submissions: Sequence[WorkSubmission]) -> Differences:
     study = session.get_one(Study, study_id, with_for_update=True)
-    parts = {part.external_session: part for part in session.scalars(_parts(study_id))}
-    by_worker = {entry.worker_id(key, part): part for part in parts.values()}
+    everybody = session.scalars(_parts(study_id)).all()
+    parts = {part.external_session: part for part in everybody if part.external_session}
+    by_worker = {entry.worker_id(key, part): part for part in everybody if not part.external_session}
     changed, unknown, at = 0, 0, now()
     for submission in submissions:
         part = parts.get(submission.session) or by_worker.get(submission.worker)

@@ -42,12 +42,13 @@ SELECT e.id, e.author_id, s.retracted OR s.hidden OR {withheld} AND NOT {all}, e
   CASE WHEN e.made_from IS NULL THEN NULL ELSE (SELECT {quote:o.uid} FROM examples o JOIN standings t
     ON t.example_id = o.id WHERE o.id = e.made_from AND {named}) END,
   e.edit_distance, e.attempt, e.seconds, e.latency_ms, {moment:e.at}, s.verdict,
-  EXISTS (SELECT 1 FROM inspirations i WHERE i.handout_id = e.handout_id AND i.at <= e.at)
+  EXISTS (SELECT 1 FROM inspirations i WHERE i.handout_id = e.handout_id AND i.at <= e.at),
+  EXISTS (SELECT 1 FROM writing_facts w WHERE w.example_id = e.id AND w.model_written)
 FROM examples e JOIN standings s ON s.example_id = e.id
 JOIN handouts h ON h.id = e.handout_id
 WHERE e.round_id = :round AND e.id > :after ORDER BY e.id LIMIT :size
 """.replace("{named}", _NAMED).replace("{withheld}", withheld_in_sql("s"))
-"""One page of a round: a range of the index of rounds, then a probe of two primary keys each.
+"""One page of a round: a range of the index of rounds, then a probe of three primary keys each.
 
 The text that an example began with goes where its origin does, and where that does which its author was handed.
 """
@@ -204,7 +205,7 @@ class _Reader:
         self.people = _TextCache(self._names)
         self.contexts = _TextCache(lambda ids: self._among(CONTEXTS, ids))
         self.texts: dict[tuple[str, bool], str] = {}
-        self.conditions: dict[tuple[str, str, bool], str] = {}
+        self.conditions: dict[tuple[str, str, bool, bool], str] = {}
 
     def round(self, round_: Round) -> Iterator[list[Record]]:
         """The round's examples. PostgreSQL looks for the next page while this one is put together."""
@@ -290,7 +291,8 @@ class _Reader:
 
     def _record(self, round_: Round, row: tuple[Any, ...], parts: "_PageParts", validations: dict[int, str]) -> Record:
         (key, author, _, version, context, start, arm, uid, initial, goal, written, answer, fooled, source, origin,
-         distance, attempt, seconds, latency, at, verdict, inspired) = row  # fmt: skip
+         distance, attempt, seconds, latency, at, verdict, inspired,
+         declared) = row  # fmt: skip
         return (
             uid,
             self.task,
@@ -304,7 +306,7 @@ class _Reader:
             NULL if fooled is None else "true" if fooled else "false",
             f'"{parts.people[author]}"',
             f'"{source}"',
-            self.conditions.get((start, arm, bool(inspired))) or self._condition(round_, start, arm, bool(inspired)),
+            self._condition(round_, start, arm, bool(inspired), bool(declared)),
             origin or NULL,
             NULL if distance is None else distance,
             attempt,
@@ -319,8 +321,10 @@ class _Reader:
             parts.programs.get(key, NULL),
         )
 
-    def _condition(self, round_: Round, start: str, arm: str, inspired: bool) -> str:
+    def _condition(self, round_: Round, start: str, arm: str, inspired: bool, declared: bool) -> str:
         """Return the condition of an arm's examples as JSON; its targets are the models that the arm asks."""
+        if text := self.conditions.get((start, arm, inspired, declared)):
+            return text
         drawn: dict[str, Any] = next((candidate for candidate in round_.arms if candidate["name"] == arm), {})
         targets = [{"model": model, "version": version} for model, version in plan.targets_of_arm(round_, arm)]
         document = {
@@ -331,8 +335,9 @@ class _Reader:
             "targets": targets,
             "assistant": drawn.get("assistant", False),
             "inspired": inspired,
+            "model_written": declared,
         }
-        self.conditions[start, arm, inspired] = text = orjson.dumps(document).decode()
+        self.conditions[start, arm, inspired, declared] = text = orjson.dumps(document).decode()
         return text
 
     def _number(self, version_id: int) -> None:

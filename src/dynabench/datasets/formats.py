@@ -102,7 +102,7 @@ def drop_nulls(value: Any) -> Any:
 
 
 PLACE = {name: number for number, name in enumerate(COLUMNS)}
-CONDITION = ("start", "arm", "share", "ensemble", "targets", "assistant", "inspired")
+CONDITION = ("start", "arm", "share", "ensemble", "targets", "assistant", "inspired", "model_written")
 EXACT = "exact"  # the column of the whole row as JSON, where the other columns cannot hold it
 
 
@@ -174,7 +174,7 @@ class CsvSheet:
         share = "" if values["share"] is None else str(values["share"])
         targets = quote_cell(orjson.dumps(values["targets"]).decode())
         cells = [values["start"], self._name(values["arm"]), share, values["ensemble"], targets]
-        cells += ["true" if values[name] else "false" for name in ("assistant", "inspired")]
+        cells += ["true" if values[name] else "false" for name in ("assistant", "inspired", "model_written")]
         self.conditions[text] = cells
         return cells
 

@@ -60,7 +60,7 @@ def export_schema(scope: ExportScope) -> pa.Schema:
     ])  # fmt: skip
     condition = pa.struct([
         ("start", text), ("arm", text), ("share", pa.float64()), ("ensemble", text), ("targets", pa.list_(target)),
-        ("assistant", pa.bool_()), ("inspired", pa.bool_()),
+        ("assistant", pa.bool_()), ("inspired", pa.bool_()), ("model_written", pa.bool_()),
     ])  # fmt: skip
     assistance = pa.struct([
         ("shown", pa.int32()), ("outcome", text), ("distance", pa.int32()), ("provider", text), ("model", text),

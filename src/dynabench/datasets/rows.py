@@ -95,7 +95,8 @@ class ConditionPart(ExamplePart):
     """The condition under which the example was written.
 
     `targets` is empty if no model was asked. `share` is the arm's weight in the draw. `inspired` is true where the
-    author opened examples of others for the context before writing; imports leave it out.
+    author opened examples of others for the context before writing, `model_written` where they
+    declared that a language model wrote a part; imports leave both out.
     """
 
     start: Annotated[str, Field(max_length=10)] = "blank"
@@ -105,6 +106,7 @@ class ConditionPart(ExamplePart):
     targets: list[TargetPart] = Field([])
     assistant: bool = False
     inspired: bool = False
+    model_written: bool = False
 
 
 class PredictionPart(TargetPart):

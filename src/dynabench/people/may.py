@@ -42,6 +42,7 @@ class Action(StrEnum):
     JOIN_INVITED_TASK = auto()
     JOIN_EXPERT_ROUND = auto()
     JOIN_ANY_ROUND = auto()
+    SKIP_ONBOARDING = auto()
     # Looking after what people write
     LEARN_OF_EXAMPLE = auto()
     HIDE_EXAMPLE = auto()
@@ -144,6 +145,7 @@ RULES: dict[Action, AccessRule] = {
         _EXPERT, _("This round is for experts only. Ask an owner of the task for the expert role.")
     ),
     Action.JOIN_ANY_ROUND: OWNERS,
+    Action.SKIP_ONBOARDING: AccessRule(_EXPERT),
     # Looking after what people write
     Action.LEARN_OF_EXAMPLE: AccessRule(_ROLE),
     Action.HIDE_EXAMPLE: AccessRule(

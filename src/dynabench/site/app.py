@@ -26,6 +26,7 @@ from dynabench.crowd.pages import load_bar
 from dynabench.kit import heartbeat, jobs, security
 from dynabench.kit.db import Database
 from dynabench.kit.settings import Settings, get_settings
+from dynabench.onboarding import pages as onboarding_pages
 from dynabench.pay.pages import load_pay_line
 from dynabench.people.accounts import auth
 from dynabench.people.notices import events
@@ -44,6 +45,7 @@ FEATURES = (
     "people.accounts.oidc",
     "people.notices",
     "rounds",
+    "onboarding",
     "collection",
     "validation",
     "quality",
@@ -87,7 +89,7 @@ PARTS = (
     "recovery_pages",
     "settings_pages",
 )
-ANNOUNCED = (collection_pages.router, validation_pages.router)
+ANNOUNCED = (collection_pages.router, validation_pages.router, onboarding_pages.router)
 """Pages that show what the owners of a task announce, and how far a worker has come."""
 FIRST = "dynabench.collection.api"
 """Routes are tried one after the other, and examples are what comes most."""
@@ -128,6 +130,10 @@ DOCUMENTS = {
 TAGS = [
     {"name": "accounts", "description": "Your account and API tokens."},
     {"name": "admin", "description": "Health, accounts and jobs, for administrators."},
+    {
+        "name": "onboarding",
+        "description": "What a task asks of people before they write or check: reading, practice, a quiz.",
+    },
     {"name": "notices", "description": "How you are told of things: pages, mail, webhooks."},
     {"name": "webhooks", "description": "What webhooks get, signed as Standard Webhooks says."},
     {"name": "rounds", "description": "Tasks, rounds, contexts and figures."},

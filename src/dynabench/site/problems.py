@@ -92,6 +92,8 @@ async def respond(request: Request, problem: Problem, headers: Mapping[str, str]
         return document(problem, more)
     if isinstance(problem, Unauthenticated):
         return _to_login(request)
+    if "onboarding" in problem.extra:
+        return _to_page(request, str(problem.extra["onboarding"]))
     if problem.status < 500 and getattr(request.state, "viewer", None) is None:
         await identify(request)  # the page's header shows who is logged in, also where no route asked
     nearest: list[SearchHit] = []
@@ -138,8 +140,14 @@ def _to_login(request: Request) -> Response:
         here = _path_of(str(request.url))
     else:
         here = _path_of(request.headers.get("referer", "/"))
-    address = f"{request.app.url_path_for('login')}?next={quote(here)}"
-    return Response(status_code=401, headers={"HX-Redirect": address}) if fragment else RedirectResponse(address, 303)
+    return _to_page(request, f"{request.app.url_path_for('login')}?next={quote(here)}", status=401)
+
+
+def _to_page(request: Request, address: str, status: int = 403) -> Response:
+    """Return a redirect, which htmx follows as well; `status` is what htmx gets."""
+    if request.headers.get("hx-request") == "true":
+        return Response(status_code=status, headers={"HX-Redirect": address})
+    return RedirectResponse(address, 303)
 
 
 def _path_of(address: str) -> str:

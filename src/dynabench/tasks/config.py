@@ -15,6 +15,7 @@ from dynabench.tasks.conditions import ConditionFacts, any_condition_holds
 from dynabench.tasks.fields import AnyField, Chat, Choice, Drawing, Field, Image, MediaField, Text, Values, innermost
 from dynabench.tasks.fields.base import clean_group, read_group_form
 from dynabench.tasks.fields.hidden import Hidden
+from dynabench.tasks.onboarding import Onboarding
 from dynabench.tasks.rules import AnyRule, Differs
 from dynabench.tasks.rules.base import require_answers
 from dynabench.tasks.section import Line, Markdown, Section, Setting
@@ -53,6 +54,7 @@ class TaskConfig(Section):
     content_warning: Markdown = Setting("", description="Shown before anything of the task is.")
     terms: Markdown = Setting("", description="What people agree to beyond the platform's own terms.")
     instructions: Instructions = Instructions()
+    onboarding: Onboarding | None = Setting(None, description="What people go through before they write or check.")
     context: list[AnyField] = Setting([], max_length=20, description="What the annotator is given.")
     input: list[AnyField] = Setting(min_length=1, max_length=20, description="What the annotator writes.")
     answer: list[AnyField] = Setting(min_length=1, max_length=10, description="What models return and people claim.")
@@ -338,7 +340,9 @@ class TaskConfig(Section):
     def public(self) -> dict[str, Any]:
         """Return the task as the API shows it: texts, fields with their options, and the rules."""
         described = self.model_dump(
-            mode="json", by_alias=True, exclude={"link": True, "assistant": {"model"}, "validation": {"controls"}}
+            mode="json",
+            by_alias=True,
+            exclude={"link": True, "assistant": {"model"}, "onboarding": True, "validation": {"controls"}},
         )
         for group in ("context", "input", "answer", "ask"):
             described[group] = [field.public() for field in self.fields(group)]

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from dynabench.kit.language import _
-from dynabench.tasks import conditions, sections
+from dynabench.tasks import conditions, onboarding, sections
 from dynabench.tasks.fields import (
     Chat,
     Choice,
@@ -92,6 +92,7 @@ def check_references(config: "TaskConfig") -> None:
         sections.harm_problems(config),
         sections.assistant_problems(config),
         _drawings(config),
+        onboarding.onboarding_problems(config),
     ):
         for path, message in problem:
             problems.setdefault(path, message)

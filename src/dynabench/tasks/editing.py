@@ -19,7 +19,8 @@ from dynabench.tasks.reading import Path
 FLOW_WIDTH = 100
 """The longest list or mapping that is written on one line."""
 KEY_ORDER = (
-    *("id", "name", "description", "content_warning", "terms", "instructions", "context", "input", "answer", "link"),
+    *("id", "name", "description", "content_warning", "terms", "instructions", "onboarding"),
+    *("context", "input", "answer", "link"),
     *("start", "perturb", "annotators", "output", "fooled", "ask", "validate", "contexts", "metrics", "submissions"),
     *("training", "harms", "data", "near_duplicates", "assistant", "release"),
 )
@@ -57,6 +58,12 @@ def apply_edit(text: str, edit: ConfigEdit) -> EditedConfig:
         pass
     dumped = yaml.safe_dump(expected, sort_keys=False, allow_unicode=True, width=FLOW_WIDTH, default_flow_style=None)
     return EditedConfig(dumped, rewritten=True)
+
+
+def without_onboarding(text: str) -> str:
+    """Return the text of a config for everybody: without the onboarding, which holds the right answers of the quiz."""
+    values, _places = reading.read_config(text)
+    return apply_edit(text, ConfigEdit("set", ("onboarding",))).text if "onboarding" in values else text
 
 
 def value_at(values: Any, path: Path) -> Any:

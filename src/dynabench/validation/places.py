@@ -16,6 +16,8 @@ from dynabench.collection.tables import Standing
 from dynabench.kit import errors
 from dynabench.kit.db import now
 from dynabench.kit.language import _
+from dynabench.onboarding import admission
+from dynabench.onboarding.tables import OnboardingActivity
 from dynabench.people import may
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds import people
@@ -121,8 +123,9 @@ def _offered(session: Session, person: Person, task_id: str) -> list[_Offered]:
     if not rows or rows[0].shown_version is None:
         people.require_seat(session, person, task_id, checking=True)  # says what there is not
         return []
-    annotators = rounds.config_of(session, rows[0].shown_version).annotators
-    may.require_admission(annotators, person, rows[0].role, rows[0].banned, checking=True)
+    shown_config = rounds.config_of(session, rows[0].shown_version)
+    may.require_admission(shown_config.annotators, person, rows[0].role, rows[0].banned, checking=True)
+    admission.require_qualified(session, person, shown_config, OnboardingActivity.CHECK)
     if rows[0].paused:
         raise consequences.CheckingPaused
     open_rows = [row for row in rows if row.id is not None]

@@ -13,6 +13,8 @@ from dynabench.kit import errors
 from dynabench.kit.db import now
 from dynabench.kit.language import _
 from dynabench.media import service as media
+from dynabench.onboarding import admission
+from dynabench.onboarding.tables import OnboardingActivity
 from dynabench.people import disclosure, may
 from dynabench.people.accounts.tables import Person
 from dynabench.people.contributions import note_person
@@ -317,7 +319,9 @@ def _admit(session: Session, person: Person, case: _Case, as_owner: bool) -> Non
         reason = "it fooled no model" if case.standing.fooled is False else "its author has yet to judge the answer"
         raise errors.Conflict(_("This example needs no votes: %(reason)s.", reason=reason))
     if has_place:
-        return
+        return  # it was given to a qualified person
+    config = rounds.task_config(session, case.round.task_id)
+    admission.require_qualified(session, person, config, OnboardingActivity.CHECK, begun=True)
     if places.free_places(session, case.config, person.id, case.example.id, places.ballots(case.votes)) < 1:
         raise errors.Conflict(_("Other validators are checking this example. Ask for the next one."))
 

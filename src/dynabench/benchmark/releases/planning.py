@@ -32,6 +32,7 @@ from dynabench.kit.settings import Settings
 from dynabench.rounds import queries, service
 from dynabench.rounds.tables import DemoMark, Round, RoundState
 from dynabench.tasks import TaskConfig
+from dynabench.tasks.editing import without_onboarding
 from dynabench.tasks.fields import Choice
 from dynabench.tasks.sections import ReleaseSettings as Rules
 
@@ -87,7 +88,8 @@ def load_subject(session: Session, settings: Settings, task: str, number: int) -
     export_scope = scopes.export_scope(session, None, task, number)
     export_scope = replace(export_scope, key=pseudonym_key(settings, task, number), whole=True, public=True)
     return ReleaseSubject(
-        task, number, round_.id, round_.state, version.number, format_moment(version.created_at), version.source,
+        task, number, round_.id, round_.state, version.number, format_moment(version.created_at),
+        without_onboarding(version.source),
         service.config_of(session, round_.version_id), export_scope,
         format_moment(round_.opened_at or round_.created_at),
         format_moment(round_.closed_at or round_.created_at), round_,

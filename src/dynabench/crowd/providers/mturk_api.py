@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any
 
 from dynabench.crowd.provider import CrowdAccount
+from dynabench.kit.distributions import PLATFORM, install_command
 from dynabench.kit.errors import Conflict, Unavailable
 from dynabench.kit.language import _
 
@@ -37,7 +38,10 @@ def service_model() -> Any:
         from botocore.model import ServiceModel
     except ImportError:
         raise Conflict(
-            _("Mechanical Turk needs the package botocore on this site: its operator installs the extra “mturk”.")
+            _(
+                "Mechanical Turk needs botocore on this site. Its operator installs it: %(command)s",
+                command=install_command(PLATFORM, "mturk"),
+            )
         ) from None
     return ServiceModel(Loader().load_service_model("mturk", "service-2"), "mturk")
 

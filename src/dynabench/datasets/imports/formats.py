@@ -76,6 +76,7 @@ def _from_cells(values: dict[str, Any]) -> dict[str, Any]:
         "targets": orjson.loads(values["condition.targets"]),
         "assistant": values.get("condition.assistant") == "true",
         "inspired": values.get("condition.inspired") == "true",
+        "model_written": values.get("condition.model_written") == "true",
     }
     document |= {name: orjson.loads(values[name]) for name in JSON_CELLS if values.get(name)}
     document |= {name: orjson.loads(values[name]) for name in NUMBERS if values.get(name)}

@@ -58,6 +58,7 @@ def metadata() -> MetaData:
     import dynabench.insight.data_measurements.tables
     import dynabench.kit.jobs
     import dynabench.media.tables
+    import dynabench.onboarding.tables
     import dynabench.pay.tables
     import dynabench.people.accounts.tables
     import dynabench.people.contributions

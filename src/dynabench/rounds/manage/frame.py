@@ -77,6 +77,7 @@ RAIL = (
             ("people", _("People"), True),
             ("validators", _("Validators"), True),
             ("quality", _("Annotator quality"), True),
+            ("onboarding", _("Onboarding"), True),
             ("controls", _("Control items"), False),
             ("signals", _("Signals"), True),
         ),

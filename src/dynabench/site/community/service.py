@@ -24,6 +24,7 @@ from dynabench.communities.credits import service as credits
 from dynabench.communities.teams import service as teams
 from dynabench.datasets import library
 from dynabench.kit.settings import Settings
+from dynabench.onboarding import service as onboarding
 from dynabench.people.accounts import service as accounts
 from dynabench.people.accounts.tables import Person
 from dynabench.people.notices import service as notices
@@ -67,6 +68,7 @@ def delete_own_account(session: Session, settings: Settings, person_id: int, *, 
     for statement in notes.forget(person_id):
         session.execute(statement)
     appeals.forget_person(session, person_id)
+    onboarding.forget_person(session, person_id)
     controls.forget_person(session, person_id)
     signals.forget_person(session, person_id)
     notices.forget_person(session, person_id)
