@@ -52,6 +52,7 @@ ON_BOTH = (
     "validation/test_exclusion.py::test_all_counts",
     "validation/test_exclusion.py::test_the_median",
     "validation/test_exclusion.py::test_votes_and_decisions",
+    "console/test_signal_kinds.py",
     "validation/test_folding.py",
     "validation/test_places.py::test_a_place_that_ran_out",
     "validation/test_places.py::test_no_more_places",

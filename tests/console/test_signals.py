@@ -17,6 +17,7 @@ def test_a_moderator_checks_a_signal_and_takes_the_check_back(owner, moderator, 
     html = page.get(f"{HERE}?kind=copy").text
     assert "Another person sent the same text before" in html
     assert "resembles example" in html
+    assert html.count(TEXT) == 2
     assert "False alarms" in html
     assert "Another person" not in page.get(f"{HERE}?kind=device").text
     items = owner.get("/api/v1/tasks/nli/signals?kind=copy").json()["items"]

@@ -19,7 +19,7 @@ from dynabench.kit.schemas import StrictModel
 DAYS = 90
 """Days for which a device's cookie and digest are kept."""
 MOST_CHARACTERS = 1_000_000
-UNCHECKED = text("checked_at IS NULL")
+UNCHECKED, WITH_DEVICE = text("checked_at IS NULL"), text("device IS NOT NULL")
 
 
 class WritingIn(StrictModel):
@@ -56,6 +56,7 @@ class WritingFacts(Base):
             "ix_writing_facts_unchecked", "task_id", "example_id", postgresql_where=UNCHECKED, sqlite_where=UNCHECKED
         ),
         Index("ix_writing_facts_device", "task_id", "device"),
+        Index("ix_writing_facts_device_age", "at", postgresql_where=WITH_DEVICE, sqlite_where=WITH_DEVICE),
     )
 
 

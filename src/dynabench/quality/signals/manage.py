@@ -1,5 +1,6 @@
 """The console's page of signals: a list with filters, the check of each signal, and the measured error rates."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
@@ -7,6 +8,7 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from dynabench.collection.overview import started
+from dynabench.collection.tables import Example
 from dynabench.kit import errors
 from dynabench.kit.api import Db, csv_response
 from dynabench.kit.forms import Text, redirect
@@ -53,7 +55,8 @@ async def _page(
         rows = service.list_signals(session, person, task, filters, before, PAGE_SIZE + 1)
         return {
             "rows": rows[:PAGE_SIZE],
-            "texts": {row.signal.id: _text(session, row) for row in rows[:PAGE_SIZE]},
+            "texts": {row.signal.id: _text(session, row.example) for row in rows[:PAGE_SIZE]},
+            "other_texts": _other_texts(session, rows[:PAGE_SIZE]),
             "following": rows[PAGE_SIZE - 1].signal.id if len(rows) > PAGE_SIZE else None,
             "totals": service.count_signals(session, person, task),
             "running": service.is_running(session, task),
@@ -68,8 +71,14 @@ async def _page(
     )
 
 
-def _text(session: Session, row: ShownSignal) -> str:
-    return computing.written_text(row.example, rounds.config_of(session, row.example.version_id))
+def _text(session: Session, example: Example) -> str:
+    return computing.written_text(example, rounds.config_of(session, example.version_id))
+
+
+def _other_texts(session: Session, rows: Sequence[ShownSignal]) -> dict[int, str]:
+    """Return the texts that copies and near-duplicates resemble, by signal: a probe of the primary key each."""
+    resembled = [(row.signal.id, row.signal.other_id) for row in rows if row.signal.other_id is not None]
+    return {id: _text(session, session.get_one(Example, other_id)) for id, other_id in resembled}
 
 
 @router.get("/tasks/{task}/manage/signals", name="manage_signals")

@@ -8,11 +8,13 @@ from sqlalchemy import Insert, Select, Update, func, insert, literal, select, up
 
 from dynabench.collection.near_duplicates import NearBand
 from dynabench.collection.tables import Example, Standing
-from dynabench.collection.writing_facts import UNCHECKED, WritingFacts
+from dynabench.collection.writing_facts import UNCHECKED, WITH_DEVICE, WritingFacts
 from dynabench.people.accounts.tables import Person
 from dynabench.quality.signals.tables import Signal, SignalJob
 from dynabench.rounds.tables import Context, Round
 
+MOST_ADDED = 50_000
+"""Earlier examples that are included at once."""
 SEEN, COMPARED = 400, 5
 """Entries of the index that are looked at for one text, and examples that it is compared with, the likeliest first."""
 
@@ -36,12 +38,14 @@ def tasks_with_unchecked_facts() -> Select[str]:
 
 
 def missing_facts(task_id: str) -> Insert:
-    """Facts, all unknown, for the examples of a task that have none: walks the task's examples."""
+    """Facts, all unknown, for the newest `MOST_ADDED` examples of a task that have none: walks the task's examples."""
     facts_exist = select(WritingFacts.example_id).where(WritingFacts.example_id == Example.id)
     rows = (
         select(Example.id, literal(task_id), Example.author_id, Example.at)
         .join(Round, Round.id == Example.round_id)
         .where(Round.task_id == task_id, ~facts_exist.exists())
+        .order_by(Example.id.desc())
+        .limit(MOST_ADDED)
     )
     return insert(WritingFacts).from_select(["example_id", "task_id", "person_id", "at"], rows)
 
@@ -115,5 +119,5 @@ def running_jobs() -> Select[str | None, str]:
 
 
 def forget_devices(before: datetime) -> Update:
-    """Remove the digests of devices that are older than they are kept for: walks the facts that have one."""
-    return update(WritingFacts).where(WritingFacts.device.is_not(None), WritingFacts.at < before).values(device=None)
+    """Remove the digests of devices that are older than they are kept for: a partial index range."""
+    return update(WritingFacts).where(WITH_DEVICE, WritingFacts.at < before).values(device=None)

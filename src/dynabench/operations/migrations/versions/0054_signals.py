@@ -12,7 +12,7 @@ depends_on = None
 TIME = sa.DateTime(timezone=True)
 KEY = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 JSON = sa.JSON().with_variant(postgresql.JSONB(), "postgresql")
-UNCHECKED = sa.text("checked_at IS NULL")
+UNCHECKED, WITH_DEVICE = sa.text("checked_at IS NULL"), sa.text("device IS NOT NULL")
 
 
 def upgrade() -> None:
@@ -34,6 +34,9 @@ def upgrade() -> None:
     )
     op.create_index("ix_writing_facts_person_id", "writing_facts", ["person_id"])
     op.create_index("ix_writing_facts_device", "writing_facts", ["task_id", "device"])
+    op.create_index(
+        "ix_writing_facts_device_age", "writing_facts", ["at"], postgresql_where=WITH_DEVICE, sqlite_where=WITH_DEVICE
+    )
     op.create_index(
         "ix_writing_facts_unchecked",
         "writing_facts",
