@@ -3,12 +3,16 @@
 import html
 import re
 import time
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx2
 import pytest
 from playwright.sync_api import Page, expect
+from sqlalchemy import func
+from sqlalchemy.orm import Session
 
 from dynabench.crowd.tables import Participation
 from dynabench.kit.db import Database
@@ -16,11 +20,28 @@ from dynabench.kit.settings import Settings
 from dynabench.pay import ledger
 from dynabench.pay.money import Money
 from dynabench.pay.tables import Payment, PaymentKind, PaymentState
+from dynabench.rounds.tables import Round, RoundState, TaskVersion
 from tests.browser.test_looks import looks_well
 from tests.crowd.prolific_server import TOKEN
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 MANAGE = "/tasks/sentiment/manage"
+QUIZ = """
+onboarding:
+  activities: [write]
+  questions:
+    - name: label
+      question: Who decides which label is right?
+      options: [right people, the model]
+      right: right people
+    - name: plain
+      question: May a text be nonsense?
+      options: ["yes", "right, it may not"]
+      right: "right, it may not"
+  drawn: 2
+  pass_mark: 2
+  attempts: 1
+"""
 TEXT = "The queue was long, number {n}, and I would stand in it again."
 
 
@@ -55,6 +76,33 @@ class WrittenSteps:
         ]
 
 
+@contextmanager
+def asking_a_quiz(database: Database, task: str) -> Iterator[None]:
+    """Let the open round of a task ask for a quiz while the block runs."""
+
+    def change(session: Session) -> tuple[int, int]:
+        current = session.query(Round).filter_by(task_id=task, state=RoundState.OPEN).one()
+        before, newest = (
+            current.version_id,
+            session.query(func.max(TaskVersion.number)).filter_by(task_id=task).scalar(),
+        )
+        text = session.get_one(TaskVersion, before).source + QUIZ
+        version = TaskVersion(task_id=task, number=newest + 1, source=text)
+        session.add(version)
+        session.flush()
+        current.version_id = version.id
+        return current.id, before
+
+    def restore(session: Session) -> None:
+        session.get_one(Round, round_id).version_id = before
+
+    round_id, before = database.write(change)
+    try:
+        yield
+    finally:
+        database.write(restore)
+
+
 class Visit:
     """A worker's visit without scripts: cookies, and forms with the token of their page."""
 
@@ -71,6 +119,17 @@ class Visit:
         answer = self.http.post(path, data=fields | {"csrf": token})
         self.page = answer.text
         return answer
+
+    def take_quiz(self, passing: bool) -> None:
+        """Go through the onboarding; a worker who does not pass it has no other attempt."""
+        way = "/tasks/sentiment/onboarding/write"
+        self.page = self.http.get("/tasks/sentiment/create").text
+        self.post(f"{way}/read", part="instructions")
+        self.post(f"{way}/quiz")
+        while question := re.search(rf'action="({way}/quiz/[0-9]+/[0-9]+)"', self.page):
+            options = re.findall(r'name="option" value="([^"]*)"', self.page)
+            self.post(question[1], option=next(text for text in options if text.startswith("right") is passing))
+            self.page = self.http.get(way).text
 
     def write(self, number: int) -> None:
         self.page = self.http.get("/tasks/sentiment/create").text
@@ -124,6 +183,17 @@ def test_twenty_workers_are_recruited_and_paid(site, guest, admin, prolific):
     study = next(iter(prolific.books.studies))
     entry = re.search(r"(/studies/[\w-]+)\?", prolific.books.studies[study]["external_study_url"])[1]
 
+    database = Database(Settings(home=site.home).url)
+    with asking_a_quiz(database, "sentiment"):
+        sessions = workers_come(site, guest, prolific, steps, study, entry)
+    pay_workers(page, admin, prolific, database, steps, address, sessions)
+    database.close()
+    assert len(steps.labels) == 10
+    assert steps.lacking() == []
+
+
+def workers_come(site, guest, prolific, steps, study, entry) -> dict[str, str]:
+    """Let twenty workers take part, the first in a browser; returns what became of each, the first one foremost."""
     ada = guest()
     first = prolific.reserve(study)
     ada.page.goto(f"{entry}?{'&'.join(f'{name}={value}' for name, value in first.items())}")
@@ -133,6 +203,15 @@ def test_twenty_workers_are_recruited_and_paid(site, guest, admin, prolific):
     expect(ada.page).to_have_url(re.compile(rf"{entry}$"))
     looks_well(ada.page)
     steps.read(7, ada.page)
+    ada.page.get_by_role("link", name="Write examples").click()
+    ada.page.get_by_role("button", name="I have read this, go on").click()
+    looks_well(ada.page)
+    ada.page.get_by_role("button", name="Begin the quiz").click()
+    for _ in range(2):
+        ada.page.get_by_role("radio", name=re.compile("^right")).check(force=True)
+        ada.page.get_by_role("button", name="Answer").click()
+        looks_well(ada.page)
+        ada.page.get_by_role("link", name=re.compile("Next question|Go on")).click()
     ada.page.get_by_role("link", name="Write examples").click()
     ada.page.get_by_label("Statement").fill(TEXT.format(n=0))
     ada.page.get_by_role("radio").first.check(force=True)
@@ -149,26 +228,44 @@ def test_twenty_workers_are_recruited_and_paid(site, guest, admin, prolific):
     for worker in range(1, 20):
         parameters = prolific.reserve(study)
         visit = Visit(site.base, entry, parameters)
-        fate = "declined" if worker % 7 == 0 else "early" if worker % 6 == 0 else "finished"
+        fate = (
+            "declined"
+            if worker % 7 == 0
+            else "early"
+            if worker % 6 == 0
+            else "failed"
+            if worker % 5 == 0
+            else "finished"
+        )
         if fate == "declined":
             visit.post(f"{entry}/decline")
         else:
             visit.post(f"{entry}/consent", consent=re.search(r'name="consent" value="(\d+)"', visit.page)[1])
+            if fate != "early":
+                visit.take_quiz(passing=fate == "finished")
             if fate == "finished":
                 visit.write(worker)
-                visit.page = visit.http.get(entry).text
-            visit.post(f"{entry}/finish", early="" if fate == "finished" else "yes")
+            visit.page = visit.http.get(entry).text
+            if fate != "failed":
+                visit.post(f"{entry}/finish", early="" if fate == "finished" else "yes")
         code = re.search(r"complete\?cc=([A-Z2-9]+)", visit.page)[1]
         state = prolific.complete(parameters["SESSION_ID"], code)
-        assert state == ("RETURNED" if fate == "declined" else "AWAITING REVIEW")
+        assert state == ("RETURNED" if fate in ("declined", "failed") else "AWAITING REVIEW")
         sessions[parameters["SESSION_ID"]] = fate
         visit.close()
+    assert Counter(sessions.values()) == {"finished": 12, "early": 3, "failed": 3, "declined": 2}
+    return sessions
 
-    database = Database(Settings(home=site.home).url)
+
+def pay_workers(page, admin, prolific, database, steps, address, sessions) -> None:
+    """Decide about all workers and pay two bonuses; the ledger then equals the platform's books."""
+    first = next(iter(sessions))
     study_id = int(address.rpartition("/")[2])
     rows = list(admin.pages(f"/tasks/sentiment/studies/{study_id}/participants"))
     assert sorted(row["outcome"] for row in rows if row["outcome"]) == sorted(
-        {"finished": "completed", "early": "manual_review"}[fate] for fate in sessions.values() if fate != "declined"
+        {"finished": "completed", "early": "manual_review"}[fate]
+        for fate in sessions.values()
+        if fate in ("finished", "early")
     )
     page.goto(address)
     for step in (8, 9):
@@ -180,12 +277,12 @@ def test_twenty_workers_are_recruited_and_paid(site, guest, admin, prolific):
             admin.request(
                 "POST", f"/tasks/sentiment/studies/{study_id}/participants/{row['id']}/decision", json=decision
             )
-    states = {"finished": "APPROVED", "early": "REJECTED", "declined": "RETURNED"}
+    states = {"finished": "APPROVED", "early": "REJECTED", "declined": "RETURNED", "failed": "RETURNED"}
     expected = {session: states[fate] for session, fate in sessions.items()}
     wait_until(lambda: {name: row["status"] for name, row in prolific.books.submissions.items()} == expected, 120)
 
     def reward(session):
-        part = session.query(Participation).filter_by(external_session=first["SESSION_ID"]).one()
+        part = session.query(Participation).filter_by(external_session=first).one()
         round_id = session.query(Payment).filter_by(person_id=part.person_id).first().round_id
         for pence, key in ((40, "journey-a"), (35, "journey-b")):
             payment = ledger.book(
@@ -198,7 +295,7 @@ def test_twenty_workers_are_recruited_and_paid(site, guest, admin, prolific):
     page.goto(address)
     steps.read(10, page)
     page.get_by_role("button", name="Pay approved payments").click()
-    wait_until(lambda: prolific.books.paid(first["SESSION_ID"]) == 75, 120)
+    wait_until(lambda: prolific.books.paid(first) == 75, 120)
 
     def paid(session):
         return sum(row.amount for row in session.query(Payment).filter_by(state=PaymentState.PAID))
@@ -209,6 +306,3 @@ def test_twenty_workers_are_recruited_and_paid(site, guest, admin, prolific):
     assert prolific.books.calls["POST /bulk-bonus-payments/:id/pay/"] == 1
     page.goto(address)
     looks_well(page)
-    database.close()
-    assert len(steps.labels) == 10
-    assert steps.lacking() == []
