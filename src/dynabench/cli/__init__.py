@@ -40,6 +40,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "adversary": ("dynabench.cli.adversary:app", "Attack models with programs; perturb texts; write test suites."),
     "crowd": ("dynabench.cli.crowd:app", "Run studies on crowd platforms; list, approve and reject participants."),
     "pay": ("dynabench.cli.pay:app", "Show and set what a round pays, book earnings, export payments."),
+    "control": ("dynabench.cli.control:app", "Add and list control items; show validators' accuracy on them."),
     "cycle": ("dynabench.cli.cycle:app", "Run a turn of the cycle: release, train, promote, open the next round."),
     "train": ("dynabench.cli.train:app", "Train a model from a recipe, or on a mix of rounds and other data."),
     "plugin": ("dynabench.cli.plugin:app", "List plug-ins and what they add."),

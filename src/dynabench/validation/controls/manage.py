@@ -5,7 +5,6 @@ from typing import Annotated, Any, Literal
 from anyio import to_thread
 from fastapi import APIRouter, Query, Request
 from sqlalchemy.orm import Session
-from starlette.datastructures import FormData
 from starlette.responses import Response
 
 from dynabench.kit import errors
@@ -24,13 +23,16 @@ from dynabench.validation.controls import consequences, figures, items
 router = APIRouter()
 
 SECTION = "controls"
-SHOWN_ITEMS = 100
-"""Items on the page; the CSV file has all."""
+PAGE_SIZE = 25
+"""Items on a page; the CSV file has all."""
+SHOWN_ROWS = 100
+"""Validators on the page, those with the lowest share first, and decisions; the CSV file has all validators."""
 SHOWN_ERRORS = 20
 Done = Annotated[
     Literal["added", "retired", "restored", "ended", "paused", "none"] | None,
     Query(description="The form that was sent."),
 ]
+Start = Annotated[int, Query(ge=0, le=10_000_000)]
 Count = Annotated[int | None, Query(ge=0, le=1_000_000)]
 ITEM_COLUMNS = (
     *("id", "kind", "text", "right_vote", "example", "source", "added", "retired"),
@@ -47,40 +49,46 @@ VALIDATOR_COLUMNS = (
 )
 
 
-async def _page(request: Request, person: Person, task: str, status: int = 200, **values: Any) -> Response:
+async def _page(
+    request: Request, person: Person, task: str, status: int = 200, start: int = 0, **values: Any
+) -> Response:
     def read(session: Session) -> dict[str, Any]:
         listed = items.list_items(session, person, task)
         return {
-            "items": listed[:SHOWN_ITEMS],
+            "items": listed[start : start + PAGE_SIZE],
+            "next_start": start + PAGE_SIZE if len(listed) > start + PAGE_SIZE else None,
             "total": len(listed),
             "active": sum(not row.is_retired for row in listed),
-            "validators": figures.list_figures(session, person, task),
-            "decisions": consequences.list_decisions(session, person, task),
+            "validators": figures.list_figures(session, person, task)[:SHOWN_ROWS],
+            "decisions": consequences.list_decisions(session, person, task, SHOWN_ROWS),
             "settings": rounds.newest_config(session, task).validation.controls,
         }
 
     defaults: dict[str, Any] = {"errors": {}, "result": None, "problem": "", "done": None, "count": None}
-    page_values = defaults | await request.app.state.db.aread(read) | {"shown_errors": SHOWN_ERRORS} | values
+    page_values = (
+        defaults | await request.app.state.db.aread(read) | {"shown_errors": SHOWN_ERRORS, "start": start} | values
+    )
     return await frame.console_page(
         request, task, "validation/manage/controls.html", SECTION, status=status, **page_values
     )
 
 
 @router.get("/tasks/{task}/manage/controls", name="manage_controls")
-async def show(request: Request, task: str, owner: TaskOwner, done: Done = None, count: Count = None) -> Response:
+async def show(
+    request: Request, task: str, owner: TaskOwner, done: Done = None, count: Count = None, start: Start = 0
+) -> Response:
     """Items, answers and consequences."""
-    return await _page(request, owner, task, done=done, count=count)
+    return await _page(request, owner, task, start=start, done=done, count=count)
 
 
 @router.post("/tasks/{task}/manage/controls/files", name="add_control_file")
 async def add_file(request: Request, settings: AppSettings, db: Db, task: str, owner: TaskOwner) -> Response:
     """Add the rows of a file; the page names those that are left out."""
-    form: FormData = await request.form()
     path = None
     try:
-        path = await uploaded_files.store_form_file(settings, task, form)
-        name = uploaded_files.original_name(path)
-        result = await db.awrite(items.add_file, owner, task, path, name)
+        async with request.form() as form:
+            path = await uploaded_files.store_form_file(settings, task, form)
+        result = await db.awrite(items.add_file, owner, task, path, uploaded_files.original_name(path))
     except (errors.Invalid, errors.TooLarge) as problem:
         return await _page(request, owner, task, problem.status, errors=uploaded_files.upload_errors(problem))
     finally:
