@@ -187,6 +187,18 @@ def test_a_check_is_logged_undone_and_changes_nothing_else(database, owner, ada,
         database.read(service.list_signals, stranger, "nli", ALL)
 
 
+def test_signals_about_a_person_leave_with_the_account(database, owner, ada, bob):
+    play(ada, TEXT)
+    second = play(bob, TEXT)
+    slow_down(database)
+    assert compute(database)
+    database.write(lambda session: session.execute(update(WritingFacts).values(device="d" * 32)))
+    database.write(service.forget_person, bob.id)
+    assert database.read(lambda session: session.scalars(select(Signal)).all()) == []
+    facts = database.read(lambda session: session.get_one(WritingFacts, second))
+    assert (facts.device, facts.person_id) == (None, bob.id)
+
+
 def test_earlier_examples_are_included_on_request_and_one_job_runs_at_a_time(database, owner, ada, bob):
     play(ada, TEXT)
     second = play(bob, TEXT)

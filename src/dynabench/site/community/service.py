@@ -53,7 +53,8 @@ def withdraw_own_examples(
 def delete_own_account(session: Session, settings: Settings, person_id: int, *, withdraw_examples: bool) -> int:
     """Delete an account: identifying data is deleted, examples stay without a name or are withdrawn.
 
-    Roles, bans, notices, tokens, sessions and the links that the person made for others are deleted too. Models
+    Roles, bans, notices, tokens, sessions, signals, digests of devices and the links that the person made for others
+    are deleted too. Models
     that the person kept or submitted, datasets and boards stay without an owner; files and tokens of submissions,
     and conversations and drawn pictures that were not sent, are deleted. Returns the number of withdrawn
     examples; those of released rounds are public and stay.
