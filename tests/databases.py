@@ -48,6 +48,8 @@ ON_BOTH = (
     "pay/test_booking.py",
     "test_migrations.py",
     "test_old_database.py",
+    "validation/test_controls.py::test_people_in_two_windows",
+    "validation/test_controls.py::test_two_answers",
     "validation/test_concurrency.py",
     "validation/test_exclusion.py::test_all_counts",
     "validation/test_exclusion.py::test_the_median",

@@ -1,10 +1,13 @@
 """The owner's page of control items, and what validators, others and exports see of them."""
 
+import json
+
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from dynabench.rounds.tables import Task, TaskVersion
 from dynabench.validation.controls.tables import ControlAnswer, ControlDecision, ControlPlace
+from dynabench.validation.tables import Validation
 from tests.collection.conftest import draw, send, written
 
 HERE = "/tasks/nli/manage/controls"
@@ -93,6 +96,9 @@ def test_an_owner_adds_items_and_lifts_a_pause_that_the_validator_sees(owner, mo
     shown_in = owner.get("/api/v1/tasks/nli/export").text + bob.get("/api/v1/tasks/nli").text
     assert "certainly warm" not in shown_in
     assert "threshold" not in bob.get("/api/v1/tasks/nli").text
+    exported = owner.get("/api/v1/tasks/nli/export").text.splitlines()
+    votes = database.read(lambda session: len(session.scalars(select(Validation)).all()))
+    assert sum(len(json.loads(line)["validations"]) for line in exported) == votes - len(answered)
     item = owner.get("/api/v1/tasks/nli/controls").json()[0]
     assert (item["right"]["n"], item["votes"]["correct"]) == (1, 1)
     assert page.submit(f"{HERE}/items/{item['id']}", page="/settings", then="retire").status_code == 303

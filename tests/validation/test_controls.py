@@ -2,6 +2,7 @@
 
 import threading
 from collections import Counter
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -365,4 +366,33 @@ def test_blind_controls_are_judged_by_the_answer(database):
     world.answer(validator, item.example_id, "entailment")  # the claim of the gold item, neutral, is wrong
     assert [answer.is_right for answer in answers_of(database)] == [True]
     assert world.standing(item.example_id).blind == 0
+    assert world.projections() == world.rebuilt()
+
+
+def test_people_in_two_windows_at_once_leave_verdicts_and_answers_that_agree(database):
+    world = ControlWorld(database, "{gold: 0.2, repeat: 0.2, least: 3, below: review}", gold=30, votes=2, cap=3)
+    examples = [world.example(world.author) for _number in range(16)]
+    validators = [world.person() for _number in range(3)]
+    problems: list[BaseException] = []
+
+    def work(validator: Person) -> None:
+        try:
+            while item := world.next(validator):
+                is_gold = "is known." in item.input["hypothesis"]
+                with suppress(errors.Conflict):  # the other window was quicker
+                    world.vote(validator, item.example_id, "incorrect" if is_gold else "correct")
+        except BaseException as problem:
+            problems.append(problem)
+
+    threads = [threading.Thread(target=work, args=(validator,)) for validator in validators for _window in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert problems == []
+    assert {(world.standing(example).verdict, world.standing(example).votes) for example in examples} == {
+        ("correct", 2)
+    }
+    assert all(answer.is_right for answer in answers_of(database))
+    assert world.decisions() == []
     assert world.projections() == world.rebuilt()
