@@ -14,7 +14,7 @@ from dynabench.kit.api import After, Db, Limit, csv_response
 from dynabench.kit.schemas import Page
 from dynabench.people.accounts.auth import Member
 
-api = APIRouter(tags=["collection"])
+api = APIRouter()
 pages = APIRouter(include_in_schema=False)
 COLUMNS = ("example", "task", "typed", "pasted", "model_written", "device", "at")
 MOST_ROWS = 100_000

@@ -134,7 +134,7 @@ async def change_item(request: Request, db: Db, task: str, item: RowId, owner: T
     return redirect(request, "manage_controls", task=task, query={"done": done}, anchor="items-title")
 
 
-@router.post("/tasks/{task}/manage/controls/decisions/{decision}", name="change_control_decision")
+@router.post("/tasks/{task}/manage/controls/decisions/{decision}", name="decide_control")
 async def change_decision(
     request: Request, db: Db, task: str, decision: RowId, owner: TaskOwner, then: Text = ""
 ) -> Response:
