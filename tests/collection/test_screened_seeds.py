@@ -137,10 +137,11 @@ def test_the_ensemble_decides_as_in_the_live_loop(feel, ada, ensemble, expected)
     assert {text_of(draw(ada, "feel")) for _ in range(6)} == expected
 
 
-def test_the_arms_of_a_round_draw_from_the_same_seeds(feel, ada, rules):
+def test_the_arms_of_a_round_draw_from_the_same_seeds(feel, ada, rules, database):
     arms = [{"name": "live"}, {"name": "control", "targets": "none"}]
     feel([fooling(1), harmless(1)], arms=arms)
-    next(handout for handout in iter(lambda: draw(ada, "feel"), None) if handout["arm"] == "live")
+    while not marked(database):  # a seed is screened when it is first drawn with a model
+        draw(ada, "feel")
     handed = [draw(ada, "feel") for _ in range(8)]
     assert {handout["arm"] for handout in handed} == {"live", "control"}
     assert {text_of(handout) for handout in handed} == {"Dull 1."}
