@@ -6,15 +6,16 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import httpx2
 import pytest
 from playwright.sync_api import Page, expect
-from sqlalchemy import func
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from dynabench.crowd.tables import Participation
+from dynabench.crowd.tables import Participation, Study
 from dynabench.kit.db import Database
 from dynabench.kit.settings import Settings
 from dynabench.pay import ledger
@@ -257,6 +258,12 @@ def workers_come(site, guest, prolific, steps, study, entry) -> dict[str, str]:
     return sessions
 
 
+def read_ledger(database: Database, round_id: int) -> list[tuple[int, str]]:
+    """The amounts and states of a round's payments."""
+    rows = select(Payment.amount, Payment.state).where(Payment.round_id == round_id)
+    return database.read(lambda session: [tuple(row) for row in session.execute(rows)])
+
+
 def pay_workers(page, admin, prolific, database, steps, address, sessions) -> None:
     """Decide about all workers and pay two bonuses; the ledger then equals the platform's books."""
     first = next(iter(sessions))
@@ -290,19 +297,18 @@ def pay_workers(page, admin, prolific, database, steps, address, sessions) -> No
             )
             payment.state = PaymentState.APPROVED
 
-    wait_until(lambda: database.read(lambda session: session.query(Payment).count()) > 0, 60)
+    round_id = database.read(lambda session: session.get_one(Study, study_id).round_id)
+    ledger_of_round = partial(read_ledger, database, round_id)
+    wait_until(lambda: bool(ledger_of_round()), 60)
     database.write(reward)
     page.goto(address)
     steps.read(10, page)
     page.get_by_role("button", name="Pay approved payments").click()
     wait_until(lambda: prolific.books.paid(first) == 75, 120)
 
-    def paid(session):
-        return sum(row.amount for row in session.query(Payment).filter_by(state=PaymentState.PAID))
-
     approved = [row for row in prolific.books.submissions.values() if row["status"] == "APPROVED"]
     books = 150 * len(approved) + sum(sum(row["bonus_payments"]) for row in prolific.books.submissions.values())
-    wait_until(lambda: database.read(paid) == books, 180)
+    wait_until(lambda: sum(row[0] for row in ledger_of_round() if row[1] == PaymentState.PAID) == books, 180)
     assert prolific.books.calls["POST /bulk-bonus-payments/:id/pay/"] == 1
     page.goto(address)
     looks_well(page)

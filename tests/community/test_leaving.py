@@ -184,7 +184,8 @@ def test_every_link_to_a_person_says_what_becomes_of_it():
         "task_versions.created_by", "validations.person_id", "reservations.person_id",
         "skips.person_id", "jobs.person_id", "assignments.person_id", "conversations.person_id",
         "payments.person_id", "payouts.person_id", "competition_people.person_id",
-        "control_decisions.person_id", "control_places.person_id", "control_answers.person_id", "writing_facts.person_id",
+        "control_decisions.person_id", "control_places.person_id", "control_answers.person_id",
+        "writing_facts.person_id",
         "signals.person_id",  # which are deleted
     }  # fmt: skip
     found = {
