@@ -154,3 +154,12 @@ def test_windows_opened_at_once_make_one_account(make_study, database, settings)
     assert len({worker.cookie for worker in entered}) == 16
     assert people(database) == 1
     assert database.read(lambda session: session.query(Participation).count()) == 1
+
+
+def test_a_second_tab_leaves_the_first_one_logged_in(make_study, worker):
+    study = make_study()
+    page = worker(study, "w1")
+    cookies = dict(page.client.cookies)
+    assert page.get(study.entry("w1")).status_code == 303
+    assert dict(page.client.cookies) == cookies
+    assert "0 of 1" in page.get(study.page).text

@@ -12,7 +12,7 @@ from dynabench.kit import errors
 from dynabench.kit.db import now
 from dynabench.kit.language import _
 from dynabench.kit.sealing import seal, unseal
-from dynabench.kit.security import keyed
+from dynabench.kit.security import digest, keyed
 from dynabench.people.accounts import service as accounts
 from dynabench.people.accounts.tables import Person
 from dynabench.people.accounts.worker_access import register_worker
@@ -56,8 +56,13 @@ def enter_study(
     has a part in the study comes back to it, whatever the study's state; a new worker enters a published one alone.
     """
     participation = admit_worker(session, key, find_study(session, slug), arrival)
-    cookie = accounts.start_session(session, participation.person_id, replaces, user_agent=user_agent)
-    return EnteredWorker(cookie, ParticipationState(participation.state))
+    state = ParticipationState(participation.state)
+    login = accounts.person_of_session(session, digest(replaces)) if replaces else None
+    if replaces and login is not None and login[0].id == participation.person_id:
+        return EnteredWorker(replaces, state)  # another tab of the same worker goes on with it
+    return EnteredWorker(
+        accounts.start_session(session, participation.person_id, replaces, user_agent=user_agent), state
+    )
 
 
 def admit_worker(session: Session, key: bytes, study: Study, arrival: Arrival) -> Participation:
