@@ -110,16 +110,17 @@ def list_people(
             select(Qualification).where(Qualification.task_id == task_id, Qualification.person_id.in_(ids))
         )
     }
+    paths = {activity: service.read_path(session, task_id, activity) for activity in OnboardingActivity}
     rows = []
     for key in sorted(progress.keys() | qualifications.keys()):
         row, qualification, tried = progress.get(key), qualifications.get(key), attempts.get(key, [])
-        path = service.read_path(session, task_id, OnboardingActivity(key[1]))
+        activity = OnboardingActivity(key[1])
         rows.append(
             OnboardedPerson(
                 key[0],
                 names[key[0]],
-                OnboardingActivity(key[1]),
-                _state(path, row, qualification, tried),
+                activity,
+                _state(paths[activity], row, qualification, tried),
                 len(tried),
                 max((attempt.right for attempt in tried), default=None),
                 qualification.at if qualification is not None else row.started_at if row is not None else now(),
