@@ -209,7 +209,7 @@ def test_the_frame_shows_errors_before_its_study_is_known(study, turk, browser, 
     parameters = turk.accept(hit_of(turk))
     sources = f"frame-ancestors https://www.mturk.com https://worker.mturk.com {turk.address}"
 
-    def shown(answer, status, text):
+    def expect_framed(answer, status, text):
         policy = answer.headers["content-security-policy"]
         assert (answer.status_code, answer.headers["x-frame-options"]) == (status, "")
         assert sources in policy
@@ -220,8 +220,10 @@ def test_the_frame_shows_errors_before_its_study_is_known(study, turk, browser, 
 
     ada = browser()
     for address in ("/studies/gone", "/studies/gone/frame"):
-        assert "refresh" not in shown(ada.get(address, params=parameters), 404, "Open it again from the platform")
-    shown(ada.get(study.page, params=parameters | {"workerId": "\0"}), 400, "invalid characters")
+        assert "refresh" not in expect_framed(
+            ada.get(address, params=parameters), 404, "Open it again from the platform"
+        )
+    expect_framed(ada.get(study.page, params=parameters | {"workerId": "\0"}), 400, "invalid characters")
     own_page = ada.get("/studies/gone", params={"ticket": "1.0"})
     assert "frame-ancestors 'none'" in own_page.headers["content-security-policy"]
 
@@ -229,10 +231,10 @@ def test_the_frame_shows_errors_before_its_study_is_known(study, turk, browser, 
         raise errors.Unavailable("The database is away.", retry_after=7)
 
     monkeypatch.setattr(entry, "find_study", refuse)
-    again = shown(ada.get(study.page, params=parameters), 503, "This page tries again in 7 seconds")
+    again = expect_framed(ada.get(study.page, params=parameters), 503, "This page tries again in 7 seconds")
     assert again["refresh"] == "7"
     monkeypatch.setattr(admission.Places, "has_room", lambda *_: False)
-    assert shown(ada.get(study.page, params=parameters), 503, "tries again")["refresh"] == "2"
+    assert expect_framed(ada.get(study.page, params=parameters), 503, "tries again")["refresh"] == "2"
 
 
 def test_only_the_frame_may_be_framed(study, turk, browser):
