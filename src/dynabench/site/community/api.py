@@ -12,7 +12,7 @@ from dynabench.kit.api import AppSettings, Db
 from dynabench.kit.language import _
 from dynabench.kit.schemas import Page, StrictModel
 from dynabench.people.accounts import login
-from dynabench.people.accounts.auth import Member, limited, scope
+from dynabench.people.accounts.auth import Member, limited, needs, scope
 from dynabench.people.accounts.tables import Person
 from dynabench.site.community import own_data, service
 
@@ -81,6 +81,7 @@ async def count_examples(db: Db, person: Member) -> WrittenList:
 
 
 @router.get("/me/data", dependencies=[Depends(limited("own data", 20, 3600))], response_class=StreamingResponse)
+@needs("account")
 async def read_own_data(db: Db, person: Member) -> StreamingResponse:
     """Everything that is stored about you, as one JSON file: a list of objects for each section."""
     return own_data.download_own_data(db, person.id)
