@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from dynabench.crowd import accounts, bonuses, entry, lifecycle, reconciling
 from dynabench.crowd.lifecycle import StudyCall
-from dynabench.crowd.participation import SYNC_JOB
+from dynabench.crowd.participation import DECIDED, SYNC_JOB
 from dynabench.crowd.provider import WorkSubmission, WorkSubmissionState
 from dynabench.crowd.tables import BonusOrder, Participation, ParticipationState
 from dynabench.kit import jobs
@@ -24,13 +24,14 @@ AGAIN = timedelta(minutes=5)
 """Time after which a decision that has not reached its platform is sent again."""
 CHECKED_EVERY = timedelta(minutes=1)
 """Time between two looks at an order of bonuses that is not settled."""
-DECIDED = (ParticipationState.APPROVED, ParticipationState.REJECTED)
 
 
-def _read(session: Session, key: bytes, id: int) -> tuple[StudyCall, WorkSubmission] | None:
+def _read(
+    session: Session, key: bytes, id: int, decision: ParticipationState
+) -> tuple[StudyCall, WorkSubmission] | None:
     participation = session.get(Participation, id)
-    if participation is None or participation.state not in DECIDED:
-        return None
+    if participation is None or participation.state != decision:
+        return None  # the owner has decided anew since, which is a job of its own
     worker = entry.worker_id(key, participation)
     submission = WorkSubmission(participation.external_session, worker, WorkSubmissionState.SUBMITTED)
     return lifecycle.read_call(session, key, participation.study_id), submission
@@ -45,7 +46,8 @@ def _note(session: Session, id: int, state: ParticipationState) -> None:
 
 def send_decision(database: Database, settings: Settings, payload: dict[str, Any]) -> None:
     """Tell the platform of one decision, note that it knows, and enter a reward that it pays into the ledger."""
-    read = database.read(_read, settings.key, payload["participation"])
+    decision = ParticipationState.APPROVED if payload["approve"] else ParticipationState.REJECTED
+    read = database.read(_read, settings.key, payload["participation"], decision)
     if read is None:
         return
     call, submission = read
@@ -54,8 +56,7 @@ def send_decision(database: Database, settings: Settings, payload: dict[str, Any
             call.provider.approve(account, call.facts, submission)
         else:
             call.provider.reject(account, call.facts, submission, payload["reason"], payload["category"])
-    state = ParticipationState.APPROVED if payload["approve"] else ParticipationState.REJECTED
-    database.write(_note, payload["participation"], state)
+    database.write(_note, payload["participation"], decision)
 
 
 @DBOS.step(name="decide_participation.send", retries_allowed=True, max_attempts=5)
