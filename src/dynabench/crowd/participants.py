@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from dynabench.collection.tables import Example, Tally
 from dynabench.crowd import entry, participation, queries
-from dynabench.crowd.tables import ParticipationState, Study
+from dynabench.crowd.tables import PAID_INSTEAD, ParticipationState, Study
 from dynabench.validation.queries import CONTROL_STANDS, UNDONE
 from dynabench.validation.tables import Validation
 
@@ -93,7 +93,7 @@ def list_participants(
                 arrived_at=part.arrived_at,
                 finished_at=part.finished_at,
                 reason=part.reason,
-                confirmed=part.state not in participation.DECIDED or part.synced_state == part.state,
+                confirmed=part.state not in participation.DECIDED or part.synced_state in (part.state, PAID_INSTEAD),
             )
         )
     return participants
