@@ -23,7 +23,10 @@ TOKEN = "prolific-token-1"
 
 @dataclass
 class Books:
-    """Everything that the platform knows; `calls` counts acts by method and path with the ids left out."""
+    """Everything that the platform knows; `calls` counts acts by method and path with the ids left out.
+
+    With `keeps_rejections` a rejected submission cannot be approved any more.
+    """
 
     studies: dict[str, dict[str, Any]] = field(default_factory=dict)
     submissions: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -31,6 +34,7 @@ class Books:
     calls: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     failures: list[tuple[str, str]] = field(default_factory=list)
     delayed: bool = False
+    keeps_rejections: bool = False
 
     def paid(self, session: str) -> int:
         """The bonuses of a submission in pence."""
@@ -160,7 +164,8 @@ class Prolific:
         to = {"APPROVE": "APPROVED", "REJECT": "REJECTED"}[body["action"]]
         if body["action"] == "REJECT" and len(body["message"]) < 100:
             return 400, {"error": {"detail": "The message is too short."}}
-        if row["status"] not in ("AWAITING REVIEW", "REJECTED", to):
+        changeable = {"AWAITING REVIEW", to} | (set() if self.books.keeps_rejections else {"REJECTED"})
+        if row["status"] not in changeable:
             return 400, {"error": {"detail": f"A submission that is {row['status']} cannot be decided."}}
         row["status"] = to
         return 200, row

@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 from dynabench.collection import withdrawal
 from dynabench.crowd import entry, queries, studies
 from dynabench.crowd.provider import Arrival, Completion, StudyOutcome
-from dynabench.crowd.tables import Participation, ParticipationState, Study
+from dynabench.crowd.tables import PAID_INSTEAD, Participation, ParticipationState, Study
 from dynabench.crowd.work import read_progress
 from dynabench.kit import errors, jobs
 from dynabench.kit.db import now
@@ -29,12 +29,16 @@ DECIDABLE = frozenset({ParticipationState.FINISHED, ParticipationState.TIMED_OUT
 
 @dataclass(frozen=True)
 class FinishedPart:
-    """A worker's part that has ended: the way back to the platform, and the reason of a decision that was made."""
+    """A worker's part that has ended: the way back to the platform, and the reason of a decision that was made.
+
+    `paid_instead` is true where the platform keeps a rejection that was reversed, and a bonus stands for the reward.
+    """
 
     state: ParticipationState
     outcome: StudyOutcome
     completion: Completion
     reason: str = ""
+    paid_instead: bool = False
 
 
 def decline(session: Session, person: Person | None, slug: str) -> Participation:
@@ -92,7 +96,8 @@ def ended_part(key: bytes, study: Study, participation: Participation, submit: s
     details = {"submit": submit} if submit else {}
     arrival = Arrival(entry.worker_id(key, participation), participation.external_session, details=details)
     completion = studies.provider_of(study).completion(studies.facts_of(study), arrival, outcome)
-    return FinishedPart(state, outcome, completion, participation.reason)
+    instead = participation.synced_state == PAID_INSTEAD
+    return FinishedPart(state, outcome, completion, participation.reason, instead)
 
 
 def withdraw_texts(session: Session, person: Person | None, slug: str) -> int:

@@ -10,14 +10,22 @@ from sqlalchemy.orm import Session
 
 from dynabench.crowd import accounts, entry, lifecycle, studies
 from dynabench.crowd.provider import ProviderEvent, WorkSubmission, WorkSubmissionState
-from dynabench.crowd.tables import CrowdCredentials, CrowdEvent, Participation, ParticipationState, Study, StudyState
+from dynabench.crowd.tables import (
+    PAID_INSTEAD,
+    CrowdCredentials,
+    CrowdEvent,
+    Participation,
+    ParticipationState,
+    Study,
+    StudyState,
+)
 from dynabench.kit import errors, jobs
 from dynabench.kit.db import Database, now
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
 from dynabench.pay import ledger
 from dynabench.pay.money import Money
-from dynabench.pay.tables import PaymentKind, PaymentState
+from dynabench.pay.tables import Payment, PaymentKind, PaymentState
 
 JOB = "reconcile_study"
 EVERY = timedelta(minutes=5)
@@ -40,6 +48,8 @@ def apply_state(session: Session, part: Participation, state: WorkSubmissionStat
     """
     if part.synced_at is not None and at < part.synced_at:
         return False
+    if part.synced_state == PAID_INSTEAD and state is WorkSubmissionState.REJECTED:
+        return False
     part.synced_at = at
     here = ParticipationState(part.state)
     to = here
@@ -55,22 +65,28 @@ def apply_state(session: Session, part: Participation, state: WorkSubmissionStat
     if to is here:
         return False
     part.state, part.finished_at = to.value, part.finished_at or at
+    if to is ParticipationState.REJECTED:
+        part.decided_at = at
     if to is ParticipationState.APPROVED:
         settle_reward(session, part)
     return True
 
 
+def book_reward(session: Session, study: Study, part: Participation) -> Payment | None:
+    """Book the reward of a submission, once; None where the study has none."""
+    reward = study.settings.get("reward")
+    if not isinstance(reward, int) or reward <= 0:
+        return None
+    amount = Money(reward, str(study.settings.get("currency", "USD")))
+    reason = str(_("Reward of the study %(name)s", name=study.name))
+    return ledger.book(session, study.round_id, part.person_id, PaymentKind.BASE, amount, reason, f"reward-{part.id}")
+
+
 def settle_reward(session: Session, part: Participation) -> None:
     """Enter the reward of an approved submission, which the platform pays by itself, into the ledger; repeatable."""
     study = session.get_one(Study, part.study_id)
-    reward = study.settings.get("reward")
-    if not isinstance(reward, int) or reward <= 0:
-        return
-    amount = Money(reward, str(study.settings.get("currency", "USD")))
-    reason = str(_("Reward of the study %(name)s", name=study.name))
-    key = f"reward-{part.id}"
-    payment = ledger.book(session, study.round_id, part.person_id, PaymentKind.BASE, amount, reason, key)
-    if payment.state in (PaymentState.DUE, PaymentState.APPROVED, PaymentState.PREAPPROVED):
+    payment = book_reward(session, study, part)
+    if payment and payment.state in (PaymentState.DUE, PaymentState.APPROVED, PaymentState.PREAPPROVED):
         ledger.record_settled(session, payment, f"{study.provider} {part.external_session}")
 
 
