@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -115,6 +116,7 @@ def day(value: str) -> str:
     return f"{datetime.fromisoformat(value):%-d %b}"
 
 
+@lru_cache(maxsize=512)
 def markdown(text: str) -> Markup:
     """Instructions of a task's owner as sanitised HTML; what annotators write is never passed through here."""
     html = MarkdownIt("js-default", {"linkify": False}).render(text)
