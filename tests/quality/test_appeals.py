@@ -155,8 +155,8 @@ def administrator(world):
 def test_administrators_are_asked_where_nobody_else_can_answer(database):
     world = World(database)
     person, owner = world.person(), world.person("owner")
-    for each in (world.owner, owner):
-        world.db.write(lambda session, id=each.id: session.execute(delete(Role).where(Role.person_id == id)))
+    for leaver in (world.owner, owner):
+        world.db.write(lambda session, id=leaver.id: session.execute(delete(Role).where(Role.person_id == id)))
     admin, other = (administrator(world) for _ in "12")
     world.db.write(people.ban_person, admin, world.task, person.id, "Random votes.")
     world.db.write(appeals.write_appeal, person, world.task, "ban", 0, "Why?")

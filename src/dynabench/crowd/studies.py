@@ -94,9 +94,9 @@ def draft_study(
     cleaned = clean_plan(provider, plan)
     earlier = list_studies(session, owner, task_id)
     for study in earlier:
-        known = (study.round_id, study.provider, study.name, study.settings, study.work)
-        wanted = (round_.id, provider_name, cleaned.name, cleaned.settings, cleaned.work)
-        if known == wanted and study.state == StudyState.DRAFT and study.created_at > now() - SENT_TWICE:
+        values = (study.round_id, study.provider, study.name, study.settings, study.work)
+        new_values = (round_.id, provider_name, cleaned.name, cleaned.settings, cleaned.work)
+        if values == new_values and study.state == StudyState.DRAFT and study.created_at > now() - SENT_TWICE:
             return study
     if len(earlier) >= MOST_STUDIES:
         raise errors.Conflict(_("A task has at most %(most)s studies.", most=MOST_STUDIES))
