@@ -65,10 +65,18 @@ def create_class(session: Session, teacher: Person, maker: str, body: ClassIn) -
     session.get_one(Person, teacher.id, with_for_update=True)  # counted one at a time
     taught = session.scalars(queries.taught_classes(teacher.id)).all()
     goals = body.goals.model_dump(exclude_none=True)
-    wanted = (body.task, round_.id if round_ else None, name, body.assignment.strip(), goals, body.due_at, body.places)
+    new_values = (
+        body.task,
+        round_.id if round_ else None,
+        name,
+        body.assignment.strip(),
+        goals,
+        body.due_at,
+        body.places,
+    )
     for earlier in taught:
-        known = (earlier.task_id, earlier.round_id, earlier.name, earlier.assignment, earlier.goals, earlier.due_at)
-        if (*known, earlier.places) == wanted and earlier.created_at > now() - SENT_TWICE:
+        values = (earlier.task_id, earlier.round_id, earlier.name, earlier.assignment, earlier.goals, earlier.due_at)
+        if (*values, earlier.places) == new_values and earlier.created_at > now() - SENT_TWICE:
             return earlier
     if len(taught) >= MOST_CLASSES:
         raise errors.Conflict(_("You have %(most)s classes. Delete one first.", most=MOST_CLASSES))
