@@ -24,13 +24,13 @@ SourceUrl = Annotated[str, typer.Option(help="Address of the log, which becomes 
 @card_app.command("read")
 def read_file(file: Source, task: TaskType = "other", source: SourceUrl = "", as_json: AsJson = False) -> None:
     """Print the results in a file, and name what could not be read."""
-    found = _read(file, task, source)
+    results_file = _read(file, task, source)
     if as_json:
-        typer.echo(json.dumps(_document(found), indent=2, ensure_ascii=False))
+        typer.echo(json.dumps(_document(results_file), indent=2, ensure_ascii=False))
         return
-    for table in _tables(found):
+    for table in _tables(results_file):
         Console().print(table)
-    for message in found.left_out:
+    for message in results_file.left_out:
         typer.echo(f"left out: {message}", err=True)
 
 
@@ -82,40 +82,47 @@ def _read(file: Path, task: str, source: str) -> "ResultsFile":
         raise typer.Exit(1) from None
 
 
-def _document(found: "ResultsFile") -> dict[str, Any]:
+def _document(results_file: "ResultsFile") -> dict[str, Any]:
     from dynabench.evaluate.cards.yaml_text import plain_values
 
-    document: dict[str, Any] = {"form": found.form, "left_out": found.left_out}
-    if found.models:
-        document["models"] = [asdict(model) for model in found.models]
-    if found.entries:
-        document["entries"] = [asdict(entry) for entry in found.entries]
-    if found.indexes:
-        document["train-eval-index"] = [index.document() for index in found.indexes]
-    if found.benchmark:
-        document["benchmark"] = found.benchmark.document()
-    if found.log:
-        document["log"] = {"program": found.log.program, "model": found.log.model, "made_at": found.log.made_at}
+    document: dict[str, Any] = {"form": results_file.form, "left_out": results_file.left_out}
+    if results_file.models:
+        document["models"] = [asdict(model) for model in results_file.models]
+    if results_file.entries:
+        document["entries"] = [asdict(entry) for entry in results_file.entries]
+    if results_file.indexes:
+        document["train-eval-index"] = [index.document() for index in results_file.indexes]
+    if results_file.benchmark:
+        document["benchmark"] = results_file.benchmark.document()
+    if results_file.log:
+        document["log"] = {
+            "program": results_file.log.program,
+            "model": results_file.log.model,
+            "made_at": results_file.log.made_at,
+        }
     plain: dict[str, Any] = plain_values(document)
     return plain
 
 
-def _tables(found: "ResultsFile") -> list[Table]:
+def _tables(results_file: "ResultsFile") -> list[Table]:
     tables = []
     rows: list[tuple[Any, ...]] = [
         (model.name, result.dataset_name, result.metric_name or result.metric_type, result.metric_value)
-        for model in found.models
+        for model in results_file.models
         for result in model.results
-    ] + [("", entry.dataset_id, entry.task_id, entry.value) for entry in found.entries]
+    ] + [("", entry.dataset_id, entry.task_id, entry.value) for entry in results_file.entries]
     if rows:
         tables.append(_table(("model", "dataset", "metric", "value"), rows))
-    if found.indexes:
+    if results_file.indexes:
         lines: list[tuple[Any, ...]] = [
-            (index.config, index.task, index.task_id, ", ".join(index.columns)) for index in found.indexes
+            (index.config, index.task, index.task_id, ", ".join(index.columns)) for index in results_file.indexes
         ]
         tables.append(_table(("config", "task", "task id", "columns"), lines))
-    if found.benchmark:
-        lines = [(task.id, task.config, task.split, found.benchmark.framework) for task in found.benchmark.tasks]
+    if results_file.benchmark:
+        lines = [
+            (task.id, task.config, task.split, results_file.benchmark.framework)
+            for task in results_file.benchmark.tasks
+        ]
         tables.append(_table(("task", "config", "split", "framework"), lines))
     if not tables:
         tables.append(_table(("This file has no results.",), []))

@@ -60,15 +60,15 @@ def test_a_card_is_its_parts_and_reads_as_the_hub_reads_it(data):
 @given(st.data())
 def test_new_results_are_added_and_no_line_is_taken_out(data):
     before, new = data.draw(result_lists(4)), data.draw(result_lists(4))
-    known = {result.identity for result in before}
-    new = [result for result in new if result.identity not in known]
+    identities = {result.identity for result in before}
+    new = [result for result in new if result.identity not in identities]
     index = write_model_index([CardModel("m", before)]) if data.draw(st.booleans()) else None
     text = data.draw(cards(index))
     merged = merge_results(split_card(text), new, model_name="m")
     values = merged.metadata()
-    kept = split_card(text).metadata()
+    unchanged = split_card(text).metadata()
     assert {key: value for key, value in values.items() if key != "model-index"} == {
-        key: value for key, value in kept.items() if key != "model-index"
+        key: value for key, value in unchanged.items() if key != "model-index"
     }
     expected = {result.identity: result for result in [*(before if index else []), *new]}
     read = {} if not expected else {r.identity: r for r in read_model_index(values["model-index"])[0].results}

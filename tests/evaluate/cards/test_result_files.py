@@ -38,8 +38,8 @@ def test_entries_are_those_of_the_hub_s_client_and_merge_in_place(before, new):
     assert [asdict(entry) for entry in parse_eval_result_entries(yaml.safe_load(text))] == [asdict(e) for e in before]
     theirs = yaml.dump(eval_result_entries_to_yaml([EvalResultEntry(**asdict(entry)) for entry in before]))
     assert read_entries(theirs) == before
-    known = {entry.identity for entry in before}
-    new = [entry for entry in new if entry.identity not in known]
+    identities = {entry.identity for entry in before}
+    new = [entry for entry in new if entry.identity not in identities]
     text = "# our results\n" + text.replace("\n  value:", "  # set\n  value:")
     merged = merge_entries(text, new)
     assert merged.startswith(text.rstrip("\n"))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dynabench.evaluate.cards.yaml_edits import Edit, EditError, apply_edits, edited_values, rewrite_key
+from dynabench.evaluate.cards.yaml_edits import TextEdit, EditError, apply_edits, edited_values, rewrite_key
 from dynabench.evaluate.cards.yaml_text import CardError, dump_yaml, read_yaml, same_values
 
 MAX_BYTES = 16 * 1024 * 1024
@@ -51,7 +51,7 @@ class CardText:
             raise CardError("The front matter is not a mapping of keys to values.")
         return values
 
-    def with_edits(self, key: str, edits: Sequence[Edit]) -> "CardText":
+    def with_edits(self, key: str, edits: Sequence[TextEdit]) -> "CardText":
         """Return the card with edits to the value of one top-level key. Raises `CardError`.
 
         Where the text is written so that an edit has no place in it (aliases, braces over several lines), the key's
@@ -105,7 +105,7 @@ class CardText:
         values = self.metadata()
         if key in values and same_values(values[key], value):
             return self
-        return self.with_edits(key, [Edit((key,), value)])
+        return self.with_edits(key, [TextEdit((key,), value)])
 
 
 def split_card(text: str) -> CardText:

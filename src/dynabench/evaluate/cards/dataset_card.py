@@ -1,4 +1,4 @@
-"""What a dataset's repository says of its evaluation: `train-eval-index` in its card, and `eval.yaml` beside it.
+"""Evaluation of models in a dataset's repository: `train-eval-index` in its card, and `eval.yaml` beside it.
 
 `train-eval-index` was the form of the hub's first evaluation service, and stands in many cards still. `eval.yaml` makes
 a dataset a benchmark of the hub today.
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dynabench.evaluate.cards.card_text import CardText
-from dynabench.evaluate.cards.yaml_edits import Edit
+from dynabench.evaluate.cards.yaml_edits import TextEdit
 from dynabench.evaluate.cards.yaml_text import CardError, dump_yaml, plain_values, read_yaml, same_values
 
 INDEX_KEY = "train-eval-index"
@@ -112,8 +112,8 @@ def merge_evaluation_index(card: CardText, index: EvaluationIndex) -> CardText:
     for place, earlier in enumerate(read_evaluation_indexes({INDEX_KEY: present})):
         if (earlier.config, earlier.task, earlier.task_id) == (index.config, index.task, index.task_id):
             same = same_values(present[place], index.document())
-            return card if same else card.with_edits(INDEX_KEY, [Edit((INDEX_KEY, place), index.document())])
-    return card.with_edits(INDEX_KEY, [Edit((INDEX_KEY,), index.document(), "append")])
+            return card if same else card.with_edits(INDEX_KEY, [TextEdit((INDEX_KEY, place), index.document())])
+    return card.with_edits(INDEX_KEY, [TextEdit((INDEX_KEY,), index.document(), "append")])
 
 
 def read_benchmark(text: str) -> Benchmark:
@@ -193,8 +193,8 @@ def _mappings(values: Mapping[str, Any], name: str, where: str) -> tuple[Mapping
 
 
 def _other(values: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
-    known = set(names)
-    return {str(name): value for name, value in values.items() if name not in known}
+    named_keys = set(names)
+    return {str(name): value for name, value in values.items() if name not in named_keys}
 
 
 def _flat(columns: Mapping[Any, Any], where: str, above: str = "") -> Iterable[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""What a log of an evaluation has in common, whichever program wrote it: scores, and rows that can be scored anew."""
+"""The common parts of logs of evaluations, whichever program wrote it: scores, and rows that can be scored anew."""
 
 import json
 import math

@@ -16,7 +16,7 @@ from dynabench.evaluate.cards.yaml_text import CardError, read_yaml
 
 @dataclass
 class ResultsFile:
-    """What a file says: results of models, ways to evaluate (of a dataset), a benchmark, or a log."""
+    """The content of a file: results of models, ways to evaluate (of a dataset), a benchmark, or a log."""
 
     form: str
     models: list[CardModel] = field(default_factory=list)
@@ -47,15 +47,15 @@ def read_results_file(path: Path, task_type: str = "other", source_url: str | No
 
 def read_card(text: str) -> ResultsFile:
     """Return what a model's or a dataset's card says. Raises `CardError` where its front matter cannot be read."""
-    metadata, found = split_card(text).metadata(), ResultsFile("card")
+    metadata, results_file = split_card(text).metadata(), ResultsFile("card")
     for key in (KEY, RESULTS_KEY):
         if metadata.get(key) is not None:
-            found.models += read_model_index(metadata[key], found.left_out)
+            results_file.models += read_model_index(metadata[key], results_file.left_out)
     try:
-        found.indexes = dataset_card.read_evaluation_indexes(metadata)
+        results_file.indexes = dataset_card.read_evaluation_indexes(metadata)
     except CardError as error:
-        found.left_out.append(str(error))
-    return found
+        results_file.left_out.append(str(error))
+    return results_file
 
 
 def read_log(path: Path) -> EvaluationLog:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from dynabench.evaluate.cards.card_text import CardText
-from dynabench.evaluate.cards.yaml_edits import Edit
+from dynabench.evaluate.cards.yaml_edits import TextEdit
 from dynabench.evaluate.cards.yaml_text import CardError, same_values
 
 KEY = "model-index"
@@ -69,7 +69,7 @@ class CardModel:
 
 @dataclass(frozen=True)
 class _Location:
-    """Where a result stands in `model-index`."""
+    """The place of a result in `model-index`."""
 
     model: int
     group: int
@@ -118,15 +118,17 @@ def merge_results(
     place = next((at for at, entry in enumerate(present) if model_name and entry.get("name") == model_name), None)
     if place is None and key == RESULTS_KEY and model_name:
         model = CardModel(model_name, _without_repeats(results))
-        return card.with_edits(key, [Edit((key,), entry, "append") for entry in write_model_index([model])])
+        return card.with_edits(key, [TextEdit((key,), entry, "append") for entry in write_model_index([model])])
     return card.with_edits(key, _plan_edits(key, present, place or 0, results, overwrite))
 
 
-def _plan_edits(key: str, present: list[Any], place: int, results: Sequence[CardResult], overwrite: bool) -> list[Edit]:
+def _plan_edits(
+    key: str, present: list[Any], place: int, results: Sequence[CardResult], overwrite: bool
+) -> list[TextEdit]:
     """Return the edits that bring results into the model at `place`, those of groups that are there first."""
     if not isinstance(present[place].get("results"), list):
-        return [Edit((key, place, "results"), _groups(_without_repeats(results)))]
-    edits: list[Edit] = []
+        return [TextEdit((key, place, "results"), _groups(_without_repeats(results)))]
+    edits: list[TextEdit] = []
     new_results: list[CardResult] = []
     locations = list(reversed(list(_locations(place, present[place], []))))
     by_identity = {location.result.identity: location for location in locations}  # the first in the card counts
@@ -136,24 +138,24 @@ def _plan_edits(key: str, present: list[Any], place: int, results: Sequence[Card
             edits += _update_edits(key, same, result, overwrite)
         elif group := by_group.get(_group_key(result)):
             metrics = (key, group.model, "results", group.group, "metrics")
-            edits.append(Edit(metrics, _metric(result), "append"))
+            edits.append(TextEdit(metrics, _metric(result), "append"))
         else:
             new_results.append(result)
     path = (key, place, "results")
-    return edits + [Edit(path, group, "append") for group in _groups(new_results)]
+    return edits + [TextEdit(path, group, "append") for group in _groups(new_results)]
 
 
 def _without_repeats(results: Iterable[CardResult]) -> list[CardResult]:
     """Return the results once each. Raises `CardError` where one has two values."""
-    kept: dict[str, CardResult] = {}
+    first_results: dict[str, CardResult] = {}
     for result in results:
-        earlier = kept.setdefault(result.identity, result)
+        earlier = first_results.setdefault(result.identity, result)
         if not same_values(earlier.metric_value, result.metric_value):
             raise CardError(f"{result.title} has two values: {earlier.metric_value!r} and {result.metric_value!r}.")
-    return list(kept.values())
+    return list(first_results.values())
 
 
-def _update_edits(key: str, location: _Location, result: CardResult, overwrite: bool) -> Iterator[Edit]:
+def _update_edits(key: str, location: _Location, result: CardResult, overwrite: bool) -> Iterator[TextEdit]:
     present = location.result
     path = (key, location.model, "results", location.group, "metrics", location.metric)
     changed = not same_values(present.metric_value, result.metric_value)
@@ -163,11 +165,11 @@ def _update_edits(key: str, location: _Location, result: CardResult, overwrite: 
             "overwrite it if the new value is right."
         )
     if changed:
-        yield Edit((*path, "value"), result.metric_value)
+        yield TextEdit((*path, "value"), result.metric_value)
     if result.verify_token is not None and result.verify_token != present.verify_token:
-        yield Edit((*path, "verifyToken"), result.verify_token)
+        yield TextEdit((*path, "verifyToken"), result.verify_token)
     elif changed and present.verify_token is not None:
-        yield Edit((*path, "verifyToken"), None)  # a token of the earlier value
+        yield TextEdit((*path, "verifyToken"), None)  # a token of the earlier value
 
 
 def _groups(results: Iterable[CardResult]) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dynabench.evaluate.cards.model_index import CardResult
-from dynabench.evaluate.cards.yaml_edits import Edit, EditError, apply_edits, edited_values
+from dynabench.evaluate.cards.yaml_edits import TextEdit, EditError, apply_edits, edited_values
 from dynabench.evaluate.cards.yaml_text import CardError, dump_yaml, plain_values, read_yaml, same_values
 
 FOLDER = ".eval_results"
@@ -39,7 +39,7 @@ class ResultEntry:
 
     @property
     def identity(self) -> tuple[Any, ...]:
-        """What is the same for all values of one measurement."""
+        """The fields that are the same for all values of one measurement."""
         return (self.dataset_id, self.task_id, self.dataset_revision, self.source_url, self.notes)
 
 
@@ -65,11 +65,11 @@ def merge_entries(text: str, entries: Sequence[ResultEntry], overwrite: bool = F
     if not present:
         return write_entries(entries) if not text.strip() else text.rstrip() + "\n" + write_entries(entries)
     places = {entry.identity: place for place, entry in reversed(list(enumerate(present)))}
-    edits: list[Edit] = []
+    edits: list[TextEdit] = []
     for entry in entries:
         place = places.get(entry.identity)
         if place is None:
-            edits.append(Edit((), _entry_values(entry), "append"))
+            edits.append(TextEdit((), _entry_values(entry), "append"))
         elif not same_values(present[place].value, entry.value):
             if not overwrite:
                 raise CardError(
@@ -77,16 +77,16 @@ def merge_entries(text: str, entries: Sequence[ResultEntry], overwrite: bool = F
                     f"{entry.value!r}; overwrite it if the new value is right."
                 )
             edits += [
-                Edit((place, name), value)
+                TextEdit((place, name), value)
                 for name, value in _entry_values(entry).items()
                 if name in ("value", "verifyToken", "date")
             ]
             if present[place].verify_token is not None and entry.verify_token is None:
-                edits.append(Edit((place, "verifyToken"), None))  # a token of the earlier value
+                edits.append(TextEdit((place, "verifyToken"), None))  # a token of the earlier value
     return _edited_text(text, values, edits)
 
 
-def _edited_text(text: str, values: Any, edits: list[Edit]) -> str:
+def _edited_text(text: str, values: Any, edits: list[TextEdit]) -> str:
     expected = edited_values(deepcopy(values), edits)
     match = re.search(r"\r\n|\r|\n", text)
     line_break = match[0] if match else "\n"

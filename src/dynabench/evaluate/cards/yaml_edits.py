@@ -18,7 +18,7 @@ class EditError(Exception):
 
 
 @dataclass(frozen=True)
-class Edit:
+class TextEdit:
     """One change: `set` gives the value at `path` (a missing last key is added), `append` adds an item to a list."""
 
     path: ValuePath
@@ -26,7 +26,7 @@ class Edit:
     kind: Literal["set", "append"] = "set"
 
 
-def edited_values(values: Any, edits: Sequence[Edit]) -> Any:
+def edited_values(values: Any, edits: Sequence[TextEdit]) -> Any:
     """Return the document with all edits; `values` itself is changed."""
     for edit in edits:
         inner = values
@@ -39,7 +39,7 @@ def edited_values(values: Any, edits: Sequence[Edit]) -> Any:
     return values
 
 
-def apply_edits(text: str, edits: Sequence[Edit], line_break: str) -> str:
+def apply_edits(text: str, edits: Sequence[TextEdit], line_break: str) -> str:
     """Return the text with all edits in place. Raises `EditError` where one has no place, and `CardError`."""
     root = compose_yaml(text)
     # From behind, also among those at one place: what is added there keeps the order of the edits.
@@ -63,7 +63,7 @@ def rewrite_key(text: str, key: str, value: Any, line_break: str) -> str:
     return text[:start] + written.lstrip(" ") + text[end:]
 
 
-def _splice(text: str, root: yaml.Node | None, edit: Edit, line_break: str) -> tuple[int, int, str]:
+def _splice(text: str, root: yaml.Node | None, edit: TextEdit, line_break: str) -> tuple[int, int, str]:
     if edit.kind == "append":
         return _appended(text, _node(root, edit.path), edit.value, line_break)
     parent = _node(root, edit.path[:-1]) if edit.path[:-1] else root

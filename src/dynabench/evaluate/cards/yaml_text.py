@@ -84,21 +84,21 @@ def same_values(first: Any, second: Any) -> bool:
     """Return True if two documents are equal in values, types and order of keys; NaN equals NaN."""
     waiting = [(first, second)]
     while waiting:
-        left, right = waiting.pop()
-        if type(left) is not type(right):
+        first_value, second_value = waiting.pop()
+        if type(first_value) is not type(second_value):
             return False
-        if isinstance(left, dict):
-            if list(map(_key, left)) != list(map(_key, right)):
+        if isinstance(first_value, dict):
+            if list(map(_key, first_value)) != list(map(_key, second_value)):
                 return False
-            waiting += zip(left.values(), right.values(), strict=True)
-        elif isinstance(left, list | tuple):
-            if len(left) != len(right):
+            waiting += zip(first_value.values(), second_value.values(), strict=True)
+        elif isinstance(first_value, list | tuple):
+            if len(first_value) != len(second_value):
                 return False
-            waiting += zip(left, right, strict=True)
-        elif isinstance(left, float) and math.isnan(left):
-            if not math.isnan(right):
+            waiting += zip(first_value, second_value, strict=True)
+        elif isinstance(first_value, float) and math.isnan(first_value):
+            if not math.isnan(second_value):
                 return False
-        elif left != right:
+        elif first_value != second_value:
             return False
     return True
 
