@@ -19,6 +19,11 @@ from secrets import token_hex
 from typing import Any
 
 TOKEN = "prolific-token-1"
+TRANSITIONS = {
+    "PUBLISH": ("UNPUBLISHED", "ACTIVE"), "START": ("PAUSED", "ACTIVE"), "PAUSE": ("ACTIVE", "PAUSED"),
+    "STOP": ("ACTIVE", "PAUSED", "AWAITING REVIEW"),
+}  # fmt: skip
+"""For each action of a study the states that it leads from, and the one that it leads to."""
 
 
 @dataclass
@@ -136,9 +141,11 @@ class Prolific:
         if match := re.fullmatch(r"/studies/([a-f0-9]{24})/", path):
             return (200, books.studies[match[1]]) if match[1] in books.studies else (404, {})
         if match := re.fullmatch(r"/studies/([a-f0-9]{24})/transition/", path):
-            states = {"PUBLISH": "ACTIVE", "START": "ACTIVE", "PAUSE": "PAUSED", "STOP": "AWAITING REVIEW"}
-            books.studies[match[1]]["status"] = states[body["action"]]
-            return 200, books.studies[match[1]]
+            states, study = TRANSITIONS[body["action"]], books.studies[match[1]]
+            if study["status"] not in states[:-1]:
+                return 400, {"error": {"detail": f"A study that is {study['status']} cannot {body['action']}."}}
+            study["status"] = states[-1]
+            return 200, study
         if match := re.fullmatch(r"/studies/([a-f0-9]{24})/submissions/", path):
             return self.listed([row for row in books.submissions.values() if row["study_id"] == match[1]], query)
         if match := re.fullmatch(r"/submissions/([a-f0-9]{24})/", path):
