@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dynabench.evaluate.cards.yaml_edits import TextEdit, EditError, apply_edits, edited_values, rewrite_key
+from dynabench.evaluate.cards.yaml_edits import EditError, TextEdit, apply_edits, edited_values, rewrite_key
 from dynabench.evaluate.cards.yaml_text import CardError, dump_yaml, read_yaml, same_values
 
 MAX_BYTES = 16 * 1024 * 1024

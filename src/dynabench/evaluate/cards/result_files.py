@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dynabench.evaluate.cards.model_index import CardResult
-from dynabench.evaluate.cards.yaml_edits import TextEdit, EditError, apply_edits, edited_values
+from dynabench.evaluate.cards.yaml_edits import EditError, TextEdit, apply_edits, edited_values
 from dynabench.evaluate.cards.yaml_text import CardError, dump_yaml, plain_values, read_yaml, same_values
 
 FOLDER = ".eval_results"
