@@ -19,11 +19,19 @@ from secrets import token_hex
 from typing import Any
 
 TOKEN = "prolific-token-1"
+TRANSITIONS = {
+    "PUBLISH": ("UNPUBLISHED", "ACTIVE"), "START": ("PAUSED", "ACTIVE"), "PAUSE": ("ACTIVE", "PAUSED"),
+    "STOP": ("ACTIVE", "PAUSED", "AWAITING REVIEW"),
+}  # fmt: skip
+"""For each action of a study the states that it leads from, and the one that it leads to."""
 
 
 @dataclass
 class Books:
-    """Everything that the platform knows; `calls` counts acts by method and path with the ids left out."""
+    """Everything that the platform knows; `calls` counts acts by method and path with the ids left out.
+
+    With `keeps_rejections` a rejected submission cannot be approved any more.
+    """
 
     studies: dict[str, dict[str, Any]] = field(default_factory=dict)
     submissions: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -31,6 +39,7 @@ class Books:
     calls: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     failures: list[tuple[str, str]] = field(default_factory=list)
     delayed: bool = False
+    keeps_rejections: bool = False
 
     def paid(self, session: str) -> int:
         """The bonuses of a submission in pence."""
@@ -132,9 +141,11 @@ class Prolific:
         if match := re.fullmatch(r"/studies/([a-f0-9]{24})/", path):
             return (200, books.studies[match[1]]) if match[1] in books.studies else (404, {})
         if match := re.fullmatch(r"/studies/([a-f0-9]{24})/transition/", path):
-            states = {"PUBLISH": "ACTIVE", "START": "ACTIVE", "PAUSE": "PAUSED", "STOP": "AWAITING REVIEW"}
-            books.studies[match[1]]["status"] = states[body["action"]]
-            return 200, books.studies[match[1]]
+            states, study = TRANSITIONS[body["action"]], books.studies[match[1]]
+            if study["status"] not in states[:-1]:
+                return 400, {"error": {"detail": f"A study that is {study['status']} cannot {body['action']}."}}
+            study["status"] = states[-1]
+            return 200, study
         if match := re.fullmatch(r"/studies/([a-f0-9]{24})/submissions/", path):
             return self.listed([row for row in books.submissions.values() if row["study_id"] == match[1]], query)
         if match := re.fullmatch(r"/submissions/([a-f0-9]{24})/", path):
@@ -160,7 +171,8 @@ class Prolific:
         to = {"APPROVE": "APPROVED", "REJECT": "REJECTED"}[body["action"]]
         if body["action"] == "REJECT" and len(body["message"]) < 100:
             return 400, {"error": {"detail": "The message is too short."}}
-        if row["status"] not in ("AWAITING REVIEW", "REJECTED", to):
+        changeable = {"AWAITING REVIEW", to} | (set() if self.books.keeps_rejections else {"REJECTED"})
+        if row["status"] not in changeable:
             return 400, {"error": {"detail": f"A submission that is {row['status']} cannot be decided."}}
         row["status"] = to
         return 200, row

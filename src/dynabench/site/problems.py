@@ -16,6 +16,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 
 from dynabench import web
+from dynabench.crowd import frames
 from dynabench.kit.errors import (
     MOST_NAMED,
     Invalid,
@@ -90,6 +91,8 @@ async def respond(request: Request, problem: Problem, headers: Mapping[str, str]
         if isinstance(problem, Unauthenticated):
             more["WWW-Authenticate"] = "Bearer"
         return document(problem, more)
+    if frames.is_framed(request):
+        return frames.show_problem(request, problem, more)
     if isinstance(problem, Unauthenticated):
         return _to_login(request)
     if "onboarding" in problem.extra:
