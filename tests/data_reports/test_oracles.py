@@ -87,9 +87,9 @@ def test_vocabulary_and_copies_are_those_of_plain_counting(measured):
 def test_associations_are_the_formula_over_rows(measured):
     data, rows = measured
     sets = [{word for text in columns_of(row) for word in words(text)} for row in rows]
-    found, pair = vocabulary.count_pair(data, "man", "woman")
-    assert found
-    for place, word in enumerate(found[:40]):
+    compared, pair = vocabulary.count_pair(data, "man", "woman")
+    assert compared
+    for place, word in enumerate(compared[:40]):
         n, word_rows = len(sets), [word in held for held in sets]
         for term, counted in (("man", pair.with_first), ("woman", pair.with_second)):
             both = sum(here and term in held for here, held in zip(word_rows, sets, strict=True))
@@ -140,10 +140,9 @@ def test_the_interval_of_a_difference_is_the_bootstrap_of_rows():
     word = rng.random(n) < np.where(first, 0.3, 0.1)
 
     def gap(rows):
-        one, other, held = first[rows], second[rows], word[rows]
-        return float(
-            npmi((one & held).sum(), one.sum(), held.sum(), n) - npmi((other & held).sum(), other.sum(), held.sum(), n)
-        )
+        ones, others, held = first[rows], second[rows], word[rows]
+        mine = npmi((ones & held).sum(), ones.sum(), held.sum(), n)
+        return float(mine - npmi((others & held).sum(), others.sum(), held.sum(), n))
 
     pair = TermPair(n, int(first.sum()), int(second.sum()), int((first & second).sum()), np.array([word.sum()], float),
                     np.array([(first & word).sum()], float), np.array([(second & word).sum()], float),

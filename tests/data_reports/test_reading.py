@@ -132,10 +132,10 @@ def test_a_report_survives_storage_and_becomes_files(tmp_path):
         file_source(write_rows(tmp_path / "a.jsonl", 150, 1)),
         file_source(write_rows(tmp_path / "b.csv.jsonl", 80, 2)),
     )
-    told = []
-    report = measure_data(source, ReportOptions(), other, tell=lambda done, of: told.append(done))
-    assert told == sorted(told)
-    assert told[-1] == 100
+    steps = []
+    report = measure_data(source, ReportOptions(), other, tell=lambda done, of: steps.append(done))
+    assert steps == sorted(steps)
+    assert steps[-1] == 100
     again = read_report(json.loads(json.dumps(report.record())))
     assert again == report
     html = exports.report_html(report)
