@@ -111,21 +111,21 @@ def check_results(models: Iterable[CardModel], keys: Sequence[str] = (), model_n
     return [_check(model_name or model.name, model.name, result, keys) for model in models for result in model.results]
 
 
-def _check(name: str, shown: str, result: CardResult, keys: Sequence[str]) -> TokenCheck:
+def _check(name: str, card_name: str, result: CardResult, keys: Sequence[str]) -> TokenCheck:
     if result.verify_token is None:
-        return TokenCheck(shown, result, "unsigned", "it has no token")
+        return TokenCheck(card_name, result, "unsigned", "it has no token")
     try:
         token = decode_token(result.verify_token)
     except CardError as error:
-        return TokenCheck(shown, result, "unreadable", str(error))
+        return TokenCheck(card_name, result, "unreadable", str(error))
     if not is_signed(token, keys or [token.key]):
-        return TokenCheck(shown, result, "forged", "the signature is not that of the key", token)
+        return TokenCheck(card_name, result, "forged", "the signature is not that of the key", token)
     claims = result_claims(name, result)
     different = [key for key in sorted({*claims, *token.claims} - _ISSUE) if not _equal(claims, token.claims, key)]
     if different:
         parts = (f"{key} is {claims.get(key)!r}, signed is {token.claims.get(key)!r}" for key in different)
-        return TokenCheck(shown, result, "differs", "; ".join(parts), token)
-    return TokenCheck(shown, result, "holds", "", token)
+        return TokenCheck(card_name, result, "differs", "; ".join(parts), token)
+    return TokenCheck(card_name, result, "holds", "", token)
 
 
 _ISSUE = {"iss", "evaluation", "record"}
