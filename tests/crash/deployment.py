@@ -117,7 +117,7 @@ class Storm:
     def rage(self, send: Sequence[Callable[[], object]]) -> None:
         """Kill the web process a random moment after it was asked; an answer from before it is never read."""
         with ThreadPoolExecutor(len(send)) as pool:
-            futures: list[Future[object]] = [pool.submit(each) for each in send]
+            futures: list[Future[object]] = [pool.submit(request) for request in send]
             threading.Event().wait(self.rng.uniform(0, self.longest))
             self.deployment.kill("web")
             for future in futures:
@@ -143,6 +143,6 @@ class Storm:
                     self.rage([lambda tab=tab, sent=sent: tab.send(sent) for tab, sent in risky])
             with ThreadPoolExecutor(len(current)) as pool:
                 answers = list(pool.map(lambda pair: pair[0].be_answered(pair[1]), current.items()))
-            taken = max(answer.elapsed.total_seconds() for answer in answers)
-            self.longest = 0.7 * self.longest + 0.3 * 1.5 * taken
+            slowest = max(answer.elapsed.total_seconds() for answer in answers)
+            self.longest = 0.7 * self.longest + 0.3 * 1.5 * slowest
             current = {tab: sent for tab in current if (sent := next(tab.steps, None))}
