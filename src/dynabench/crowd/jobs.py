@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from dynabench.crowd import accounts, bonuses, entry, lifecycle, reconciling, rejections
 from dynabench.crowd.lifecycle import StudyCall
-from dynabench.crowd.participation import SYNC_JOB
+from dynabench.crowd.participation import DECIDED, SYNC_JOB
 from dynabench.crowd.provider import WorkSubmission, WorkSubmissionState
 from dynabench.crowd.tables import PAID_INSTEAD, BonusOrder, Participation, ParticipationState, Study
 from dynabench.kit import errors, jobs
@@ -24,13 +24,14 @@ AGAIN = timedelta(minutes=5)
 """Time after which a decision that has not reached its platform is sent again."""
 CHECKED_EVERY = timedelta(minutes=1)
 """Time between two looks at an order of bonuses that is not settled."""
-DECIDED = (ParticipationState.APPROVED, ParticipationState.REJECTED)
 
 
-def _read(session: Session, key: bytes, id: int) -> tuple[StudyCall, WorkSubmission, str] | None:
+def _read(
+    session: Session, key: bytes, id: int, decision: ParticipationState
+) -> tuple[StudyCall, WorkSubmission, str] | None:
     participation = session.get(Participation, id)
-    if participation is None or participation.state not in DECIDED:
-        return None
+    if participation is None or participation.state != decision:
+        return None  # the owner has decided anew since, which is a job of its own
     worker = entry.worker_id(key, participation)
     submission = WorkSubmission(participation.external_session, worker, WorkSubmissionState.SUBMITTED)
     slug = session.get_one(Study, participation.study_id).slug
@@ -49,7 +50,8 @@ def send_decision(database: Database, settings: Settings, payload: dict[str, Any
 
     Where the platform refuses to approve what it has as rejected, the ledger pays the reward.
     """
-    read = database.read(_read, settings.key, payload["participation"])
+    decision = ParticipationState.APPROVED if payload["approve"] else ParticipationState.REJECTED
+    read = database.read(_read, settings.key, payload["participation"], decision)
     if read is None:
         return
     call, submission, slug = read
@@ -65,8 +67,7 @@ def send_decision(database: Database, settings: Settings, payload: dict[str, Any
         else:
             reason = rejections.add_appeal_hint(settings, slug, payload["reason"])
             call.provider.reject(account, call.facts, submission, reason, payload["category"])
-    state = ParticipationState.APPROVED if payload["approve"] else ParticipationState.REJECTED
-    database.write(_note, payload["participation"], state)
+    database.write(_note, payload["participation"], decision)
 
 
 @DBOS.step(name="decide_participation.send", retries_allowed=True, max_attempts=5)

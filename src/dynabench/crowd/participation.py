@@ -26,6 +26,8 @@ OUTCOMES: dict[ParticipationState, StudyOutcome] = {
 """The outcome that belongs to a state; a finished participation keeps its own."""
 DECIDABLE = frozenset({ParticipationState.FINISHED, ParticipationState.TIMED_OUT, ParticipationState.WITHDRAWN})
 
+DECIDED = (ParticipationState.APPROVED, ParticipationState.REJECTED)
+
 
 @dataclass(frozen=True)
 class FinishedPart:
@@ -44,6 +46,8 @@ class FinishedPart:
 def decline(session: Session, person: Person | None, slug: str) -> Participation:
     """Record that a worker does not consent; nothing was collected. The worker may still change their mind."""
     _study, participation = entry.own_participation(session, person, slug)
+    if participation.state == ParticipationState.DECLINED:
+        return participation
     if participation.state != ParticipationState.ARRIVED:
         raise errors.Conflict(_("You have already agreed. You can stop or withdraw your texts instead."))
     participation.state = ParticipationState.DECLINED
@@ -61,10 +65,11 @@ def end_early(session: Session, person_id: int, study_id: int, state: Participat
 def finish(session: Session, person: Person | None, slug: str, *, early: bool = False) -> Participation:
     """End a worker's part; `early` where the worker stops before the work is done, which an owner then reviews.
 
-    A second click or window changes nothing. Raises `Conflict` where work is missing and it is not `early`.
+    A second click or window changes nothing, also after the owner's decision. Raises `Conflict` where work is missing
+    and it is not `early`.
     """
     study, participation = entry.own_participation(session, person, slug)
-    if participation.state == ParticipationState.FINISHED:
+    if participation.outcome and participation.finished_at is not None:
         return participation
     if person is None or participation.state != ParticipationState.WORKING:
         raise errors.Conflict(_("Your part in this study has ended, or you have not agreed yet."))

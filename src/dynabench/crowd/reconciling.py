@@ -9,6 +9,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from dynabench.crowd import accounts, entry, lifecycle, studies
+from dynabench.crowd.participation import DECIDED
 from dynabench.crowd.provider import ProviderEvent, WorkSubmission, WorkSubmissionState
 from dynabench.crowd.tables import (
     PAID_INSTEAD,
@@ -53,23 +54,23 @@ def apply_state(session: Session, part: Participation, state: WorkSubmissionStat
     part.synced_at = at
     here = ParticipationState(part.state)
     to = here
-    if state is WorkSubmissionState.RETURNED and here not in (ParticipationState.APPROVED, ParticipationState.REJECTED):
-        to = ParticipationState.RETURNED
+    if state is WorkSubmissionState.RETURNED and not (here in DECIDED and part.synced_state == here):
+        to = ParticipationState.RETURNED  # also where the owner has decided and the platform cannot follow any more
     elif state is WorkSubmissionState.TIMED_OUT and here.running:
         to = ParticipationState.TIMED_OUT
     elif state is WorkSubmissionState.APPROVED:
         to = ParticipationState.APPROVED
     elif state is WorkSubmissionState.REJECTED and here is not ParticipationState.APPROVED:
         to = ParticipationState.REJECTED
+    news = part.synced_state
     part.synced_state = to.value if state.final else state.value
-    if to is here:
-        return False
-    part.state, part.finished_at = to.value, part.finished_at or at
-    if to is ParticipationState.REJECTED:
-        part.decided_at = at
-    if to is ParticipationState.APPROVED:
+    if to is not here:
+        part.state, part.finished_at = to.value, part.finished_at or at
+        part.decided_at = at if to is ParticipationState.REJECTED else part.decided_at
+    # Where our own approval arrived and its answer did not, nothing changes here, and the reward is paid all the same.
+    if state is WorkSubmissionState.APPROVED and news != ParticipationState.APPROVED:
         settle_reward(session, part)
-    return True
+    return to is not here
 
 
 def book_reward(session: Session, study: Study, part: Participation) -> Payment | None:
@@ -149,7 +150,11 @@ def _parts(study_id: int) -> Select[Participation]:
 
 
 def reconcile_study(database: Database, settings: Settings, study_id: int) -> Differences:
-    """Compare a study's participations with the platform's list of submissions. Blocks on the platform."""
+    """Compare a study's participations with the platform's list of submissions. Blocks on the platform.
+
+    An act of the study's owner that was interrupted is finished first.
+    """
+    lifecycle.finish_interrupted_act(database, settings, study_id)
     call = database.read(lifecycle.read_call, settings.key, study_id)
     if call.secrets is None or not call.facts.external_id:
         return Differences(0, 0)
