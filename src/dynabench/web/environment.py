@@ -79,6 +79,7 @@ def environment() -> Environment:
         day=filters.day,
         moment=filters.moment,
         markdown=filters.markdown,
+        markdown_line=filters.markdown_line,
         summary=filters.summary,
         ticks=filters.ticks,
         initials=filters.initials,

@@ -179,6 +179,8 @@ async def _board(request: Request, person: Person, class_id: int, status: int = 
 
     page = await request.app.state.db.aread(read)
     page |= {"errors": {}, "done": request.query_params.get("done", ""), "new_code": None, "most": MOST_STUDENTS}
+    site = request.app.state.settings.site or str(request.base_url).rstrip("/")
+    page["door"] = site + str(request.app.url_path_for("class_door"))
     fragment = "classes/_board.html" if request.method == "GET" else None
     return render(request, "classes/class.html", status=status, fragment=fragment, **(page | values))
 
