@@ -94,8 +94,8 @@ def test_each_line_of_the_panels_list_gets_its_finding(make_study, worker, owner
         ("done", "repeated"),
         ("forgotten", "unlisted"),
     ]
-    shown = own.submit(compare, page=compare, list=text).text
-    ticked = re.findall(r'name="participants" value="(\d+)" checked', shown)
+    content = own.submit(compare, page=compare, list=text).text
+    ticked = re.findall(r'name="participants" value="(\d+)" checked', content)
     assert len(ticked) == 2
     answer = own.submit(f"{study.manage}/participants/decisions", page=compare, decision="approve", participants=ticked)
     assert answer.headers["location"].endswith("done=approved&count=2")
@@ -192,9 +192,9 @@ def test_a_payment_list_is_paid_once_and_what_the_panel_refused_is_listed_again(
     assert amounts(database) == {"paid": 114, "failed": 250, "due": 999}
     assert own.submit(place, page=place, payouts=[rows[1]["payout"]], reference="Bulk 7").status_code == 409
     assert amounts(database) == {"paid": 114, "failed": 250, "due": 999}, "a second click pays nothing"
-    shown = own.get(place).text
-    assert "Bulk 7" in shown
-    assert "not paid" in shown
+    content = own.get(place).text
+    assert "Bulk 7" in content
+    assert "not paid" in content
 
     def retry(session):
         for payment in session.query(Payment).filter_by(state=PaymentState.FAILED):

@@ -156,11 +156,10 @@ def _find(key: bytes, study: Study, part: Participation, row: PanelRow) -> Claim
         return _claim(key, study, part, row, ClaimFinding.MATCHING)
     provider, facts = studies.provider_of(study), studies.facts_of(study)
     arrival = Arrival(row.worker, part.external_session)
-    claimed = next(
-        (each for each in StudyOutcome if _same(row.code, provider.completion(facts, arrival, each).code)), None
-    )
+    codes = {outcome.value: provider.completion(facts, arrival, outcome).code for outcome in StudyOutcome}
+    claimed = next((outcome for outcome, code in codes.items() if _same(row.code, code)), "")
     finding = ClaimFinding.OTHER_OUTCOME if claimed else ClaimFinding.WRONG_CODE
-    return _claim(key, study, part, row, finding, claimed or "")
+    return _claim(key, study, part, row, finding, claimed)
 
 
 def _same(typed: str, code: str) -> bool:
