@@ -26,8 +26,9 @@ from dynabench.kit.errors import (
     Unavailable,
     translate_validation,
 )
+from dynabench.kit.forms import previous_page
 from dynabench.kit.language import _
-from dynabench.kit.security import HEADERS
+from dynabench.kit.security import HEADERS, STALE_FORM
 from dynabench.kit.storable import printable
 from dynabench.people.accounts.auth import identify
 from dynabench.rounds import demo
@@ -126,6 +127,7 @@ def _page(
             problem=problem,
             nearest=nearest,
             wanted=words_of_address(request.url.path),
+            form_page=previous_page(request) if problem.detail == STALE_FORM else "",
         )
     except Exception:
         log.exception("the error page failed")
