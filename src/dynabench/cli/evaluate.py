@@ -8,11 +8,14 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
+from dynabench.cli.evaluate_card import card_app
+
 if TYPE_CHECKING:
     from dynabench.benchmark.evaluations.records import SignedRecord
     from dynabench.cli.evaluation_run import RunOutcome
 
 app = typer.Typer(help="Evaluate models and predictions; list, show and create modules.", no_args_is_help=True)
+app.add_typer(card_app, name="card")
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Kind = Annotated[str, typer.Option(help="metric, measurement or comparison.")]
