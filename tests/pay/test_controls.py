@@ -46,20 +46,20 @@ def test_the_budget_sets_aside_the_controls_that_come_with_the_votes(database):
         )
 
     examples = [world.example(world.author) for _number in range(20)]
-    one = 20 + 80  # an answer to a control comes with every vote: eight are paid for the four votes of an example
-    assert (read().accepted, read().next_example) == (20 * one, one)
+    price = 20 + 80  # an answer to a control comes with every vote: eight are paid for the four votes of an example
+    assert (read().accepted, read().next_example) == (20 * price, price)
     assert not read().is_spent
     validator = world.person()
     item = force_control(world, validator)
     world.vote(validator, item.example_id, "correct")
-    assert read().accepted == 20 * one + 10
+    assert read().accepted == 20 * price + 10
     assert read().is_spent, "writing ends before a control or a vote would be unpaid"
     with pytest.raises(errors.Conflict, match="used up"):
         world.db.read(limits.refuse_unpaid_example, world.author, world.round_id)
     world.db.read(limits.refuse_unpaid_vote, validator, world.round_id)  # checking goes on
     for _number in range(4):
         world.vote(world.person(), examples[0], "correct")
-        assert read().accepted <= 20 * one + 10
-    assert read().accepted == 19 * one + 20 + 40 + 10, "the part of controls that were not drawn is free again"
+        assert read().accepted <= 20 * price + 10
+    assert read().accepted == 19 * price + 20 + 40 + 10, "the part of controls that were not drawn is free again"
     world.configure("{gold: 0.0, attention: 0.0, repeat: 0.0}")
     assert read().next_example == 20 + 40
