@@ -83,6 +83,7 @@ KEEPERS = (
     "dynabench.cycle.durable:fail_lost_turns",
     *(f"dynabench.benchmark.maintenance:tidy_{rows}" for rows in ("submissions", "evaluations", "releases")),
     "dynabench.media.service:delete_unused_media",
+    "dynabench.hubs.uploads:sweep_files",
     "dynabench.pay.jobs:book_changed_rounds",
     "dynabench.recognition.badges.jobs:award_weeks_and_boards",
     "dynabench.crowd.jobs:resend_decisions",

@@ -16,6 +16,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 
 from dynabench import web
+from dynabench.hubs import answers
+from dynabench.hubs.problems import error_headers
 from dynabench.kit.errors import (
     MOST_NAMED,
     Invalid,
@@ -89,6 +91,9 @@ async def respond(request: Request, problem: Problem, headers: Mapping[str, str]
     if is_api(request):
         if isinstance(problem, Unauthenticated):
             more["WWW-Authenticate"] = "Bearer"
+        if request.url.path.startswith(f"{answers.PREFIX}/"):  # its clients read `error` and these headers
+            problem.extra["error"] = problem.detail
+            more |= error_headers(problem)
         return document(problem, more)
     if isinstance(problem, Unauthenticated):
         return _to_login(request)
