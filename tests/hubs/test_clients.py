@@ -21,6 +21,7 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True),
     pytest.mark.usefixtures("database_kind"),
+    pytest.mark.filterwarnings("ignore:Use .content=:DeprecationWarning"),  # of the client's own transport
 ]
 CARD = b"---\nlicense: mit\ntags: [small]\npipeline_tag: text-classification\n---\n# Small\n\nA model. It is small.\n"
 
@@ -62,7 +63,9 @@ def test_lists_revisions_and_history(hub: HubProcess):
     repo = new_repository(api, "history")
     for number in range(3):
         content = f"{number}".encode()
-        api.upload_file(path_or_fileobj=content, path_in_repo=f"a/{number}.txt", repo_id=repo, commit_message=f"{number}")
+        api.upload_file(
+            path_or_fileobj=content, path_in_repo=f"a/{number}.txt", repo_id=repo, commit_message=f"{number}"
+        )
     api.create_branch(repo, branch="feature/x", revision="main")
     api.create_tag(repo, tag="v1.0", tag_message="First")
     api.upload_file(path_or_fileobj=b"x", path_in_repo="x.txt", repo_id=repo, revision="feature/x")
@@ -197,7 +200,9 @@ huggingface_hub.HfApi().create_repo("rows", repo_type="dataset")
 rows = datasets.Dataset.from_dict({"text": [f"row {n}" for n in range(200)]})
 rows.push_to_hub("reader/pushed")
 lines = b"".join(b'{"n": %d}\\n' % n for n in range(500))
-huggingface_hub.upload_file(path_or_fileobj=lines, path_in_repo="train.jsonl", repo_id="reader/rows", repo_type="dataset")
+huggingface_hub.upload_file(
+    path_or_fileobj=lines, path_in_repo="train.jsonl", repo_id="reader/rows", repo_type="dataset"
+)
 stream = datasets.load_dataset("reader/rows", split="train", streaming=True)
 assert [row["n"] for row in stream.skip(490)] == list(range(490, 500))
 assert datasets.load_dataset("reader/pushed", split="train")[199] == {"text": "row 199"}
