@@ -19,6 +19,7 @@ from dynabench.kit.db import now
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds.tables import Round
 from dynabench.site.community.service import delete_own_account
+from dynabench.validation import places
 from tests.collection import conftest as world
 from tests.collection.conftest import draw, send, written
 from tests.conftest import Browser, register
@@ -46,6 +47,13 @@ def make_competition(owner, **body):
     answer = owner.post("/api/v1/tasks/nli/competitions", json=facts | body)
     assert answer.status_code == 201, answer.text
     return answer.json()["id"]
+
+
+def count_checks(client, member):
+    def read(session):
+        return places.count_checks(session, session.get_one(Person, member.id), "nli")
+
+    return client.app.state.db.read(read)
 
 
 def end(client, competition, **columns):
@@ -96,6 +104,7 @@ def test_four_teams_compete_to_the_final_report(client, owner, crowd, ada):
         assert refused.status_code == 409, "the budget is used"
     own = people[1].post(f"/api/v1/examples/{examples[ids[0]][0]}/validations", json={"vote": "correct"})
     assert own.status_code == 403, "a member does not check the team's own examples"
+    assert count_checks(client, people[1]) == 9, "nor are they counted for the member"
     checked = set()
     for _ in range(20):
         item = people[1].post("/api/v1/tasks/nli/validations/next")
@@ -105,6 +114,7 @@ def test_four_teams_compete_to_the_final_report(client, owner, crowd, ada):
         people[1].post(f"/api/v1/examples/{item.json()['example_id']}/skip")
     assert checked
     assert not checked & set(examples[ids[0]])
+    assert (len(checked), count_checks(client, people[1])) == (9, 0)
     for place, team in enumerate(ids[:3]):
         for number, example in enumerate(examples[team]):
             vote = "correct" if number < 3 - place else "incorrect"

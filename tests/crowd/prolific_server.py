@@ -1,7 +1,7 @@
 """A local server that speaks Prolific's API as far as studies, submissions, bonuses and webhooks go, with its books.
 
 Written from Prolific's documentation. `fail` makes the next calls of a path fail: before the act (`refuse`, `busy`), or
-after it, with the answer lost (`lost`).
+after it, with the answer lost (`lost`). `hold` keeps a call waiting until the process that made it is gone.
 """
 
 import base64
@@ -19,11 +19,19 @@ from secrets import token_hex
 from typing import Any
 
 TOKEN = "prolific-token-1"
+TRANSITIONS = {
+    "PUBLISH": ("UNPUBLISHED", "ACTIVE"), "START": ("PAUSED", "ACTIVE"), "PAUSE": ("ACTIVE", "PAUSED"),
+    "STOP": ("ACTIVE", "PAUSED", "AWAITING REVIEW"),
+}  # fmt: skip
+"""For each action of a study the states that it leads from, and the one that it leads to."""
 
 
 @dataclass
 class Books:
-    """Everything that the platform knows; `calls` counts acts by method and path with the ids left out."""
+    """Everything that the platform knows; `calls` counts acts by method and path with the ids left out.
+
+    With `keeps_rejections` a rejected submission cannot be approved any more.
+    """
 
     studies: dict[str, dict[str, Any]] = field(default_factory=dict)
     submissions: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -31,6 +39,7 @@ class Books:
     calls: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     failures: list[tuple[str, str]] = field(default_factory=list)
     delayed: bool = False
+    keeps_rejections: bool = False
 
     def paid(self, session: str) -> int:
         """The bonuses of a submission in pence."""
@@ -96,16 +105,27 @@ class Prolific:
         self.thread.join()
 
     def fail(self, path: str, how: str) -> None:
-        """Let the next call of a path fail: `refuse`, `busy`, `lost` (done, answer lost) or `hang` (the same, late)."""
+        """Let the next call of a path (or `POST path`) fail: `refuse`, `busy`, `lost` (done, answer lost), `hang` (the
+        same, late), `stall` (late, and nothing done)."""
         self.books.failures.append((path, how))
+
+    def hold(self, path: str, acts: bool) -> None:
+        """Keep the next call of a path waiting, after it was acted on or instead, from `reached` until `released`."""
+        self.reached.clear()
+        self.released.clear()
+        self.fail(path, "hang" if acts else "stall")
 
     def act(self, method: str, target: str, body: dict[str, Any]) -> tuple[int, Any]:
         """One call; status 0 loses the answer."""
         path, _, query = target.partition("?")
         path = path.removeprefix("/api/v1")
-        how = next((way for pattern, way in self.books.failures if re.fullmatch(pattern, path)), "")
-        if how:
-            self.books.failures.remove(next(entry for entry in self.books.failures if re.fullmatch(entry[0], path)))
+        called = (path, f"{method} {path}")
+        entry = next((row for row in self.books.failures if any(re.fullmatch(row[0], name) for name in called)), None)
+        how = entry[1] if entry else ""
+        if entry:
+            self.books.failures.remove(entry)
+        if how == "stall":
+            return -1, None
         if how == "busy":
             return 429, {}
         if how == "refuse":
@@ -132,9 +152,11 @@ class Prolific:
         if match := re.fullmatch(r"/studies/([a-f0-9]{24})/", path):
             return (200, books.studies[match[1]]) if match[1] in books.studies else (404, {})
         if match := re.fullmatch(r"/studies/([a-f0-9]{24})/transition/", path):
-            states = {"PUBLISH": "ACTIVE", "START": "ACTIVE", "PAUSE": "PAUSED", "STOP": "AWAITING REVIEW"}
-            books.studies[match[1]]["status"] = states[body["action"]]
-            return 200, books.studies[match[1]]
+            states, study = TRANSITIONS[body["action"]], books.studies[match[1]]
+            if study["status"] not in states[:-1]:
+                return 400, {"error": {"detail": f"A study that is {study['status']} cannot {body['action']}."}}
+            study["status"] = states[-1]
+            return 200, study
         if match := re.fullmatch(r"/studies/([a-f0-9]{24})/submissions/", path):
             return self.listed([row for row in books.submissions.values() if row["study_id"] == match[1]], query)
         if match := re.fullmatch(r"/submissions/([a-f0-9]{24})/", path):
@@ -160,7 +182,8 @@ class Prolific:
         to = {"APPROVE": "APPROVED", "REJECT": "REJECTED"}[body["action"]]
         if body["action"] == "REJECT" and len(body["message"]) < 100:
             return 400, {"error": {"detail": "The message is too short."}}
-        if row["status"] not in ("AWAITING REVIEW", "REJECTED", to):
+        changeable = {"AWAITING REVIEW", to} | (set() if self.books.keeps_rejections else {"REJECTED"})
+        if row["status"] not in changeable:
             return 400, {"error": {"detail": f"A submission that is {row['status']} cannot be decided."}}
         row["status"] = to
         return 200, row

@@ -8,7 +8,18 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from dynabench.crowd import accounts, blocking, bonuses, consent, frames, lifecycle, participation, reconciling, studies
+from dynabench.crowd import (
+    accounts,
+    blocking,
+    bonuses,
+    consent,
+    entry,
+    frames,
+    lifecycle,
+    participation,
+    reconciling,
+    studies,
+)
 from dynabench.crowd import jobs as crowd_jobs
 from dynabench.crowd.provider import all_providers
 from dynabench.crowd.providers.mturk_api import service_model
@@ -20,6 +31,7 @@ from dynabench.pay import ledger
 from dynabench.pay.money import Money
 from dynabench.pay.tables import Payment, PaymentKind, PaymentState, Payout
 from dynabench.people.accounts.tables import Person
+from dynabench.site import admission
 from tests.crowd.conftest import CONSENT, OpenStudy, write_example
 from tests.crowd.mturk_server import ACCESS_KEY, SECRET_KEY, MechanicalTurk
 
@@ -191,6 +203,49 @@ def test_a_preview_accepts_no_work(study, turk, browser, database):
         page.headers["content-security-policy"] + ";"
     )
     assert database.read(lambda session: session.query(Participation).count()) == 0
+
+
+def test_the_frame_shows_errors_before_its_study_is_known(study, turk, browser, client, monkeypatch):
+    parameters = turk.accept(hit_of(turk))
+    sources = f"frame-ancestors https://www.mturk.com https://worker.mturk.com {turk.address}"
+
+    def expect_framed(answer, status, text):
+        policy = answer.headers["content-security-policy"]
+        assert (answer.status_code, answer.headers["x-frame-options"]) == (status, "")
+        assert sources in policy
+        assert "form-action 'none'" in policy
+        assert text in answer.text
+        assert "set-cookie" not in answer.headers
+        return answer.headers
+
+    ada = browser()
+    for address in ("/studies/gone", "/studies/gone/frame"):
+        assert "refresh" not in expect_framed(
+            ada.get(address, params=parameters), 404, "Open it again from the platform"
+        )
+    expect_framed(ada.get(study.page, params=parameters | {"workerId": "\0"}), 400, "invalid characters")
+    own_page = ada.get("/studies/gone", params={"ticket": "1.0"})
+    assert "frame-ancestors 'none'" in own_page.headers["content-security-policy"]
+
+    def refuse(*_args):
+        raise errors.Unavailable("The database is away.", retry_after=7)
+
+    monkeypatch.setattr(entry, "find_study", refuse)
+    again = expect_framed(ada.get(study.page, params=parameters), 503, "This page tries again in 7 seconds")
+    assert again["refresh"] == "7"
+    monkeypatch.setattr(admission.Places, "has_room", lambda *_: False)
+    assert expect_framed(ada.get(study.page, params=parameters), 503, "tries again")["refresh"] == "2"
+
+
+def test_a_study_that_is_opened_twice_keeps_the_first_tab(study, turk, browser):
+    frame, again, window = open_frame(study, browser, turk.accept(hit_of(turk)))
+    page = window.get(study.page).text
+    version = re.search(r'name="consent" value="(\d+)"', page)[1]
+    token = re.search(r'name="csrf(?:-token)?" (?:value|content)="([^"]+)"', page)[1]
+    link = re.search(r'href="(/studies/[^"]+\?ticket=[^"]+)"', frame.get(again).text)[1]
+    assert window.get(link).status_code == 303
+    answer = window.client.post(f"{study.page}/consent", data={"consent": version, "csrf": token})
+    assert answer.status_code == 303, "the form of the first tab still counts"
 
 
 def test_only_the_frame_may_be_framed(study, turk, browser):

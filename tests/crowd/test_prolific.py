@@ -1,110 +1,21 @@
 """Prolific over its real protocol, against a local server: studies, confirmation, decisions, bonuses once, webhooks."""
 
-import json
-import re
-import subprocess
-import sys
 import time
 from datetime import UTC, datetime
 
 import pytest
 
-from dynabench.crowd import accounts, bonuses, consent, lifecycle, participation, queries, reconciling, studies
-from dynabench.crowd import jobs as crowd_jobs
+from dynabench.crowd import accounts, bonuses, participation, queries, reconciling, studies
 from dynabench.crowd.provider import all_providers
 from dynabench.crowd.studies import StudyPlan
-from dynabench.crowd.tables import BonusOrder, BonusOrderState, CrowdEvent, Participation, StudyState
+from dynabench.crowd.tables import BonusOrder, BonusOrderState, CrowdEvent, StudyState
 from dynabench.kit import errors
-from dynabench.kit.jobs import Job
-from dynabench.pay import ledger
-from dynabench.pay.money import Money
 from dynabench.pay.tables import Payment, PaymentKind, PaymentState, Payout
-from tests.crowd.conftest import CONSENT, OpenStudy, write_example
-from tests.crowd.prolific_server import TOKEN, Prolific
+from tests.crowd import prolific_study
+from tests.crowd.prolific_server import TOKEN
+from tests.crowd.prolific_study import SECRET, approve_bonus, external, finished, lead, part_of, run_jobs
 
-SECRET = "hook-secret"
-
-
-@pytest.fixture
-def prolific():
-    server = Prolific()
-    yield server
-    server.close()
-
-
-@pytest.fixture
-def settings(settings, prolific):
-    return settings.model_copy(
-        update={"crowd_urls": {"prolific": prolific.address}, "crowd_hosts": prolific.address.partition("//")[2]}
-    )
-
-
-@pytest.fixture
-def study(owner, database, settings, prolific):
-    """A study of one example, published at Prolific."""
-    name, secrets = accounts.check_credentials(settings, "prolific", {"token": TOKEN, "webhook_secret": SECRET})
-
-    def write(session):
-        consent.save_text(session, None, "nli", CONSENT)
-        accounts.connect_account(session, None, "nli", settings.key, "prolific", name, secrets)
-        plan = StudyPlan("Fool a model", {"reward": 150, "places": 5}, {"examples": 1})
-        return studies.draft_study(session, None, "nli", 1, "prolific", plan)
-
-    opened = database.write(lambda session: (lambda row: OpenStudy(row.id, row.slug))(write(session)))
-    lead(database, settings, opened, StudyState.PUBLISHED)
-    return opened
-
-
-def lead(database, settings, study, to):
-    lifecycle.lead_study(database, settings, None, "nli", study.id, to, f"https://bench.example/studies/{study.slug}")
-
-
-def external(prolific):
-    return next(iter(prolific.books.studies))
-
-
-def finished(prolific, study, browser, name=None):
-    """A worker who did the work and followed the address of completion; the platform's id of the submission."""
-    parameters = prolific.reserve(external(prolific), name)
-    page = browser()
-    assert page.get(study.page, params=parameters).status_code == 303
-    version = re.search(r'name="consent" value="(\d+)"', page.get(study.page).text)[1]
-    page.submit(f"{study.page}/consent", page=study.page, consent=version)
-    write_example(page)
-    assert page.submit(f"{study.page}/finish", page=study.page).status_code == 303
-    code = re.search(r"submissions/complete\?cc=([A-Z2-9]+)", page.get(study.page).text)[1]
-    assert prolific.complete(parameters["SESSION_ID"], code) == "AWAITING REVIEW"
-    return parameters["SESSION_ID"], page
-
-
-def part_of(database, session_id):
-    return database.read(lambda session: session.query(Participation).filter_by(external_session=session_id).one())
-
-
-def run_jobs(database, settings, kind):
-    """Carry out the queued jobs of a kind as the worker does."""
-    rows = database.read(lambda session: [(job.id, job.payload) for job in session.query(Job).filter_by(kind=kind)])
-    for id, payload in rows:
-        if kind == "decide_participation":
-            crowd_jobs.send_decision(database, settings, payload)
-        elif kind == "pay_bonuses":
-            bonuses.advance_order(database, settings, payload["order"])
-        database.write(lambda session, id=id: session.query(Job).filter_by(id=id).delete())
-
-
-def approve_bonus(database, session_id, pence, key):
-    """Book a bonus for a worker and approve it."""
-    part = part_of(database, session_id)
-
-    def write(session):
-        payment = ledger.book(
-            session, 1, part.person_id, PaymentKind.BONUS, Money(pence, "GBP"), "For a good example", key
-        )
-        payment.state = PaymentState.APPROVED
-
-    round_id = database.read(lambda session: session.get(studies.Study, part.study_id).round_id)
-    assert round_id == 1 or round_id
-    database.write(write)
+prolific, settings, study = prolific_study.prolific, prolific_study.settings, prolific_study.study
 
 
 def test_a_study_lives_at_the_platform_as_it_does_here(study, prolific, database, settings):
@@ -120,24 +31,6 @@ def test_a_study_lives_at_the_platform_as_it_does_here(study, prolific, database
         lead(database, settings, study, to)
         assert row["status"] == status
     assert len(prolific.books.studies) == 1
-
-
-@pytest.mark.parametrize("how", ["lost", "busy"])
-def test_an_interrupted_creation_is_found_again(owner, prolific, database, settings, how):
-    def write(session):
-        consent.save_text(session, None, "nli", CONSENT)
-        accounts.connect_account(session, None, "nli", settings.key, "prolific", "lab", {"token": TOKEN})
-        row = studies.draft_study(session, None, "nli", 1, "prolific", StudyPlan("x", {}, {"examples": 1}))
-        return OpenStudy(row.id, row.slug)
-
-    study = database.write(write)
-    prolific.fail("/studies/", "")
-    prolific.books.failures.clear()
-    prolific.fail("/studies/", "busy") if how == "busy" else prolific.fail(r"/studies/[a-f0-9]{24}/transition/", "lost")
-    with pytest.raises(errors.Unavailable):
-        lead(database, settings, study, StudyState.PUBLISHED)
-    lead(database, settings, study, StudyState.PUBLISHED)
-    assert [row["status"] for row in prolific.books.studies.values()] == ["ACTIVE"]
 
 
 def test_a_wrong_token_is_refused_before_it_is_kept(settings):
@@ -234,38 +127,6 @@ def test_a_second_submission_of_a_worker_leaves_the_first_alone(study, prolific,
     differences = reconciling.reconcile_study(database, settings, study.id)
     assert differences.unknown == 1
     assert part_of(database, session_id).state == "finished"
-
-
-ADVANCE = """
-import json, sys
-from dynabench.crowd import bonuses
-from dynabench.kit.db import Database
-from dynabench.kit.settings import Settings
-settings = Settings(**json.loads(sys.stdin.readline()))
-bonuses.advance_order(Database(settings.url), settings, int(sys.argv[1]))
-"""
-
-
-@pytest.mark.parametrize("step", ["/submissions/bonus-payments/", "/bulk-bonus-payments/.*"])
-def test_a_process_killed_while_it_pays_pays_once(study, prolific, browser, database, settings, step):
-    session_id, _page = finished(prolific, study, browser)
-    approve_bonus(database, session_id, 80, "bonus")
-    order = database.write(lambda session: bonuses.begin_order(session, None, "nli", study.id).id)
-    prolific.fail(step, "hang")
-    values = json.dumps(settings.model_dump(mode="json", exclude_defaults=True)) + "\n"
-    process = subprocess.Popen([sys.executable, "-c", ADVANCE, str(order)], stdin=subprocess.PIPE)
-    try:
-        process.stdin.write(values.encode())
-        process.stdin.close()
-        assert prolific.reached.wait(60)
-    finally:
-        process.kill()
-        process.wait()
-    prolific.released.set()
-    for _ in range(2):
-        assert bonuses.advance_order(database, settings, order) == BonusOrderState.PAID
-    assert prolific.books.paid(session_id) == 80
-    assert prolific.books.calls["POST /bulk-bonus-payments/:id/pay/"] == 1
 
 
 def test_what_the_books_do_not_show_is_for_the_owner_to_decide(

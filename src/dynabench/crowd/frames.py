@@ -6,7 +6,8 @@ to the assignment.
 """
 
 import hmac
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -17,7 +18,7 @@ from starlette.responses import Response
 
 from dynabench.crowd import accounts, entry, lifecycle, participation, studies
 from dynabench.crowd.participation import FinishedPart
-from dynabench.crowd.provider import Arrival, CrowdProvider
+from dynabench.crowd.provider import Arrival, CrowdProvider, all_providers
 from dynabench.crowd.tables import Participation, ParticipationState, Study
 from dynabench.crowd.work import WorkProgress, read_progress, work_of
 from dynabench.kit import errors
@@ -25,10 +26,13 @@ from dynabench.kit.db import Database
 from dynabench.kit.language import _
 from dynabench.kit.security import POLICY, keyed
 from dynabench.kit.settings import Settings
-from dynabench.people.accounts import service as logins
 from dynabench.people.accounts.tables import Person
 from dynabench.web import render
+from dynabench.web.pages import wants_fragment
 
+OWN_PARAMETERS = frozenset({"entered", "done", "ticket", "to"})
+"""Parameters of a study's address that this site sets; all others come from the platform."""
+FRAMED = re.compile(r"/studies/[^/]+(?P<later>/frame)?")
 NOBODY = "'none'"
 SUBMITTABLE = frozenset({ParticipationState.FINISHED, ParticipationState.TIMED_OUT, ParticipationState.WITHDRAWN})
 """States in which the frame offers the form that submits; what is decided was submitted before."""
@@ -49,6 +53,56 @@ def frame_sources(settings: Settings, provider: CrowdProvider) -> tuple[str, ...
     """Return the origins that may show a provider's frames: its own, and that of an address of its API that was set."""
     address = settings.crowd_urls.get(provider.name, "")
     return (*provider.frame_ancestors, *([_origin(address)] if address else []))
+
+
+def is_framed(request: Request) -> bool:
+    """Tell whether a request may come from a platform's frame, also where its study is not known (yet)."""
+    match = FRAMED.fullmatch(request.url.path)
+    if match is None or request.method != "GET" or getattr(request.state, "unframed", False):
+        return False
+    return bool(match["later"] or set(request.query_params) - OWN_PARAMETERS)
+
+
+def allow_frames(request: Request, response: Response, policy: str = POLICY) -> None:
+    """Let every platform with frames show a response that holds nothing of anybody."""
+    installed, settings = all_providers().values(), request.app.state.settings
+    sources = [source for provider in installed for source in frame_sources(settings, provider)]
+    _let_frame(response, policy.replace("form-action 'self'", f"form-action {NOBODY}"), sources)
+
+
+def show_problem(request: Request, problem: errors.Problem, headers: Mapping[str, str]) -> Response:
+    """Answer a frame's request that failed before its study was known, with a page that the frame shows."""
+    request.state.viewer = None
+    title = _("Study")
+    page = render(
+        request,
+        "crowd/frame.html",
+        fragment="crowd/_frame.html",
+        status=problem.status,
+        study=None,
+        title=title,
+        task_name="",
+        problem=problem,
+    )
+    request.state.new_visitor = None
+    page.headers.update(headers)
+    allow_frames(request, page)
+    _try_again(request, page, problem)
+    return page
+
+
+def _try_again(request: Request, response: Response, problem: errors.Problem) -> None:
+    """Let a frame that shows a passing problem ask again by itself, as its text says."""
+    if "retry_after" in problem.extra and not wants_fragment(request):
+        response.headers["Refresh"] = str(problem.extra["retry_after"])
+
+
+def _let_frame(response: Response, policy: str, sources: Sequence[str]) -> None:
+    ancestors = f"frame-ancestors {' '.join(sources) or NOBODY}"
+    response.headers["Content-Security-Policy"] = policy.replace("frame-ancestors 'none'", ancestors)
+    response.headers["X-Frame-Options"] = ""
+    response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
+    response.headers["Referrer-Policy"] = "no-referrer"  # the address is a key to the assignment
 
 
 def _origin(address: str) -> str:
@@ -92,7 +146,7 @@ def read_ticket(session: Session, study: Study, ticket: str) -> Participation:
 def open_window(session: Session, slug: str, ticket: str, user_agent: str, replaces: str | None) -> str:
     """Log a worker in, in a window outside the frame; returns the session's cookie."""
     part = read_ticket(session, entry.find_study(session, slug), ticket)
-    return logins.start_session(session, part.person_id, replaces, user_agent=user_agent)
+    return entry.log_in(session, part.person_id, user_agent, replaces)
 
 
 def _view(session: Session, key: bytes, study: Study, part: Participation, submit: str) -> FrameView:
@@ -165,6 +219,7 @@ def _page(
         fragment="crowd/_frame.html",
         status=problem.status if problem else 200,
         study=study,
+        title=study.name,
         task_name=task_name,
         work=work_of(study),
         platform=studies.provider_of(study).title,
@@ -172,10 +227,8 @@ def _page(
         problem=problem,
     )
     request.state.new_visitor = None  # no cookie for a page in a platform's frame
-    policy = POLICY.replace("frame-ancestors 'none'", f"frame-ancestors {' '.join(sources) or NOBODY}")
     posts_to = f"form-action {view.submit}" if view else f"form-action {NOBODY}"
-    response.headers["Content-Security-Policy"] = policy.replace("form-action 'self'", posts_to)
-    response.headers["X-Frame-Options"] = ""
-    response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
-    response.headers["Referrer-Policy"] = "no-referrer"  # the address is a key to the assignment
+    _let_frame(response, POLICY.replace("form-action 'self'", posts_to), sources)
+    if problem:
+        _try_again(request, response, problem)
     return response

@@ -11,12 +11,12 @@ from dbos import DBOS
 from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
-from dynabench.crowd import accounts, bonuses, entry, lifecycle, reconciling
+from dynabench.crowd import accounts, bonuses, entry, lifecycle, reconciling, rejections
 from dynabench.crowd.lifecycle import StudyCall
-from dynabench.crowd.participation import SYNC_JOB
+from dynabench.crowd.participation import DECIDED, SYNC_JOB
 from dynabench.crowd.provider import WorkSubmission, WorkSubmissionState
-from dynabench.crowd.tables import BonusOrder, Participation, ParticipationState
-from dynabench.kit import jobs
+from dynabench.crowd.tables import PAID_INSTEAD, BonusOrder, Participation, ParticipationState, Study
+from dynabench.kit import errors, jobs
 from dynabench.kit.db import Database, now
 from dynabench.kit.settings import Settings, get_settings
 
@@ -24,16 +24,18 @@ AGAIN = timedelta(minutes=5)
 """Time after which a decision that has not reached its platform is sent again."""
 CHECKED_EVERY = timedelta(minutes=1)
 """Time between two looks at an order of bonuses that is not settled."""
-DECIDED = (ParticipationState.APPROVED, ParticipationState.REJECTED)
 
 
-def _read(session: Session, key: bytes, id: int) -> tuple[StudyCall, WorkSubmission] | None:
+def _read(
+    session: Session, key: bytes, id: int, decision: ParticipationState
+) -> tuple[StudyCall, WorkSubmission, str] | None:
     participation = session.get(Participation, id)
-    if participation is None or participation.state not in DECIDED:
-        return None
+    if participation is None or participation.state != decision:
+        return None  # the owner has decided anew since, which is a job of its own
     worker = entry.worker_id(key, participation)
     submission = WorkSubmission(participation.external_session, worker, WorkSubmissionState.SUBMITTED)
-    return lifecycle.read_call(session, key, participation.study_id), submission
+    slug = session.get_one(Study, participation.study_id).slug
+    return lifecycle.read_call(session, key, participation.study_id), submission, slug
 
 
 def _note(session: Session, id: int, state: ParticipationState) -> None:
@@ -44,18 +46,28 @@ def _note(session: Session, id: int, state: ParticipationState) -> None:
 
 
 def send_decision(database: Database, settings: Settings, payload: dict[str, Any]) -> None:
-    """Tell the platform of one decision, note that it knows, and enter a reward that it pays into the ledger."""
-    read = database.read(_read, settings.key, payload["participation"])
+    """Tell the platform of one decision, note that it knows, and enter a reward that it pays into the ledger.
+
+    Where the platform refuses to approve what it has as rejected, the ledger pays the reward.
+    """
+    decision = ParticipationState.APPROVED if payload["approve"] else ParticipationState.REJECTED
+    read = database.read(_read, settings.key, payload["participation"], decision)
     if read is None:
         return
-    call, submission = read
+    call, submission, slug = read
     with accounts.connected(settings, call.provider, call.secrets) as account:
         if payload["approve"]:
-            call.provider.approve(account, call.facts, submission)
+            try:
+                call.provider.approve(account, call.facts, submission)
+            except errors.Conflict:
+                if not rejections.keeps_rejection(account, call, submission):
+                    raise
+                database.write(rejections.pay_instead, payload["participation"])
+                return
         else:
-            call.provider.reject(account, call.facts, submission, payload["reason"], payload["category"])
-    state = ParticipationState.APPROVED if payload["approve"] else ParticipationState.REJECTED
-    database.write(_note, payload["participation"], state)
+            reason = rejections.add_appeal_hint(settings, slug, payload["reason"])
+            call.provider.reject(account, call.facts, submission, reason, payload["category"])
+    database.write(_note, payload["participation"], decision)
 
 
 @DBOS.step(name="decide_participation.send", retries_allowed=True, max_attempts=5)
@@ -93,6 +105,7 @@ def _enqueue_unsent(session: Session) -> None:
     overdue = now() - AGAIN
     unsent = select(Participation).where(
         Participation.state.in_(DECIDED),
+        Participation.synced_state != PAID_INSTEAD,
         Participation.synced_state != Participation.state,
         Participation.decided_at < overdue,
         or_(Participation.synced_at.is_(None), Participation.synced_at < overdue),

@@ -1,11 +1,12 @@
 """Studies at their platform: created, published, paused, stopped, and compared with what the platform says.
 
-Each act is recorded before its call, and calls can be repeated: an interrupted act is done again by its button, and the
-reconciliation shows where the two sides differ.
+Each act is recorded before its call, and calls can be repeated: an act that was interrupted is finished by the next
+comparison of the study with its platform.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from sqlalchemy.orm import Session
 
@@ -13,9 +14,14 @@ from dynabench.crowd import accounts, studies
 from dynabench.crowd.provider import CrowdAccount, CrowdProvider, ExternalStudy, StudyFacts
 from dynabench.crowd.tables import Study, StudyState
 from dynabench.kit import errors
-from dynabench.kit.db import Database
+from dynabench.kit.db import Database, now
 from dynabench.kit.settings import Settings
 from dynabench.people.accounts.tables import Person
+
+UNCONFIRMED = "unconfirmed"
+"""The name, in a study's details, of an act that its platform has not confirmed: `state`, `before`, and `at`."""
+INTERRUPTED_AFTER = timedelta(minutes=2)
+"""Time after which an act that is not confirmed counts as interrupted: longer than its calls may take."""
 
 
 @dataclass(frozen=True)
@@ -35,10 +41,22 @@ def read_call(session: Session, key: bytes, study_id: int) -> StudyCall:
     )
 
 
-def _keep(session: Session, study_id: int, external: ExternalStudy) -> None:
+def _keep(session: Session, study_id: int, external: ExternalStudy, *, confirms: bool = False) -> None:
     study = session.get_one(Study, study_id, with_for_update=True)
     study.external_id = external.id
-    study.details = dict(study.details) | dict(external.details)
+    details = dict(study.details) | dict(external.details)
+    if confirms:
+        details.pop(UNCONFIRMED, None)
+    study.details = details
+
+
+def _move(session: Session, owner: Person | None, task_id: str, study_id: int, to: StudyState) -> None:
+    study = studies.owned_study(session, owner, task_id, study_id, change=True)
+    act = {"state": to.value, "before": study.state, "at": now().isoformat()}
+    if (earlier := study.details.get(UNCONFIRMED)) and earlier["state"] == to:  # the same act again
+        act["before"] = earlier["before"]
+    studies.move_study(session, owner, task_id, study_id, to)
+    study.details = dict(study.details) | {UNCONFIRMED: act}
 
 
 def lead_study(
@@ -54,7 +72,6 @@ def lead_study(
 
     Where the platform refuses, the study has its earlier state again and the refusal is raised.
     """
-    before = database.read(_state, owner, task_id, study_id)
     call = database.read(read_call, settings.key, study_id)
     if call.secrets is None:
         database.write(studies.move_study, owner, task_id, study_id, to)
@@ -64,12 +81,44 @@ def lead_study(
             database.read(studies.check_ready, owner, task_id, study_id)
             database.write(_keep, study_id, call.provider.create_study(account, call.facts, entry))
             call = database.read(read_call, settings.key, study_id)
-        database.write(studies.move_study, owner, task_id, study_id, to)
+        database.write(_move, owner, task_id, study_id, to)
         try:
-            database.write(_keep, study_id, _act(call.provider, to)(account, call.facts))
+            _finish(database, call, study_id, to, account)
         except errors.Problem:
-            database.write(_restore, study_id, to, before)
+            database.write(_restore, study_id)
             raise
+
+
+def _finish(database: Database, call: StudyCall, study_id: int, to: StudyState, account: CrowdAccount | None) -> None:
+    external = _act(call.provider, to)(account, call.facts)
+    database.write(lambda session: _keep(session, study_id, external, confirms=True))
+
+
+def finish_interrupted_act(database: Database, settings: Settings, study_id: int) -> bool:
+    """Do an act again that was recorded here and that the platform has not confirmed; return whether there was one.
+
+    Blocks on the platform. Where it refuses, the study has its earlier state again.
+    """
+    state = database.read(_interrupted, study_id)
+    if state is None:
+        return False
+    call = database.read(read_call, settings.key, study_id)
+    with accounts.connected(settings, call.provider, call.secrets) as account:
+        if account is None:
+            return False
+        try:
+            _finish(database, call, study_id, state, account)
+        except errors.Conflict:
+            database.write(_restore, study_id)
+    return True
+
+
+def _interrupted(session: Session, study_id: int) -> StudyState | None:
+    study = session.get_one(Study, study_id)
+    act = study.details.get(UNCONFIRMED)
+    if not act or act["state"] != study.state or now() - datetime.fromisoformat(act["at"]) < INTERRUPTED_AFTER:
+        return None
+    return StudyState(study.state)
 
 
 Act = Callable[[CrowdAccount | None, StudyFacts], ExternalStudy]
@@ -84,12 +133,10 @@ def _act(provider: CrowdProvider, to: StudyState) -> Act:
     return acts[to]
 
 
-def _state(session: Session, owner: Person | None, task_id: str, study_id: int) -> StudyState:
-    return StudyState(studies.owned_study(session, owner, task_id, study_id).state)
-
-
-def _restore(session: Session, study_id: int, to: StudyState, before: StudyState) -> None:
+def _restore(session: Session, study_id: int) -> None:
     study = session.get_one(Study, study_id, with_for_update=True)
-    if study.state == to:
-        study.state = before
-        study.stopped_at = None if to is StudyState.STOPPED else study.stopped_at
+    details = dict(study.details)
+    act = details.pop(UNCONFIRMED, None)
+    if act and study.state == act["state"]:
+        study.stopped_at = None if study.state == StudyState.STOPPED else study.stopped_at
+        study.state, study.details = act["before"], details

@@ -29,8 +29,6 @@ from dynabench.web.pages import wants_fragment
 ENTRY_LIMIT = [Depends(limited("study", 300, 60))]
 router = APIRouter(include_in_schema=False)
 MOST_PARAMETERS = 30
-OWN_PARAMETERS = frozenset({"entered", "done", "ticket", "to"})
-"""Parameters of a study's address that this site sets; all others come from the platform."""
 
 
 def _parameters(values: QueryParams | FormData) -> dict[str, str]:
@@ -69,11 +67,12 @@ def _confirm(database: Database, settings: Settings, study_id: int, arrival: Arr
 async def show_study(request: Request, db: Db, slug: str, viewer: Viewer) -> Response:
     """Let a worker in who comes with the platform's parameters; else show the worker where they are."""
     parameters = _parameters(request.query_params)
-    platforms = set(parameters) - OWN_PARAMETERS
+    platforms = set(parameters) - frames.OWN_PARAMETERS
     if platforms or "ticket" in parameters:
         study, name = await db.aread(_find, slug)
         if platforms and studies.provider_of(study).frame_ancestors:
             return await frames.show_first_page(request, db, study, name, parameters)
+        request.state.unframed = True  # an error is a whole page of this site
         if viewer is not None and not viewer.worker_task:
             return render(request, "crowd/switch.html", study=study, task_name=name, parameters=parameters)
         return await (_arrive if platforms else _resume)(request, db, slug, parameters)

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from dynabench.collection.tables import Example, Tally
 from dynabench.crowd import entry, participation, queries
-from dynabench.crowd.tables import ParticipationState, Study
+from dynabench.crowd.tables import PAID_INSTEAD, ParticipationState, Study
 from dynabench.validation.queries import CONTROL_STANDS, UNDONE
 from dynabench.validation.tables import Validation
 
@@ -38,7 +38,8 @@ class Participant:
     """One worker in a study.
 
     `username` is the pseudonym here and `worker` the platform's id. `active_seconds` is the time with the page in sight
-    and a key or pointer used, on examples and votes of the study's round.
+    and a key or pointer used, on examples and votes of the study's round. `confirmed` is false for a decision that the
+    platform has not confirmed.
     """
 
     id: int
@@ -56,6 +57,7 @@ class Participant:
     arrived_at: datetime
     finished_at: datetime | None
     reason: str
+    confirmed: bool = True
 
     @property
     def decidable(self) -> bool:
@@ -91,6 +93,7 @@ def list_participants(
                 arrived_at=part.arrived_at,
                 finished_at=part.finished_at,
                 reason=part.reason,
+                confirmed=part.state not in participation.DECIDED or part.synced_state in (part.state, PAID_INSTEAD),
             )
         )
     return participants

@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 from dynabench.collection import withdrawal
 from dynabench.crowd import entry, queries, studies
 from dynabench.crowd.provider import Arrival, Completion, StudyOutcome
-from dynabench.crowd.tables import Participation, ParticipationState, Study
+from dynabench.crowd.tables import PAID_INSTEAD, Participation, ParticipationState, Study
 from dynabench.crowd.work import read_progress
 from dynabench.kit import errors, jobs
 from dynabench.kit.db import now
@@ -26,20 +26,28 @@ OUTCOMES: dict[ParticipationState, StudyOutcome] = {
 """The outcome that belongs to a state; a finished participation keeps its own."""
 DECIDABLE = frozenset({ParticipationState.FINISHED, ParticipationState.TIMED_OUT, ParticipationState.WITHDRAWN})
 
+DECIDED = (ParticipationState.APPROVED, ParticipationState.REJECTED)
+
 
 @dataclass(frozen=True)
 class FinishedPart:
-    """A worker's part that has ended: the way back to the platform, and the reason of a decision that was made."""
+    """A worker's part that has ended: the way back to the platform, and the reason of a decision that was made.
+
+    `paid_instead` is true where the platform keeps a rejection that was reversed, and a bonus stands for the reward.
+    """
 
     state: ParticipationState
     outcome: StudyOutcome
     completion: Completion
     reason: str = ""
+    paid_instead: bool = False
 
 
 def decline(session: Session, person: Person | None, slug: str) -> Participation:
     """Record that a worker does not consent; nothing was collected. The worker may still change their mind."""
     _study, participation = entry.own_participation(session, person, slug)
+    if participation.state == ParticipationState.DECLINED:
+        return participation
     if participation.state != ParticipationState.ARRIVED:
         raise errors.Conflict(_("You have already agreed. You can stop or withdraw your texts instead."))
     participation.state = ParticipationState.DECLINED
@@ -57,10 +65,11 @@ def end_early(session: Session, person_id: int, study_id: int, state: Participat
 def finish(session: Session, person: Person | None, slug: str, *, early: bool = False) -> Participation:
     """End a worker's part; `early` where the worker stops before the work is done, which an owner then reviews.
 
-    A second click or window changes nothing. Raises `Conflict` where work is missing and it is not `early`.
+    A second click or window changes nothing, also after the owner's decision. Raises `Conflict` where work is missing
+    and it is not `early`.
     """
     study, participation = entry.own_participation(session, person, slug)
-    if participation.state == ParticipationState.FINISHED:
+    if participation.outcome and participation.finished_at is not None:
         return participation
     if person is None or participation.state != ParticipationState.WORKING:
         raise errors.Conflict(_("Your part in this study has ended, or you have not agreed yet."))
@@ -92,7 +101,8 @@ def ended_part(key: bytes, study: Study, participation: Participation, submit: s
     details = {"submit": submit} if submit else {}
     arrival = Arrival(entry.worker_id(key, participation), participation.external_session, details=details)
     completion = studies.provider_of(study).completion(studies.facts_of(study), arrival, outcome)
-    return FinishedPart(state, outcome, completion, participation.reason)
+    instead = participation.synced_state == PAID_INSTEAD
+    return FinishedPart(state, outcome, completion, participation.reason, instead)
 
 
 def withdraw_texts(session: Session, person: Person | None, slug: str) -> int:

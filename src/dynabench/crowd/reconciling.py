@@ -9,15 +9,24 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from dynabench.crowd import accounts, entry, lifecycle, studies
+from dynabench.crowd.participation import DECIDED
 from dynabench.crowd.provider import ProviderEvent, WorkSubmission, WorkSubmissionState
-from dynabench.crowd.tables import CrowdCredentials, CrowdEvent, Participation, ParticipationState, Study, StudyState
+from dynabench.crowd.tables import (
+    PAID_INSTEAD,
+    CrowdCredentials,
+    CrowdEvent,
+    Participation,
+    ParticipationState,
+    Study,
+    StudyState,
+)
 from dynabench.kit import errors, jobs
 from dynabench.kit.db import Database, now
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
 from dynabench.pay import ledger
 from dynabench.pay.money import Money
-from dynabench.pay.tables import PaymentKind, PaymentState
+from dynabench.pay.tables import Payment, PaymentKind, PaymentState
 
 JOB = "reconcile_study"
 EVERY = timedelta(minutes=5)
@@ -40,37 +49,45 @@ def apply_state(session: Session, part: Participation, state: WorkSubmissionStat
     """
     if part.synced_at is not None and at < part.synced_at:
         return False
+    if part.synced_state == PAID_INSTEAD and state is WorkSubmissionState.REJECTED:
+        return False
     part.synced_at = at
     here = ParticipationState(part.state)
     to = here
-    if state is WorkSubmissionState.RETURNED and here not in (ParticipationState.APPROVED, ParticipationState.REJECTED):
-        to = ParticipationState.RETURNED
+    if state is WorkSubmissionState.RETURNED and not (here in DECIDED and part.synced_state == here):
+        to = ParticipationState.RETURNED  # also where the owner has decided and the platform cannot follow any more
     elif state is WorkSubmissionState.TIMED_OUT and here.running:
         to = ParticipationState.TIMED_OUT
     elif state is WorkSubmissionState.APPROVED:
         to = ParticipationState.APPROVED
     elif state is WorkSubmissionState.REJECTED and here is not ParticipationState.APPROVED:
         to = ParticipationState.REJECTED
+    news = part.synced_state
     part.synced_state = to.value if state.final else state.value
-    if to is here:
-        return False
-    part.state, part.finished_at = to.value, part.finished_at or at
-    if to is ParticipationState.APPROVED:
+    if to is not here:
+        part.state, part.finished_at = to.value, part.finished_at or at
+        part.decided_at = at if to is ParticipationState.REJECTED else part.decided_at
+    # Where our own approval arrived and its answer did not, nothing changes here, and the reward is paid all the same.
+    if state is WorkSubmissionState.APPROVED and news != ParticipationState.APPROVED:
         settle_reward(session, part)
-    return True
+    return to is not here
+
+
+def book_reward(session: Session, study: Study, part: Participation) -> Payment | None:
+    """Book the reward of a submission, once; None where the study has none."""
+    reward = study.settings.get("reward")
+    if not isinstance(reward, int) or reward <= 0:
+        return None
+    amount = Money(reward, str(study.settings.get("currency", "USD")))
+    reason = str(_("Reward of the study %(name)s", name=study.name))
+    return ledger.book(session, study.round_id, part.person_id, PaymentKind.BASE, amount, reason, f"reward-{part.id}")
 
 
 def settle_reward(session: Session, part: Participation) -> None:
     """Enter the reward of an approved submission, which the platform pays by itself, into the ledger; repeatable."""
     study = session.get_one(Study, part.study_id)
-    reward = study.settings.get("reward")
-    if not isinstance(reward, int) or reward <= 0:
-        return
-    amount = Money(reward, str(study.settings.get("currency", "USD")))
-    reason = str(_("Reward of the study %(name)s", name=study.name))
-    key = f"reward-{part.id}"
-    payment = ledger.book(session, study.round_id, part.person_id, PaymentKind.BASE, amount, reason, key)
-    if payment.state in (PaymentState.DUE, PaymentState.APPROVED, PaymentState.PREAPPROVED):
+    payment = book_reward(session, study, part)
+    if payment and payment.state in (PaymentState.DUE, PaymentState.APPROVED, PaymentState.PREAPPROVED):
         ledger.record_settled(session, payment, f"{study.provider} {part.external_session}")
 
 
@@ -133,7 +150,11 @@ def _parts(study_id: int) -> Select[Participation]:
 
 
 def reconcile_study(database: Database, settings: Settings, study_id: int) -> Differences:
-    """Compare a study's participations with the platform's list of submissions. Blocks on the platform."""
+    """Compare a study's participations with the platform's list of submissions. Blocks on the platform.
+
+    An act of the study's owner that was interrupted is finished first.
+    """
+    lifecycle.finish_interrupted_act(database, settings, study_id)
     call = database.read(lifecycle.read_call, settings.key, study_id)
     if call.secrets is None or not call.facts.external_id:
         return Differences(0, 0)

@@ -41,6 +41,10 @@ class ParticipationState(StrEnum):
         return self in (ParticipationState.ARRIVED, ParticipationState.WORKING)
 
 
+PAID_INSTEAD = "paid_instead"
+"""`synced_state` of a submission that is approved here, rejected at its platform, and paid by the ledger."""
+
+
 class CrowdCredentials(Base):
     """An owner's account at a platform, for the studies of one task; the secrets are sealed (`kit.sealing`)."""
 

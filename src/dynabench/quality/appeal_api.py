@@ -57,6 +57,7 @@ class TaskAppealOut(AppealOut):
 
     person: str = Field(description="The pseudonym of the person.")
     answerable: bool = Field(description="False for the person who made the decision.")
+    facts: str = Field(description="A sentence about what was decided on, for a rejected submission.")
 
 
 class AppealAnswerIn(StrictModel):
@@ -117,7 +118,7 @@ async def list_appeals(
         TaskAppealOut.model_validate(
             {name: getattr(case.appeal, name) for name in ("id", "task_id", "kind", "subject_id", "reason", "text")}
             | {name: getattr(case.appeal, name) for name in ("state", "answer", "at", "answered_at")}
-            | {"person": case.person, "answerable": case.answerable}
+            | {"person": case.person, "answerable": case.answerable, "facts": case.facts}
         )
         for case in cases
     ]

@@ -1,6 +1,7 @@
 """Decisions about a person that the person can see and appeal: bans, excluded votes, hidden examples, and more.
 
-Higher packages add theirs: a reader to `decision_readers`, and what granting an appeal does to `grants`.
+Higher packages add theirs: a reader to `decision_readers`, what granting an appeal does to `grants`, and facts for the
+people who answer to `case_facts`.
 """
 
 from collections.abc import Callable, Iterable
@@ -126,6 +127,9 @@ grants: dict[DecisionKind, Callable[[Session, Appeal], None]] = {
     DecisionKind.PAUSED_CHECKING: _lift_pause,
 }
 """What granting an appeal does to the decision, by kind; in the same transaction."""
+
+case_facts: dict[DecisionKind, Callable[[Session, Appeal], str]] = {}
+"""A sentence about what was decided on, by kind, for the people who answer an appeal; without any crowd worker's id."""
 
 
 def read_decisions(session: Session, person_id: int) -> list[PersonDecision]:

@@ -18,6 +18,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from dynabench.crowd import frames
 from dynabench.kit import security
 from dynabench.kit.errors import TooMany, Unavailable
 from dynabench.kit.language import _
@@ -215,7 +216,10 @@ def _busy(request: Request) -> Response:
     else:
         text = _("Nothing was saved. Go back and send it again.")
     body = f"<!doctype html><title>Dynabench</title><p>{html.escape(problem.detail)}</p><p>{html.escape(text)}</p>"
-    return HTMLResponse(body, 503, headers)
+    answer = HTMLResponse(body, 503, headers)
+    if frames.is_framed(request):
+        frames.allow_frames(request, answer)
+    return answer
 
 
 def scale(settings: Any) -> tuple[int, int]:

@@ -93,8 +93,8 @@ PARTS = (
 )
 ANNOUNCED = (collection_pages.router, validation_pages.router, onboarding_pages.router)
 """Pages that show what the owners of a task announce, and how far a worker has come."""
-FIRST = "dynabench.collection.api"
-"""Routes are tried one after the other, and examples are what comes most."""
+FIRST = tuple(f"dynabench.{name}" for name in ("collection.api", "collection.pages", "validation.pages", "crowd.pages"))
+"""Routes are tried one after the other; these answer most requests: examples, the pages to write and check, workers."""
 BODY_LIMIT = 256 * 1024
 MIB = 1024 * 1024
 UPLOADS = {
@@ -203,7 +203,7 @@ class App(FastAPI):
 def routers() -> list[APIRouter]:
     """Each feature's JSON API and pages, in the features' order but for the first."""
     names = [f"dynabench.{feature}.{part}" for feature in FEATURES for part in PARTS]
-    names = [FIRST, *(name for name in names if name != FIRST)]
+    names = [*FIRST, *(name for name in names if name not in FIRST)]
     return [importlib.import_module(name).router for name in names if importlib.util.find_spec(name)]
 
 

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Executable
+from sqlalchemy import Executable, Select
 from sqlalchemy.orm import Session
 
 from dynabench.collection import projections
@@ -103,8 +103,9 @@ def count_checks(session: Session, person: Person, task_id: str) -> int:
     """Return how many examples of a task wait for a person's vote, at most `MOST_COUNTED`; none for a paused one."""
     if consequences.is_paused(session, person.id, task_id):
         return 0
-    count = session.scalar(queries.open_for(person.id, task_id, MOST_COUNTED, person.known_languages)) or 0
-    return count or session.scalar(control_queries.count_covered(person.id, task_id)) or 0
+    own_team: Select[int] = importlib.import_module(COMPETITIONS).select_own_team(person.id)
+    waiting = queries.open_for(person.id, task_id, MOST_COUNTED, own_team, person.known_languages)
+    return session.scalar(waiting) or session.scalar(control_queries.count_covered(person.id, task_id, own_team)) or 0
 
 
 @dataclass(frozen=True)

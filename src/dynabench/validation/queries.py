@@ -327,10 +327,13 @@ def _candidate() -> Select[Any]:
     )
 
 
-def open_for(person_id: int, task_id: str, most: int, languages: Sequence[str] = ()) -> Select[int]:
+def open_for(
+    person_id: int, task_id: str, most: int, own_team: Select[int], languages: Sequence[str] = ()
+) -> Select[int]:
     """Select how many open examples of a task a person has neither written, voted on nor skipped, at most `most`.
 
-    Where `languages` are given, those on contexts in others are left out.
+    In a competition those of the person's `own_team` are left out. Where `languages` are given, those on contexts in
+    others are left out too.
 
     A walk along the index of open examples of the task's rounds, with an index probe or two for each.
     """
@@ -339,6 +342,7 @@ def open_for(person_id: int, task_id: str, most: int, languages: Sequence[str] =
         .join(Round, Round.id == Standing.round_id)
         .where(Round.task_id == task_id, Round.state.in_(VALIDATED), OPEN)
         .where(Standing.author_id != person_id, ~_voted(), ~_skipped(), ~_covered())
+        .where(~and_(Round.competition, Standing.example_id.in_(own_team)))
         .where(_in_languages(["", *languages]) if languages else true())
         .limit(most)
     )

@@ -59,6 +59,7 @@ def environment() -> Environment:
         autoescape=True,
         undefined=StrictUndefined,
         extensions=["jinja2.ext.i18n", "jinja2.ext.do"],
+        cache_size=-1,  # all templates: there are more than the 400 that Jinja keeps
     )
     env.template_class = LocalizedTemplate
     env.install_gettext_callables(  # type: ignore[attr-defined]
@@ -78,6 +79,7 @@ def environment() -> Environment:
         day=filters.day,
         moment=filters.moment,
         markdown=filters.markdown,
+        markdown_line=filters.markdown_line,
         summary=filters.summary,
         ticks=filters.ticks,
         initials=filters.initials,

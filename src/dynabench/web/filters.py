@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -115,10 +116,18 @@ def day(value: str) -> str:
     return f"{datetime.fromisoformat(value):%-d %b}"
 
 
+@lru_cache(maxsize=512)
 def markdown(text: str) -> Markup:
     """Instructions of a task's owner as sanitised HTML; what annotators write is never passed through here."""
     html = MarkdownIt("js-default", {"linkify": False}).render(text)
     clean = nh3.clean(html, tags=TAGS, attributes={"a": {"href"}}, url_schemes={"http", "https", "mailto"})
+    return Markup(clean)  # noqa: S704 - sanitised just now
+
+
+def markdown_line(text: str) -> Markup:
+    """One line of an owner's markdown as sanitised HTML without paragraphs, for legends and labels."""
+    html = MarkdownIt("js-default", {"linkify": False}).renderInline(text)
+    clean = nh3.clean(html, tags={"em", "strong", "code"}, attributes={})
     return Markup(clean)  # noqa: S704 - sanitised just now
 
 

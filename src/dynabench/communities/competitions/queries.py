@@ -98,11 +98,13 @@ def team_examples(round_id: int, person_id: int) -> Select[int]:
 
     A few index ranges.
     """
+    of_round = Competition.id == CompetitionExample.competition_id
+    return own_team_examples(person_id).join(Competition, of_round).where(Competition.round_id == round_id)
+
+
+def own_team_examples(person_id: int) -> Select[int]:
+    """Select the examples that the teams of a person wrote in all competitions: a few index ranges."""
     mine = select(TeamMember.team_id).where(TeamMember.person_id == person_id)
     bound = select(CompetitionPerson.team_id).where(CompetitionPerson.person_id == person_id)
-    return (
-        select(CompetitionExample.example_id)
-        .join(Competition, Competition.id == CompetitionExample.competition_id)
-        .where(Competition.round_id == round_id)
-        .where(CompetitionExample.team_id.in_(mine) | CompetitionExample.team_id.in_(bound))
-    )
+    own = CompetitionExample.team_id.in_(mine) | CompetitionExample.team_id.in_(bound)
+    return select(CompetitionExample.example_id).where(own)

@@ -7,6 +7,7 @@ then. The budget is used in the transaction that records the example, so that it
 from collections.abc import Collection
 from typing import Any
 
+from sqlalchemy import Select
 from sqlalchemy.orm import Session
 
 from dynabench.communities.competitions import queries
@@ -89,3 +90,8 @@ def recorded(session: Session, draft: Any, verdict: object, example_id: int) -> 
 def examples_of_own_team(session: Session, round_id: int, person_id: int) -> Collection[int]:
     """Return the examples of a round that a person's own teams wrote, which others are to check."""
     return set(session.scalars(queries.team_examples(round_id, person_id)))
+
+
+def select_own_team(person_id: int) -> Select[int]:
+    """Select the examples of all competitions that a person's own teams wrote, for counting what they may check."""
+    return queries.own_team_examples(person_id)

@@ -185,21 +185,25 @@ class Prolific:
 
     def publish(self, account: CrowdAccount | None, study: StudyFacts) -> ExternalStudy:
         """Publish a draft, or start a paused study again."""
-        status = str(self._call(account, "GET", f"/studies/{study.external_id}/").get("status"))
-        if status in ("ACTIVE", "PUBLISHING", "SCHEDULED"):
-            return self._external({"id": study.external_id, "status": status}, study)
-        return self._transition(account, study, "START" if status == "PAUSED" else "PUBLISH")
+        return self._transition(account, study, "PUBLISH", ("ACTIVE", "PUBLISHING", "SCHEDULED"))
 
     def pause(self, account: CrowdAccount | None, study: StudyFacts) -> ExternalStudy:
         """Pause the study at Prolific."""
-        return self._transition(account, study, "PAUSE")
+        return self._transition(account, study, "PAUSE", ("PAUSED",))
 
     def stop(self, account: CrowdAccount | None, study: StudyFacts) -> ExternalStudy:
         """Stop the study at Prolific; it takes no further workers."""
-        return self._transition(account, study, "STOP")
+        return self._transition(account, study, "STOP", ("AWAITING REVIEW", "COMPLETED"))
 
-    def _transition(self, account: CrowdAccount | None, study: StudyFacts, action: str) -> ExternalStudy:
-        row = self._call(account, "POST", f"/studies/{study.external_id}/transition/", {"action": action})
+    def _transition(
+        self, account: CrowdAccount | None, study: StudyFacts, action: str, done: Sequence[str]
+    ) -> ExternalStudy:
+        """Lead the study to another state, unless an earlier call has: Prolific refuses the second of two."""
+        row = self._call(account, "GET", f"/studies/{study.external_id}/")
+        if row.get("status") not in done:
+            again = action == "PUBLISH" and row.get("status") == "PAUSED"
+            body = {"action": "START" if again else action}
+            row = self._call(account, "POST", f"/studies/{study.external_id}/transition/", body)
         return self._external({"id": study.external_id} | dict(row), study)
 
     def completion(self, study: StudyFacts, arrival: Arrival, outcome: StudyOutcome) -> Completion:

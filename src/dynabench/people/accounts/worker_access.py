@@ -1,7 +1,8 @@
 """Workers of crowd platforms: accounts without registration, and the pages that such an account reaches.
 
 A worker is a person who came by a study's address. The account has no password and no mail address; it reaches the
-pages on which the worker writes and checks for one task, and everywhere else counts as a visitor.
+pages on which the worker writes and checks for one task, reads the pay and answers decisions, and everywhere else
+counts as a visitor.
 """
 
 import re
@@ -21,7 +22,8 @@ _PAGES = re.compile(
     r"|/api/v1/tasks/([^/]+)/.+"
 )
 _SHARED = re.compile(
-    r"(?:/api/v1)?/(?:examples|conversations|handouts|media|drawings)/.+|/api/v1/attributions|/studies/.+|/language|/pay|/api/v1/me/pay"
+    r"(?:/api/v1)?/(?:examples|conversations|handouts|media|drawings)/.+|/api/v1/attributions|/studies/.+|/language|/pay"
+    r"|/api/v1/me/pay|(?:/api/v1)?/me/(?:decisions|appeals)(?:/.*)?"
 )
 
 

@@ -90,16 +90,17 @@ def covered_examples(person_id: int, round_ids: Collection[int], limit: int) -> 
     )
 
 
-def count_covered(person_id: int, task_id: str) -> Select[int]:
-    """Select the number of a task's examples that `covered_examples` finds."""
-    rounds = select(Round.id).where(Round.task_id == task_id, Round.state.in_(VALIDATED))
+def count_covered(person_id: int, task_id: str, own_team: Select[int]) -> Select[int]:
+    """Select the number of a task's examples that `covered_examples` finds, without those of the person's own team."""
     voted = exists().where(Validation.person_id == person_id, Validation.example_id == Standing.example_id, ~UNDONE)
     return (
         select(func.count())
         .select_from(ControlPlace)
         .join(Standing, Standing.example_id == ControlPlace.example_id)
+        .join(Round, Round.id == Standing.round_id)
         .where(ControlPlace.person_id == person_id, ControlPlace.done_at.is_not(None))
-        .where(Standing.round_id.in_(rounds), OPEN, ~voted)
+        .where(Round.task_id == task_id, Round.state.in_(VALIDATED), OPEN, ~voted)
+        .where(~and_(Round.competition, Standing.example_id.in_(own_team)))
     )
 
 
