@@ -31,7 +31,7 @@ PREFIXED = {
 PLAIN = ("tags", "pipeline_tag", "library_name")
 
 
-class CardText(NamedTuple):
+class RepositoryCard(NamedTuple):
     """A README.md in its parts; `metadata` is empty where there is none or it cannot be read."""
 
     metadata: dict[str, Any]
@@ -82,14 +82,14 @@ def split_card(text: str) -> tuple[str, str]:
     return "", text
 
 
-def read_card(content: bytes) -> CardText:
+def read_card(content: bytes) -> RepositoryCard:
     """Return the card of a README.md as it was committed, without complaints."""
     text = UNSTORABLE.sub("", content.decode("utf-8", "replace"))
     metadata, body = split_card(text)
     try:
-        return CardText(parse_metadata(metadata), body)
+        return RepositoryCard(parse_metadata(metadata), body)
     except Invalid:
-        return CardText({}, body)
+        return RepositoryCard({}, body)
 
 
 def card_tags(metadata: Mapping[str, Any], kind: str) -> list[str]:
@@ -113,12 +113,12 @@ def _texts(value: object) -> list[str]:
     return [str(item).strip() for item in items if isinstance(item, str | int) and str(item).strip()]
 
 
-def card_summary(card: CardText) -> str:
+def card_summary(card: RepositoryCard) -> str:
     """Return the first sentence of a card that is no heading."""
     paragraphs = [part for part in card.body.split("\n") if part.strip() and part.lstrip()[0] not in "#|<!-`>="]
     return summary(paragraphs[0])[:300] if paragraphs else ""
 
 
-def card_words(full_name: str, card: CardText, tags: list[str]) -> str:
+def card_words(full_name: str, card: RepositoryCard, tags: list[str]) -> str:
     """Return the text in which the search looks, in small letters."""
     return " ".join([full_name, *tags, card.body[:MOST_WORDS]]).lower()

@@ -1,7 +1,7 @@
 """Large files by the SHA-256 of their content, and the pointers that stand for them in git.
 
-A file lies at `repositories/files/ab/abcdef...`. What is being received lies in `repositories/incoming` under names that
-nothing refers to, and takes its place in one step. (The home folder's `hub` is the cache of downloads.)
+A file lies at `repositories/files/ab/abcdef...`. A file that is being received lies in
+`repositories/incoming` and takes its place in one step. (The home folder's `hub` is the cache of downloads.)
 """
 
 import hashlib
