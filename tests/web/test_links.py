@@ -12,10 +12,10 @@ from dynabench.web.environment import PACKAGE
 WRITTEN = re.compile(r'\b(?:href|src|action)="(/[^"{}?#]*)[^"{}]*"')
 ADDRESSES = sorted(
     {
-        (path.name, found)
+        (path.name, address)
         for path in PACKAGE.rglob("templates/**/*.html")
-        for found in WRITTEN.findall(path.read_text())
-        if found == "/" or found[-1] != "/"
+        for address in WRITTEN.findall(path.read_text())
+        if address == "/" or address[-1] != "/"
     }
 )
 
