@@ -111,6 +111,7 @@ UPLOADS = {
     r"/tasks/[^/]+/manage/contexts/files": 256 * MIB,
     r"/tasks/[^/]+/manage/data/files": 256 * MIB,
     r"/tasks/[^/]+/manage/controls/files": 16 * MIB,
+    r"/tasks/[^/]+/manage/studies/[^/]+/participants/compare": 5 * MIB,
     r"/tasks/[^/]+/reported": 3 * MIB,
     r"/api/v1/tasks/[^/]+/datasets/files": 1024 * MIB,
     r"/tasks/[^/]+/datasets/files": 256 * MIB,

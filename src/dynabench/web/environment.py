@@ -32,7 +32,7 @@ from dynabench.web.static import static_address
 STATES = (
     *("draft", "open", "closed", "released"),
     *("queued", "running", "reading", "writing", "checking", "waiting", "paused"),
-    *("published", "stopped", "declined", "approved", "rejected", "undecided"),
+    *("published", "stopped", "declined", "approved", "rejected", "undecided", "listed"),
     *("done", "ready", "ok", "accepted", "chosen", "failed", "undone", "withdrawn"),
 )
 """States that templates ask for by a test of the same name; Jinja refuses a template with any other."""
