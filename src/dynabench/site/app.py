@@ -113,6 +113,7 @@ UPLOADS = {
     r"/tasks/[^/]+/manage/contexts/files": 256 * MIB,
     r"/tasks/[^/]+/manage/data/files": 256 * MIB,
     r"/tasks/[^/]+/manage/controls/files": 16 * MIB,
+    r"/tasks/[^/]+/manage/studies/[^/]+/participants/compare": 5 * MIB,
     r"/tasks/[^/]+/reported": 3 * MIB,
     r"/api/hub/api/(models|datasets|spaces)/[^/]+/[^/]+/commit/.+": 256 * MIB,
     r"/api/hub/uploads/[^/]+": PART_BYTES + MIB,
