@@ -39,6 +39,7 @@ ELSEWHERE = {
     "contributions": "counts that badges follow from",
     "control_places": "would tell which items are controls",
     "conversations": "on the pages of chats until they are sent, then part of an example",
+    "hub_uploads": "files on their way into a repository",
     "jobs": "work of the platform",
     "notice_wishes": "the settings of notifications",
     "pending_logins": "a log-in under way",
@@ -137,7 +138,7 @@ def test_the_file_has_ones_own_and_nothing_of_others_and_deletion_empties_it(bus
     empty = {name for name in statements() if not file[name]}
     assert empty == {
         *("identities", "roles", "invited_to", "bans", "appeals", "badges", "competitions", "studies", "payouts"),
-        *("skips", "control_answers", "logins", "notices"),
+        *("skips", "control_answers", "logins", "notices", "hub_names", "repositories", "discussions", "comments"),
     }
     [attempt], [qualification] = file["quiz_answers"], file["qualifications"]
     assert (attempt["answer"], qualification["activity"]) == ("Option ada", "check")

@@ -358,7 +358,7 @@ class _Reader:
         return list(self.driver.cursor().execute(text).fetchall())
 
     def _validations(self, votes: list[tuple[Any, ...]], people: dict[int, str]) -> dict[int, str]:
-        """The votes that stand, by example. Blind is the first answer that somebody gave, before any undo.
+        """The votes that stand, by example. Blind is the first answer that a validator gave, before any undo.
 
         Where the scope has them, excluded votes are there too, and say so.
         """

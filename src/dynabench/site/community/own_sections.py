@@ -19,6 +19,7 @@ from dynabench.communities.credits.tables import Credit
 from dynabench.communities.inspiration.tables import Inspiration
 from dynabench.communities.teams.tables import Team, TeamMember
 from dynabench.crowd.tables import ConsentText, Participation, Study
+from dynabench.hubs.tables import HubDiscussion, HubDiscussionEvent, HubNamespace, HubRepository
 from dynabench.onboarding.tables import OnboardingProgress, Qualification, QuizAnswer, QuizAttempt
 from dynabench.pay.tables import Payment, Payout
 from dynabench.people.accounts.tables import Identity, Notice, Person, Token
@@ -224,6 +225,26 @@ def _payouts(person: int) -> Selected:
     return rows.join(Round, Round.id == Payout.round_id).where(Payout.person_id == person).order_by(Payout.id)
 
 
+def _hub_names(person: int) -> Selected:
+    return select(HubNamespace.name).where(HubNamespace.person_id == person)
+
+
+def _repositories(person: int) -> Selected:
+    names = "kind name private head summary created_at changed_at".split()
+    columns = (getattr(HubRepository, name) for name in names)
+    return select(*columns).where(HubRepository.owner_id == person).order_by(HubRepository.id)
+
+
+def _discussions(person: int) -> Selected:
+    columns = (HubDiscussion.title, HubDiscussion.pull, HubDiscussion.state, HubDiscussion.created_at)
+    return select(*columns).where(HubDiscussion.author_id == person).order_by(HubDiscussion.id)
+
+
+def _comments(person: int) -> Selected:
+    columns = (HubDiscussionEvent.kind, HubDiscussionEvent.text, HubDiscussionEvent.at)
+    return select(*columns).where(HubDiscussionEvent.author_id == person).order_by(HubDiscussionEvent.id)
+
+
 SECTIONS: Mapping[str, Section] = {
     "account": _account,
     "logins": _logins,
@@ -252,6 +273,10 @@ SECTIONS: Mapping[str, Section] = {
     "studies": _studies,
     "payments": _payments,
     "payouts": _payouts,
+    "hub_names": _hub_names,
+    "repositories": _repositories,
+    "discussions": _discussions,
+    "comments": _comments,
 }
 
 

@@ -27,6 +27,7 @@ from dynabench.crowd import tables as crowd_tables
 from dynabench.cycle import tables as cycle_tables
 from dynabench.datasets import library
 from dynabench.kit.db import Base
+from dynabench.hubs import service as hubs
 from dynabench.kit.settings import Settings
 from dynabench.onboarding import service as onboarding
 from dynabench.pay import tables as pay_tables
@@ -61,8 +62,8 @@ def delete_own_account(session: Session, settings: Settings, person_id: int, *, 
     Roles, bans, notices, tokens, sessions, signals, digests of devices, onboardings with their answers, places in
     classes and teams, and the links that the person made for others are deleted too. Models that the person kept or
     submitted, datasets and boards stay without an owner, and what the person decided as an owner stays without a name;
-    files and tokens of submissions, and conversations and drawn pictures that were not sent, are deleted. Returns the
-    number of withdrawn examples; those of released rounds are public and stay.
+    files and tokens of submissions, repositories on the hub, and conversations and drawn pictures that were not sent,
+    are deleted. Returns the number of withdrawn examples; those of released rounds are public and stay.
     """
     person = session.get_one(Person, person_id, with_for_update=True)
     count = withdraw_own_examples(session, person) if withdraw_examples else 0
@@ -87,6 +88,7 @@ def delete_own_account(session: Session, settings: Settings, person_id: int, *, 
     submissions.detach_person(session, settings, person_id)
     library.forget_person(session, person_id)
     snapshots.detach_person(session, person_id)
+    hubs.forget_person(session, person_id)
     detach_acts(session, person_id)
     accounts.delete_account(session, person_id)
     return count
