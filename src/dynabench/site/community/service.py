@@ -26,8 +26,8 @@ from dynabench.communities.teams import service as teams
 from dynabench.crowd import tables as crowd_tables
 from dynabench.cycle import tables as cycle_tables
 from dynabench.datasets import library
-from dynabench.kit.db import Base
 from dynabench.hubs import service as hubs
+from dynabench.kit.db import Base
 from dynabench.kit.settings import Settings
 from dynabench.onboarding import service as onboarding
 from dynabench.pay import tables as pay_tables
