@@ -93,8 +93,8 @@ PARTS = (
 )
 ANNOUNCED = (collection_pages.router, validation_pages.router, onboarding_pages.router)
 """Pages that show what the owners of a task announce, and how far a worker has come."""
-FIRST = tuple(f"dynabench.{name}" for name in ("collection.api", "collection.pages", "validation.pages", "crowd.pages"))
-"""Routes are tried one after the other; these answer most requests: examples, the pages to write and check, workers."""
+FIRST = tuple(f"dynabench.{name}" for name in ("collection.api", "validation.pages", "crowd.pages"))
+"""Routes are tried one after the other; these answer many requests, and none of them hides a later one."""
 BODY_LIMIT = 256 * 1024
 MIB = 1024 * 1024
 UPLOADS = {
