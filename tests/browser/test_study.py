@@ -375,8 +375,11 @@ def pay_bonuses(page, admin, prolific, database, steps, address, number) -> None
     people = database.read(lambda session: session.query(Participation.person_id).filter_by(study_id=study_id).all())
     decision = {"act": "approve", "people": [row[0] for row in people]}
     admin.request("POST", f"/tasks/sentiment/rounds/{number}/pay/decisions", json=decision)
+    page.goto(f"{MANAGE}/quality")
+    steps.read(9, page)
     page.goto(address)
-    steps.read(10, page)
+    for step in (9, 10):
+        steps.read(step, page)
     page.get_by_role("button", name="Pay approved payments").click()
     wait_until(lambda: {name: prolific.books.paid(name) for name in earned} == earned, 120)
     wait_until(lambda: all(set(sums) == {"paid"} for sums in due().values()), 180)
