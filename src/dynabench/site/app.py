@@ -54,6 +54,7 @@ FEATURES = (
     "datasets",
     "datasets.archives",
     "insight.data_measurements",
+    "insight.data_reports",
     "benchmark.registry",
     "benchmark.evaluations",
     "benchmark.leaderboards",
@@ -114,6 +115,7 @@ UPLOADS = {
     r"/tasks/[^/]+/reported": 3 * MIB,
     r"/api/v1/tasks/[^/]+/datasets/files": 1024 * MIB,
     r"/tasks/[^/]+/datasets/files": 256 * MIB,
+    r"/data-reports": 512 * MIB,
 }
 FORMS = {
     r"/tasks/[^/]+/(create|validate/[^/]+)": 64 * MIB,
