@@ -1,4 +1,4 @@
-"""Reports on large data: the time of a processor and the memory of a report on rows of a file, measured in a process of its own.
+"""Reports on large data: the processor time and the memory of a report on a file, measured in a process of its own.
 
 `python -m benchmarks.data_reports FILE` prints the seconds of a processor and the peak memory of a report on FILE.
 """
@@ -44,7 +44,7 @@ def write_rows(path: Path, rows: int) -> None:
 
 
 def measure(path: Path) -> dict[str, float]:
-    """Return the seconds of a processor and the peak memory of a report on a file, and the seconds of parsing its lines."""
+    """Return the processor seconds and the peak memory of a report on a file, and the seconds of parsing its lines."""
     from dynabench.insight.data_reports.report import ReportOptions, measure_data
     from dynabench.insight.data_reports.sources import file_source
 

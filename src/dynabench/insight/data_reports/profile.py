@@ -105,17 +105,17 @@ class DataProfile:
         tokens = by_column[0]
         if len(by_column) > 1:
             tokens = [list(chain.from_iterable(parts)) for parts in zip(*by_column, strict=True)]
-        for counts, held, place in zip(self.lengths.values(), by_column, range(len(by_column)), strict=True):
-            counts.words.update(map(len, held))
+        for counts, token_lists, place in zip(self.lengths.values(), by_column, range(len(by_column)), strict=True):
+            counts.words.update(map(len, token_lists))
             counts.characters.update(len(row.texts[place]) for row in rows)
             counts.empty += sum(not row.texts[place].strip() for row in rows)
-        for row, held in zip(rows, tokens, strict=True):
+        for row, row_tokens in zip(rows, tokens, strict=True):
             if row.label and (row.label in self.by_label or len(self.by_label) < SPLITS):
-                self.by_label.setdefault(row.label, LengthMoments()).add(len(held))
+                self.by_label.setdefault(row.label, LengthMoments()).add(len(row_tokens))
             if row.tags:
                 self.tags.update(map(self._tag, row.tags))
         self.words.add(Counter(chain.from_iterable(tokens)))
-        sets = [set(held) for held in tokens]
+        sets = [set(row_tokens) for row_tokens in tokens]
         self.documents.add(Counter(chain.from_iterable(sets)))
         for held in sets:
             if present := self.terms & held:
