@@ -353,3 +353,18 @@ def test_a_student_has_no_made_up_mail_address_on_pages(client, ada):
     page = browser.get("/settings").text
     assert ".invalid" not in page
     assert "Send confirmation link" not in page
+
+
+def test_a_student_who_reloads_or_goes_back_after_joining_is_led_on(client, ada, browser):
+    group = make_class(ada)
+    code, page = group["join_code"], browser()
+    form = page.get("/class", params={"code": code}).text
+    fields = {name: re.search(rf'name="{name}" value="([^"]+)"', form)[1] for name in ("csrf", "key")}
+    fields |= {"code": code, "name": "Lee", "agree": "yes"}
+    referer = {"Referer": f"http://testserver/class?code={code}"}
+    assert "You joined the class" in page.client.post("/class", data=fields, headers=referer).text
+    again = page.client.post("/class", data=fields, headers=referer)  # the browser's reload
+    assert again.status_code == 403
+    assert f'href="/class?code={code}"' in again.text, "the way back to the form"
+    assert page.get("/class", params={"code": code}).headers["location"] == f"/classes/{group['id']}"
+    assert "Your name in this class" in browser().get("/class", params={"code": code}).text

@@ -1,4 +1,4 @@
-"""Appeals: a person answers a decision about them, and somebody else than its decider decides.
+"""Appeals: a person answers a decision about them, and a person who did not take it decides.
 
 Both sides are notified. Granting an appeal reverses the decision in the same transaction; an appeal is answered once.
 """

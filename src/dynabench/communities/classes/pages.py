@@ -309,10 +309,13 @@ async def _door(request: Request, code: str, status: int = 200, **values: Any) -
 
 
 @router.get("/class", name="class_door")
-async def class_door(request: Request, code: str = "") -> Response:
+async def class_door(request: Request, db: Db, viewer: Viewer, code: str = "") -> Response:
     """The form for the code of a class, then for the student's name; or for the personal code to come back."""
     if code:
         throttle_joining(request)
+        class_id = await db.aread(service.own_class_with_code, viewer, code[:40]) if viewer else None
+        if class_id is not None:  # who has joined comes back, by the browser's button for example
+            return redirect(request, "school_class", id=class_id)
     return await _door(request, code[:40])
 
 

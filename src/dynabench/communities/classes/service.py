@@ -145,6 +145,17 @@ def visible_class(session: Session, person: Person, class_id: int) -> tuple[Scho
     raise errors.NotFound(_("There is no such class."))
 
 
+def own_class_with_code(session: Session, person: Person, code: str) -> int | None:
+    """Return the class with a join code that a person teaches or has joined; None for any other code."""
+    school_class = session.scalar(queries.class_with_code(clean_code(code)))
+    if school_class is None:
+        return None
+    try:
+        return visible_class(session, person, school_class.id)[0].id
+    except errors.NotFound:
+        return None
+
+
 def count_students(session: Session, class_id: int) -> int:
     """Return how many students a class has, those about to leave left out."""
     return sum(student.leaving_at is None for student, _person in session.execute(queries.students(class_id)))
