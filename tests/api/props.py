@@ -5,6 +5,7 @@ import secrets
 from dataclasses import dataclass, field
 from datetime import timedelta
 from http.cookiejar import CookieJar
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -43,6 +44,10 @@ from dynabench.hubs import service as hubs
 from dynabench.hubs.file_store import HubFileStore, LargeFile
 from dynabench.hubs.tables import ReferenceKind, RepositoryKind
 from dynabench.hubs.uploads import UploadTicket
+from dynabench.insight.data_measurements.results import Figure, MeasureResult
+from dynabench.insight.data_reports import service as data_reports
+from dynabench.insight.data_reports import stored_reports
+from dynabench.insight.data_reports.report import DataReport, MeasuredFacts, ReportOptions
 from dynabench.kit import security
 from dynabench.kit.db import Database, now
 from dynabench.kit.errors import NotFound
@@ -377,6 +382,23 @@ class Props:
             store.keep(store.receive(), empty)
         parameters["rest"] = f"main/{parameters['rest']}" if "/resolve/" in path else parameters["rest"]
         return parameters | {"kinds": "models", "number": 1}
+
+    def data_report(self) -> str:
+        """A report that the author asked for and that is finished."""
+        author, settings = self.callers["author"].id, self.client.app.state.settings
+        result = MeasureResult("2 rows", (Figure("rows", "Rows", 2.0),))
+        report = DataReport(MeasuredFacts("rows.jsonl", "0", 2, {"texts": ["text"], "label": ""}), {"general": result})
+        stored_reports.store_report(settings, "0" * 64, report)
+
+        def make(session: Session) -> str:
+            subject = data_reports.file_subject(Path("rows.jsonl"), "rows.jsonl")
+            person = session.get_one(Person, author)
+            job = data_reports.request_report(session, person, subject, ReportOptions())
+            session.flush()
+            data_reports.finish_job(session, job.id, {"key": "0" * 64})
+            return job.id
+
+        return self.database.write(make)
 
     def archive(self) -> str:
         """An archive of the task that its owner asked for."""

@@ -68,6 +68,8 @@ class Stage(Props):
             known["job"] = self.scene.data_job
         if "{note}" in path:
             known["note"] = self.note(number or self.scene.example)
+        if "/data-reports/{id}" in path:
+            return path.format(id=self.data_report(), form="md", measure="general", table="figures")
         if "archives/{job}" in path:
             known["job"] = self.archive()
         if "/twins" in path:

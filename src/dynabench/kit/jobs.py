@@ -28,7 +28,7 @@ from dynabench.kit.settings import Settings
 
 log = logging.getLogger(__name__)
 QUEUE = "jobs"
-QUEUES = {"evaluate": "evaluations", "turn_cycle": "cycles"} | dict.fromkeys(
+QUEUES = {"evaluate": "evaluations", "turn_cycle": "cycles", "measure_data": "reports"} | dict.fromkeys(
     ("send_mail", "call_webhook", "mail_invitation"), "deliveries"
 )
 """Kinds with queues of their own: nothing waits behind hundreds of them, and they do not wait behind hours of work."""
@@ -55,6 +55,7 @@ WORKFLOWS = {
     "queue_evaluations": "dynabench.benchmark.evaluations.evaluating:run_queue_job",
     "evaluate": "dynabench.benchmark.evaluations.evaluating:evaluate",
     "measure_round": "dynabench.insight.data_measurements.jobs:measure_round",
+    "measure_data": "dynabench.insight.data_reports.jobs:measure_data_job",
     "release_round": "dynabench.benchmark.releases.release_steps:release_round",
     "turn_cycle": "dynabench.cycle.durable:turn_cycle",
     "book_earnings": "dynabench.pay.jobs:book_earnings",
@@ -70,7 +71,7 @@ WORKFLOWS = {
 
 
 COMPUTING = ("import_data", "export_task", "import_task", "perturb_dataset", "check_submission", "read_dataset",
-             "estimate_quality", "measure_round", "release_round")  # fmt: skip
+             "estimate_quality", "measure_round", "measure_data", "release_round")  # fmt: skip
 """Kinds that keep a processor busy, and so never run while the worker measures what a model costs."""
 
 KEEPERS = (
@@ -340,7 +341,7 @@ def work(settings: Settings, stop: threading.Event, poll: float = 0.5) -> None:
         workflows[kind] = DBOS.workflow(name=kind)(_in_turn(kind, _loaded(where)))
     DBOS.launch()
     at_once = {QUEUE: 2, "evaluations": settings.evaluations_at_once, "deliveries": DELIVERIES_AT_ONCE}
-    at_once["cycles"] = CYCLES_AT_ONCE
+    at_once |= {"cycles": CYCLES_AT_ONCE, "reports": 1}
     queues = {
         name: DBOS.register_queue(name, worker_concurrency=number, polling_interval_sec=poll)
         for name, number in at_once.items()

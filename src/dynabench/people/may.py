@@ -99,6 +99,7 @@ class Action(StrEnum):
     SEE_PROPOSAL = auto()
     WITHDRAW_PROPOSAL = auto()
     SEE_IMPORT = auto()
+    SEE_DATA_REPORT = auto()
     MANAGE_CLASS = auto()
     MANAGE_TEAM = auto()
     SEE_REPOSITORY = auto()
@@ -212,6 +213,7 @@ RULES: dict[Action, AccessRule] = {
         Relation.AUTHOR, _("Only the person who proposed a task can withdraw it. You can refuse the proposal.")
     ),
     Action.SEE_IMPORT: AUTHORS,
+    Action.SEE_DATA_REPORT: AUTHORS,
     Action.MANAGE_CLASS: AccessRule(_AUTHOR, _("Only the teacher of this class can do this.")),
     Action.MANAGE_TEAM: AccessRule(_AUTHOR, _("Only the captain of this team can do this.")),
     Action.SEE_REPOSITORY: AUTHORS,  # a private one of the hub

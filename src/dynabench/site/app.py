@@ -55,6 +55,7 @@ FEATURES = (
     "datasets",
     "datasets.archives",
     "insight.data_measurements",
+    "insight.data_reports",
     "benchmark.registry",
     "benchmark.evaluations",
     "benchmark.leaderboards",
@@ -119,6 +120,7 @@ UPLOADS = {
     r"/api/hub/uploads/[^/]+": PART_BYTES + MIB,
     r"/api/v1/tasks/[^/]+/datasets/files": 1024 * MIB,
     r"/tasks/[^/]+/datasets/files": 256 * MIB,
+    r"/data-reports": 512 * MIB,
 }
 SIGNED = {r"/api/hub/uploads/[^/]+": identify_sender}
 """Addresses that say themselves who sends a body there."""
