@@ -113,6 +113,8 @@ class Stage(Props):
             return path.format(**known)
         if "{digest}" in path:
             known["digest"] = self.picture()
+        if "{format}" in path:
+            known["format"] = "csv"
         if "{file}" in path:
             known["file"] = "gone"
         if "/release" in path:
@@ -144,6 +146,7 @@ class Stage(Props):
             "inbox": self.notice_of,
             "contexts": lambda _: self.scene.given["id"],
         }
+        things |= {"open-evaluations": lambda _: self.open_evaluation()}
         things |= {"evaluations": lambda _: self.evaluation(), "reported": lambda _: self.report()}
         things |= {"invitations": lambda _: self.invitation()[0], "bans": self.banned_id, "people": self.banned_id}
         things |= {"validators": self.voter_id}

@@ -28,7 +28,7 @@ from dynabench.kit.settings import Settings
 
 log = logging.getLogger(__name__)
 QUEUE = "jobs"
-QUEUES = {"evaluate": "evaluations", "turn_cycle": "cycles"} | dict.fromkeys(
+QUEUES = {"evaluate": "evaluations", "evaluate_openly": "evaluations", "turn_cycle": "cycles"} | dict.fromkeys(
     ("send_mail", "call_webhook", "mail_invitation"), "deliveries"
 )
 """Kinds with queues of their own: nothing waits behind hundreds of them, and they do not wait behind hours of work."""
@@ -54,6 +54,7 @@ WORKFLOWS = {
     "read_dataset": "dynabench.datasets.jobs:read_dataset",
     "queue_evaluations": "dynabench.benchmark.evaluations.evaluating:run_queue_job",
     "evaluate": "dynabench.benchmark.evaluations.evaluating:evaluate",
+    "evaluate_openly": "dynabench.open_evaluations.jobs:evaluate_openly",
     "measure_round": "dynabench.insight.data_measurements.jobs:measure_round",
     "release_round": "dynabench.benchmark.releases.release_steps:release_round",
     "turn_cycle": "dynabench.cycle.durable:turn_cycle",
@@ -82,6 +83,7 @@ KEEPERS = (
     "dynabench.quality.signals.jobs:compute_new_signals",
     "dynabench.cycle.durable:fail_lost_turns",
     *(f"dynabench.benchmark.maintenance:tidy_{rows}" for rows in ("submissions", "evaluations", "releases")),
+    "dynabench.open_evaluations.service:tidy_evaluations",
     "dynabench.media.service:delete_unused_media",
     "dynabench.pay.jobs:book_changed_rounds",
     "dynabench.recognition.badges.jobs:award_weeks_and_boards",

@@ -25,6 +25,7 @@ from dynabench.communities.teams import service as teams
 from dynabench.datasets import library
 from dynabench.kit.settings import Settings
 from dynabench.onboarding import service as onboarding
+from dynabench.open_evaluations import service as open_evaluations
 from dynabench.people.accounts import service as accounts
 from dynabench.people.accounts.tables import Person
 from dynabench.people.notices import service as notices
@@ -82,6 +83,7 @@ def delete_own_account(session: Session, settings: Settings, person_id: int, *, 
     submissions.detach_person(session, settings, person_id)
     library.forget_person(session, person_id)
     snapshots.detach_person(session, person_id)
+    open_evaluations.forget_person(session, settings, person_id)
     accounts.delete_account(session, person_id)
     return count
 
