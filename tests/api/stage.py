@@ -114,7 +114,7 @@ class Stage(Props):
         if "{digest}" in path:
             known["digest"] = self.picture()
         if "{format}" in path:
-            known["format"] = "csv"
+            path = path.replace("{format}", "csv")
         if "{file}" in path:
             known["file"] = "gone"
         if "/release" in path:

@@ -102,9 +102,9 @@ def open_evaluated(session: Session, settings: Settings, person: int) -> int:
     """An open evaluation of `person` that failed before a model answered, with a record; its id."""
     row = StoredRow("1", {"text": "A warm film."}, ({"answer": "positive"},))
     written = stored.write_rows(settings, [row])
-    evaluation = OpenEvaluation(person_id=person, kind="text-classification", source="file:none", title="Films", choices={},
-                          state="failed", digest=written.digest, rows=1)  # fmt: skip
-    evaluation.choices = OpenChoices(dataset="file:none", task="text-classification").model_dump()
+    choices = OpenChoices(dataset="file:none", task="text-classification")
+    evaluation = OpenEvaluation(person_id=person, kind="text-classification", source="file:none", title="Films", state="failed",
+                                digest=written.digest, rows=1, choices=choices.model_dump())  # fmt: skip
     session.add(evaluation)
     session.flush()
     session.add(
