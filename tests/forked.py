@@ -28,7 +28,7 @@ class Forked:
     """A running command, with what a `subprocess.Popen` offers."""
 
     def __init__(self, command: Sequence[str], env: Mapping[str, str], log: Path) -> None:
-        self._process = _forking.Process(target=_run, args=(command, dict(env), log), daemon=True)
+        self._process = _forking.Process(target=run_command, args=(command, dict(env), log), daemon=True)
         self._process.start()
         assert self._process.pid is not None
         self.pid: int = self._process.pid
@@ -52,7 +52,7 @@ class Forked:
                 os.kill(self.pid, how)
 
 
-def _run(command: Sequence[str], env: Mapping[str, str], log: Path) -> None:
+def run_command(command: Sequence[str], env: Mapping[str, str], log: Path) -> None:
     from dynabench.cli import main
 
     os.environ.clear()

@@ -158,6 +158,7 @@ EVALUATION: dict[tuple[str, str], Route] = {
     ("GET", "/api/v1/evaluations/{id}"): Route("anyone"),
     ("GET", "/api/v1/evaluations/{id}/scores"): Route("anyone"),
     ("GET", "/api/v1/evaluations/{id}/record"): Route("anyone"),
+    ("GET", "/api/v1/evaluations/{id}/card"): Route("anyone"),
     ("GET", "/api/v1/evaluations/{id}/examples"): Route("anyone"),
     ("POST", "/api/v1/evaluations/{id}/retry"): Route("submitter", scope="manage"),
     ("POST", "/api/v1/evaluations/{id}/cancel"): Route("submitter", scope="manage"),

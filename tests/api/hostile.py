@@ -55,7 +55,7 @@ _ASKED = ("tasks/nli/leaderboard", "tasks/nli/compare?a=1&b=2", "tasks/nli/matri
           "tasks/nli/snapshots", "tasks/nli/reported")  # fmt: skip
 _API_ALONE = ("tasks/nli/evaluations", "tasks/nli/leaderboard/ranks", "tasks/nli/leaderboard/file",
               "tasks/nli/compare/examples?a=1&b=2&dataset=first", "tasks/nli/datasets/films/rows",
-              "evaluations/{n}/scores", "evaluations/{n}/record", "evaluations/{n}/examples",
+              "evaluations/{n}/scores", "evaluations/{n}/record", "evaluations/{n}/card", "evaluations/{n}/examples",
               "tasks/nli/datasets/films/versions/{n}/refused", "tasks/nli/datasets/{name}/twins/{name}",
               "tasks/nli/datasets/{name}/rows", "mail/unsubscribe/{name}", "me/webhooks/{n}/deliveries",
               "tasks/nli/webhooks/{n}/deliveries")  # fmt: skip

@@ -1,5 +1,6 @@
 """What the authorization matrix is played with, made when a route first asks for it."""
 
+import hashlib
 import secrets
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -37,8 +38,14 @@ from dynabench.crowd.tables import (
     StudyState,
 )
 from dynabench.datasets.archives import service as archives
+from dynabench.hubs import discussions, uploads
+from dynabench.hubs import service as hubs
+from dynabench.hubs.file_store import HubFileStore, LargeFile
+from dynabench.hubs.tables import ReferenceKind, RepositoryKind
+from dynabench.hubs.uploads import UploadTicket
 from dynabench.kit import security
 from dynabench.kit.db import Database, now
+from dynabench.kit.errors import NotFound
 from dynabench.media import file_formats
 from dynabench.media import service as media
 from dynabench.media.file_formats import UploadLimits
@@ -342,6 +349,34 @@ class Props:
             return made.id
 
         return self.database.write(make)
+
+    def hub(self, path: str) -> dict[str, Any]:
+        """The author's public repository on the hub with a pull request, as parameters of a route."""
+        settings = self.client.app.state.settings
+        empty = LargeFile(hashlib.sha256(b"").hexdigest(), 0)
+
+        def make(session: Session) -> dict[str, Any]:
+            author = session.get_one(Person, self.callers["author"].id)
+            name = hubs.claim_namespace(session, settings, author).name
+            try:
+                entry = hubs.find_entry(session, author, "model", name, "first")
+            except NotFound:
+                entry = hubs.create_repository(session, settings, author, RepositoryKind.MODEL, "first")
+                discussions.open_discussion(session, author, entry, "Change", "", pull=True)
+            rest = ".gitattributes" if "/resolve/" in path else "main"
+            if "/tag/" in path:
+                rest = f"tag-{secrets.token_hex(4)}"
+                hubs.create_reference(session, settings, author, entry, ReferenceKind.TAG, rest, "main")
+            act = "download" if "/files/" in path else "upload"
+            ticket = UploadTicket(act, entry.row.id, author.id, *empty, uploads.new_end()).sign(settings)
+            return {"namespace": name, "name": "first", "rest": rest, "ticket": ticket, "revision": entry.row.head}
+
+        parameters = self.database.write(make)
+        if "/files/" in path:
+            store = HubFileStore.of(settings)
+            store.keep(store.receive(), empty)
+        parameters["rest"] = f"main/{parameters['rest']}" if "/resolve/" in path else parameters["rest"]
+        return parameters | {"kinds": "models", "number": 1}
 
     def archive(self) -> str:
         """An archive of the task that its owner asked for."""

@@ -12,6 +12,7 @@ from tests.api.control_routes import CONTROLS
 from tests.api.crowd_routes import CROWD
 from tests.api.cycle_routes import CYCLE
 from tests.api.evaluation_routes import EVALUATION
+from tests.api.hub_routes import HUB
 from tests.api.onboarding_routes import ONBOARDING
 from tests.api.pay_routes import PAY
 from tests.api.release_routes import RELEASES
@@ -352,6 +353,7 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("GET", "/tasks/{task}/manage/contexts/imports/{job}/refused.csv"): Route("owner"),
     ("POST", "/tasks/{task}/manage/contexts/{id}/delete"): Route("owner", form={}),
     **EVALUATION,
+    **HUB,
     # what changes who may, or ends something
     ("GET", "/join/{secret}"): Route("anyone"),
     ("POST", "/join/{secret}"): Route("welcome", form={}),

@@ -55,6 +55,8 @@ class Stage(Props):
     def address(self, path: str, role: str, number: int | None = None) -> str:
         """The route with real things in place of its parameters; `number` is the example's, by default the scene's."""
         path = path.replace(":path}", "}")
+        if "/hub" in path:
+            return path.format(**self.hub(path))
         known: dict[str, Any] = {"task": "nli", "n": 1, "number": 1, "dataset": "first", "act": "dismiss"}
         known |= {"job": self.scene.job, "folder": "data"} | (self.controls() if "/controls/" in path else {})
         known |= {"kind": "metric", "name": "nli-a" if "/models/" in path else "accuracy"}
@@ -146,8 +148,8 @@ class Stage(Props):
             "inbox": self.notice_of,
             "contexts": lambda _: self.scene.given["id"],
         }
-        things |= {"open-evaluations": lambda _: self.open_evaluation()}
-        things |= {"evaluations": lambda _: self.evaluation(), "reported": lambda _: self.report()}
+        things |= {"evaluations": lambda _: self.evaluation(), "reported": lambda _: self.report(),
+                   "open-evaluations": lambda _: self.open_evaluation()}  # fmt: skip
         things |= {"invitations": lambda _: self.invitation()[0], "bans": self.banned_id, "people": self.banned_id}
         things |= {"validators": self.voter_id}
         things |= {"conversations": lambda _: self.conversation()}

@@ -175,3 +175,29 @@ def test_who_writes_while_another_process_holds_the_database_is_asked_to_try_aga
         assert (answer.status_code, answer.headers["retry-after"]) == (503, "2")
         writer.execute("ROLLBACK")
     assert ada.post("/api/v1/tokens", json={"name": "second"}).status_code == 201
+
+
+@pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
+def test_a_full_disk_is_told_and_heals(client, person, browser):
+    """SQLite refuses pages beyond the limit as it refuses those that the disk does not take."""
+    ada, engine, page = person("ada"), client.app.state.db.engine, browser()
+    page.log_in("ada")
+    limit = ["PRAGMA max_page_count=1"]  # which the database's size exceeds: it cannot grow
+    event.listen(engine, "connect", lambda connection, _: connection.execute(limit[0]))
+    engine.dispose()
+    description = {"name": "Otters", "about": "x" * 2000}
+    answers = [ada.post("/api/v1/teams", json=description | {"name": f"Otters {n}"}) for n in range(20)]
+    refused = [answer for answer in answers if answer.status_code != 201]
+    assert {answer.status_code for answer in refused} == {507}
+    assert "tell the site's operator" in refused[0].json()["detail"]
+    assert len(ada.get("/api/v1/teams").json()["items"]) == len(answers) - len(refused), "what was refused is not there"
+    form = page.client.post(
+        "/teams",
+        data={"name": "Herons", "about": "x" * 2000, "csrf": page.token("/settings")},
+        headers={"Referer": "http://testserver/teams?task=nli"},
+    )
+    assert form.status_code == 507
+    assert 'href="/teams?task=nli"' in form.text, "the way back to the form"
+    limit[0] = "PRAGMA max_page_count=1000000"
+    engine.dispose()
+    assert ada.post("/api/v1/teams", json={"name": "Newts"}).status_code == 201

@@ -103,8 +103,8 @@ def open_evaluated(session: Session, settings: Settings, person: int) -> int:
     row = StoredRow("1", {"text": "A warm film."}, ({"answer": "positive"},))
     written = stored.write_rows(settings, [row])
     choices = OpenChoices(dataset="file:none", task="text-classification")
-    evaluation = OpenEvaluation(person_id=person, kind="text-classification", source="file:none", title="Films", state="failed",
-                                digest=written.digest, rows=1, choices=choices.model_dump())  # fmt: skip
+    evaluation = OpenEvaluation(person_id=person, kind="text-classification", source="file:none", title="Films",
+                                state="failed", digest=written.digest, rows=1, choices=choices.model_dump())  # fmt: skip
     session.add(evaluation)
     session.flush()
     session.add(

@@ -56,7 +56,7 @@ def test_a_dispute_is_settled_and_a_ban_is_appealed(guest, admin, site):
     expect(pat.get_by_text("waits for an answer").first).to_be_visible()
 
     adele.goto(f"/tasks/{TASK}/appeals")
-    expect(adele.get_by_text("You made this decision; somebody else answers.")).to_be_visible()
+    expect(adele.get_by_text("You made this decision, so another expert, moderator or owner answers")).to_be_visible()
     mona.goto(f"/tasks/{TASK}/manage/quality")
     mona.get_by_role("link", name="Appeals").click()
     looks_well(mona)

@@ -34,7 +34,7 @@ def pay_out(page: Page, number: int, name: str) -> None:
         page.wait_for_timeout(500)  # the worker books it
         page.reload()
     choice.check()
-    page.get_by_role("button", name="Approve what is due").click()
+    page.get_by_role("button", name="Approve due payments").click()
     expect(page.get_by_text(re.compile("payment.? approved"))).to_be_visible()
     page.get_by_role("checkbox", name=f"Choose {name}").check()
     page.get_by_text("Mark as paid by hand…").click()

@@ -4,18 +4,20 @@ import csv
 import io
 import re
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from dynabench import communities
 from dynabench.collection.tables import Example, Retraction
 from dynabench.communities.classes import service
 from dynabench.communities.classes.codes import clean_code
 from dynabench.communities.classes.schemas import ClassIn
-from dynabench.communities.classes.tables import ClassStudent
+from dynabench.communities.classes.tables import ClassStudent, SchoolClass
 from dynabench.kit import errors
+from dynabench.kit.db import now
 from dynabench.kit.jobs import Job
 from dynabench.people.accounts.tables import Person
 from dynabench.people.roles import Role
@@ -333,3 +335,36 @@ def test_every_form_of_communities_leads_to_its_page():
     names = {name for path in templates for name in re.findall(r"""url\(["'](\w+)["']""", path.read_text())}
     assert len(names) > 40
     assert [name for name in names if any(route.path.startswith("/api/") for route in named()[name])] == []
+
+
+def test_a_class_that_is_sent_twice_is_made_once(ada, database):
+    first, again = make_class(ada), make_class(ada)
+    assert first["id"] == again["id"]
+    assert make_class(ada, name="Semantics 3")["id"] != first["id"]
+    earlier = update(SchoolClass).values(created_at=now() - timedelta(minutes=2))
+    database.write(lambda session: session.execute(earlier))
+    assert make_class(ada)["id"] != first["id"], "another group, later"
+
+
+def test_a_student_has_no_made_up_mail_address_on_pages(client, ada):
+    browser = Browser(client)
+    code = student(client, make_class(ada)["join_code"], "Lee")[1]["code"]
+    assert browser.submit("/class/return", page="/class", personal=code).status_code == 303
+    page = browser.get("/settings").text
+    assert ".invalid" not in page
+    assert "Send confirmation link" not in page
+
+
+def test_a_student_who_reloads_or_goes_back_after_joining_is_led_on(client, ada, browser):
+    group = make_class(ada)
+    code, page = group["join_code"], browser()
+    form = page.get("/class", params={"code": code}).text
+    fields = {name: re.search(rf'name="{name}" value="([^"]+)"', form)[1] for name in ("csrf", "key")}
+    fields |= {"code": code, "name": "Lee", "agree": "yes"}
+    referer = {"Referer": f"http://testserver/class?code={code}"}
+    assert "You joined the class" in page.client.post("/class", data=fields, headers=referer).text
+    again = page.client.post("/class", data=fields, headers=referer)  # the browser's reload
+    assert again.status_code == 403
+    assert f'href="/class?code={code}"' in again.text, "the way back to the form"
+    assert page.get("/class", params={"code": code}).headers["location"] == f"/classes/{group['id']}"
+    assert "Your name in this class" in browser().get("/class", params={"code": code}).text

@@ -36,6 +36,11 @@ def test_a_team_is_joined_by_link_led_and_left(client, ada, bob):
     assert make_team(client, "Bob's otters", bob) != team, "the name is free again"
 
 
+def test_a_team_that_is_sent_twice_is_made_once(client, ada, bob):
+    assert make_team(client, "Otters", ada) == make_team(client, "Otters", ada)
+    assert bob.post("/api/v1/teams", json={"name": "otters"}).status_code == 409
+
+
 def test_names_are_taken_once_and_old_links_end(client, ada, bob):
     team = make_team(client, "Otters", ada)
     assert bob.post("/api/v1/teams", json={"name": " OTTERS "}).status_code == 409

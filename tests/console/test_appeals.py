@@ -18,7 +18,7 @@ def test_a_ban_is_appealed_against_and_lifted_on_the_pages(owner, moderator, bob
     assert page.get(HERE).status_code == 403
     html = enter(moderator).get(HERE).text
     assert "Mine &lt;b&gt;alone&lt;/b&gt;." in html
-    assert "somebody else answers" in html
+    assert "another expert, moderator or owner answers" in html
     page = enter(expert)
     number = expert.get("/api/v1/tasks/nli/appeals").json()[0]["id"]
     assert page.submit(f"{HERE}/{number}", page="/settings", outcome="grant", answer=" ").status_code == 422

@@ -3,6 +3,9 @@
 import itertools
 import json
 import random
+import signal
+import subprocess
+import sys
 from datetime import timedelta
 
 import pytest
@@ -238,3 +241,34 @@ def test_the_shipped_detector_judges_english_sentences_and_error_rates_are_compl
     for kind, rows in read_error_rates().items():
         assert bool(rows) == (kind != SignalKind.DEVICE)
         assert all(row.false_alarms.n and row.missed.n for row in rows)
+
+
+KILLED = """
+import json, os, signal, sys
+from sqlalchemy import event
+from sqlalchemy.orm import Session
+from dynabench.kit.db import Database
+from dynabench.kit.settings import Settings
+from dynabench.quality.signals import computing
+
+event.listen(Session, sys.argv[1], lambda _session: os.kill(os.getpid(), signal.SIGKILL))
+Database(Settings(**json.loads(sys.stdin.readline())).url).write(computing.compute_some, "nli")
+"""
+
+
+@pytest.mark.parametrize("moment", ["before_commit", "after_commit"])
+def test_a_worker_that_is_killed_loses_and_doubles_no_signal(client, ada, bob, database, settings, moment):
+    for person in (ada, bob):
+        play(person, TEXT)
+    values = json.dumps(settings.model_dump(mode="json", exclude_defaults=True)) + "\n"
+    killed = subprocess.run([sys.executable, "-c", KILLED, moment], input=values, text=True, check=False)
+    assert killed.returncode == -signal.SIGKILL
+    stored = database.read(lambda session: session.scalar(select(func.count()).select_from(Signal)))
+    unchecked = database.read(lambda session: session.query(WritingFacts).filter_by(checked_at=None).count())
+    assert (stored == 0, unchecked) == ((True, 2) if moment == "before_commit" else (False, 0))
+    compute(database)
+    compute(database)
+    kinds = database.read(lambda session: session.execute(select(Signal.example_id, Signal.kind)).all())
+    assert len(kinds) == len(set(kinds))
+    assert [kind for _example, kind in kinds].count(SignalKind.COPY) == 1
+    assert not database.read(lambda session: session.query(WritingFacts).filter_by(checked_at=None).count())

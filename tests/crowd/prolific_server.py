@@ -1,7 +1,7 @@
 """A local server that speaks Prolific's API as far as studies, submissions, bonuses and webhooks go, with its books.
 
 Written from Prolific's documentation. `fail` makes the next calls of a path fail: before the act (`refuse`, `busy`), or
-after it, with the answer lost (`lost`).
+after it, with the answer lost (`lost`). `hold` keeps a call waiting until the process that made it is gone.
 """
 
 import base64
@@ -105,16 +105,27 @@ class Prolific:
         self.thread.join()
 
     def fail(self, path: str, how: str) -> None:
-        """Let the next call of a path fail: `refuse`, `busy`, `lost` (done, answer lost) or `hang` (the same, late)."""
+        """Let the next call of a path (or `POST path`) fail: `refuse`, `busy`, `lost` (done, answer lost), `hang` (the
+        same, late), `stall` (late, and nothing done)."""
         self.books.failures.append((path, how))
+
+    def hold(self, path: str, acts: bool) -> None:
+        """Keep the next call of a path waiting, after it was acted on or instead, from `reached` until `released`."""
+        self.reached.clear()
+        self.released.clear()
+        self.fail(path, "hang" if acts else "stall")
 
     def act(self, method: str, target: str, body: dict[str, Any]) -> tuple[int, Any]:
         """One call; status 0 loses the answer."""
         path, _, query = target.partition("?")
         path = path.removeprefix("/api/v1")
-        how = next((way for pattern, way in self.books.failures if re.fullmatch(pattern, path)), "")
-        if how:
-            self.books.failures.remove(next(entry for entry in self.books.failures if re.fullmatch(entry[0], path)))
+        called = (path, f"{method} {path}")
+        entry = next((row for row in self.books.failures if any(re.fullmatch(row[0], name) for name in called)), None)
+        how = entry[1] if entry else ""
+        if entry:
+            self.books.failures.remove(entry)
+        if how == "stall":
+            return -1, None
         if how == "busy":
             return 429, {}
         if how == "refuse":

@@ -237,6 +237,17 @@ def test_the_frame_shows_errors_before_its_study_is_known(study, turk, browser, 
     assert expect_framed(ada.get(study.page, params=parameters), 503, "tries again")["refresh"] == "2"
 
 
+def test_a_study_that_is_opened_twice_keeps_the_first_tab(study, turk, browser):
+    frame, again, window = open_frame(study, browser, turk.accept(hit_of(turk)))
+    page = window.get(study.page).text
+    version = re.search(r'name="consent" value="(\d+)"', page)[1]
+    token = re.search(r'name="csrf(?:-token)?" (?:value|content)="([^"]+)"', page)[1]
+    link = re.search(r'href="(/studies/[^"]+\?ticket=[^"]+)"', frame.get(again).text)[1]
+    assert window.get(link).status_code == 303
+    answer = window.client.post(f"{study.page}/consent", data={"consent": version, "csrf": token})
+    assert answer.status_code == 303, "the form of the first tab still counts"
+
+
 def test_only_the_frame_may_be_framed(study, turk, browser):
     parameters = turk.accept(hit_of(turk))
     _frame, again, window = open_frame(study, browser, parameters)

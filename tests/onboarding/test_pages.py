@@ -121,10 +121,12 @@ def test_a_worker_who_fails_the_quiz_goes_back_with_its_code(asks, make_study, w
 
 
 def test_a_worker_who_is_screened_out_goes_back_with_its_code(asks, make_study, worker):
-    asks(screening="[{name: adult, question: Of age, options: [yes please, no sir], accept: [yes please]}]")
+    asks(screening="[{name: adult, question: Of **age**, options: [yes please, no sir], accept: [yes please]}]")
     study = make_study(settings={"codes": {"screened_out": "NOTYOU"}})
     page = worker(study, "w1")
-    assert page.submit(f"{WRITE}/screening", page=WRITE).status_code == 422
+    refused = page.submit(f"{WRITE}/screening", page=WRITE)
+    assert refused.status_code == 422
+    assert "Of <strong>age</strong>" in refused.text
     page.submit(f"{WRITE}/screening", page=WRITE, **{"screening.adult": "no sir"})
     assert "NOTYOU" in page.get(study.page).text
     assert "NOTYOU" in worker(study, "w1", agree=False).get(study.page).text, "also when they come again"
@@ -137,7 +139,7 @@ def test_owners_see_how_far_people_came_and_let_them_try_again(asks, browser, ad
     console.log_in("root")
     to_quiz(page)
     take_quiz(page, right=0)
-    assert "You have used all 1 attempts" in page.get(WRITE).text
+    assert "You have used your one attempt" in page.get(WRITE).text
     manage = "/tasks/nli/manage/onboarding"
     text = console.get(manage).text
     assert "not passed" in text

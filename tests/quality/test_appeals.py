@@ -4,12 +4,12 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import delete, select, update
 
 from dynabench.collection import withdrawal
 from dynabench.kit import errors
-from dynabench.people.accounts.tables import Notice
-from dynabench.people.roles import Ban
+from dynabench.people.accounts.tables import Notice, Person
+from dynabench.people.roles import Ban, Role
 from dynabench.quality import appeals
 from dynabench.quality.decisions import DecisionKind
 from dynabench.quality.tables import Appeal, AppealState
@@ -123,7 +123,42 @@ def test_a_person_takes_an_appeal_back_and_leaves_no_text_behind(banned):
     world.db.write(appeals.forget_person, person.id)
     (emptied,) = world.db.read(appeals.list_own_appeals, person)
     assert (emptied.text, emptied.state) == ("", AppealState.WITHDRAWN)
-    with pytest.raises(errors.Conflict):
-        world.db.write(appeals.withdraw_appeal, person, appeal.id)
+    again = world.db.write(appeals.withdraw_appeal, person, appeal.id)
+    assert again.answered_at == emptied.answered_at, "sent twice, it is taken back once"
     with pytest.raises(errors.Conflict):
         world.db.write(appeals.write_appeal, world.owner, world.task, "ban", 0, "Not mine.")
+
+
+def test_an_appeal_or_an_answer_that_is_sent_twice_counts_once(banned):
+    world, person, _moderator = banned
+    first, again = (world.db.write(appeals.write_appeal, person, world.task, "ban", 0, "I read all.") for _ in "12")
+    assert first.id == again.id
+    expert = world.person("expert")
+    for _ in range(2):
+        world.db.write(appeals.answer_appeal, expert, world.task, first.id, False, "It stays.")
+    with pytest.raises(errors.Conflict):
+        world.db.write(appeals.answer_appeal, expert, world.task, first.id, True, "It stays.")
+    assert sum("refused" in text for text in notices_of(world, person)) == 1
+    assert len(notices_of(world, expert)) == 0, "the expert had no role when the appeal came"
+
+
+def administrator(world):
+    def write(session):
+        session.execute(update(Person).where(Person.id == person.id).values(admin=True))
+        session.expire_all()
+        return session.get_one(Person, person.id)
+
+    person = world.person()
+    return world.db.write(write)
+
+
+def test_administrators_are_asked_where_nobody_else_can_answer(database):
+    world = World(database)
+    person, owner = world.person(), world.person("owner")
+    for leaver in (world.owner, owner):
+        world.db.write(lambda session, id=leaver.id: session.execute(delete(Role).where(Role.person_id == id)))
+    admin, other = (administrator(world) for _ in "12")
+    world.db.write(people.ban_person, admin, world.task, person.id, "Random votes.")
+    world.db.write(appeals.write_appeal, person, world.task, "ban", 0, "Why?")
+    assert notices_of(world, other)
+    assert not notices_of(world, admin)

@@ -1,8 +1,11 @@
 """Records that are checked outside, and run again."""
 
 import json
+import re
 
 import pytest
+from joserfc import jws
+from joserfc.jwk import OKPKey
 from typer.testing import CliRunner
 
 from dynabench.benchmark.evaluations import service
@@ -179,3 +182,38 @@ def test_records_hold_under_the_key_of_their_day_after_a_new_one(record, client,
 
     database.write(forged)
     assert verify("1").exit_code == 1, "a key that the server never had is not trusted for being named"
+
+
+def test_the_results_of_a_card_hold_as_they_were_signed_and_no_changed_number_does(record, client, tmp_path):
+    card = tmp_path / "README.md"
+    text = client.get("/api/v1/evaluations/1/card").text
+    key = client.get("/api/v1/key").json()["key"]
+    card.write_text(text)
+    checked = json.loads(verify(card, "--key", key, "--json").output)
+    assert {item["state"] for item in checked["results"]} == {"holds"}
+    assert {item["evaluation"] for item in checked["results"]} == {1}
+    assert {"accuracy", "f1"} <= {item["metric"] for item in checked["results"]}
+    board = client.get("/api/v1/tasks/sentiment/leaderboard").json()["rows"][0]["id"]
+    row = client.get(f"/api/v1/tasks/sentiment/leaderboard/rows/{board}/card").text
+    card.write_text(row)
+    assert verify(card, "--key", key).exit_code == 0
+    other_name = text.replace("name: sentiment-ngram", "name: mine", 1)
+    for changed in (re.sub(r"value: (\d)", r"value: 9\1", text, count=1), other_name):
+        assert changed != text
+        card.write_text(changed)
+        refused = verify(card, "--key", key)
+        assert refused.exit_code == 1
+        assert "signed is" in refused.output
+    card.write_text(text)
+    assert verify(card, "--key", STRANGER).exit_code == 1
+    card.write_text(re.sub("verifyToken: .*", "verifyToken: eyJhbGciOiJIUzI1NiJ9.e30.x", text))
+    assert verify(card).exit_code == 1
+
+
+def test_a_token_is_a_json_web_signature_that_names_its_record(record, client):
+    (token, *_) = re.findall("verifyToken: (.*)", client.get("/api/v1/evaluations/1/card").text)
+    key = client.get("/api/v1/key").json()["key"].translate(str.maketrans("+/", "-_")).rstrip("=")
+    public = OKPKey.import_key({"kty": "OKP", "crv": "Ed25519", "x": key})
+    claims = json.loads(jws.deserialize_compact(token, public, algorithms=["Ed25519"]).payload)
+    assert claims["record"] == json.loads(record.read_text())["signature"]
+    assert (claims["evaluation"], claims["dataset_type"], claims["model"]) == (1, "sentiment/films", "sentiment-ngram")

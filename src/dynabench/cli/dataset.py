@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from sqlalchemy.orm import Session
 
+from dynabench.cli.dataset_measure import measure
 from dynabench.cli.operator import AsJson, database, say
 from dynabench.kit.settings import get_settings
 
@@ -14,7 +15,8 @@ if TYPE_CHECKING:
     from dynabench.datasets.stored import WrittenRows
     from dynabench.intake.rows import BadRow
 
-app = typer.Typer(help="Add and list datasets that models are scored on, and print their rows.")
+app = typer.Typer(help="Add and list datasets that models are scored on, print their rows, and measure any data.")
+app.command()(measure)
 
 
 @app.command()

@@ -8,11 +8,14 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
+from dynabench.cli.evaluate_card import card_app
+
 if TYPE_CHECKING:
     from dynabench.benchmark.evaluations.records import SignedRecord
     from dynabench.cli.evaluation_run import RunOutcome
 
 app = typer.Typer(help="Evaluate models and predictions; list, show and create modules.", no_args_is_help=True)
+app.add_typer(card_app, name="card")
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Kind = Annotated[str, typer.Option(help="metric, measurement or comparison.")]
@@ -143,16 +146,24 @@ def run_evaluation(
 
 @app.command("verify")
 def verify_record(
-    score: Annotated[str, typer.Argument(help="An evaluation's number, or a file with its record.")],
+    score: Annotated[str, typer.Argument(help="An evaluation's number, a file with its record, or a model's card.")],
     server: Annotated[str, typer.Option(help="Where the evaluation ran, such as https://example.org.")] = "",
     key: Annotated[str, typer.Option(help="The public key that you trust; by default the server's.")] = "",
     again: Annotated[
         bool, typer.Option("--again", help="Also ask the model again; needs the model and the rows.")
     ] = False,
     tolerance: Annotated[float, typer.Option(min=0, max=1, help="Tolerated difference of scores.")] = 0.005,
+    model: Annotated[str, typer.Option(help="The model that a card is of, where the card has another name.")] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Check the signature of a record, and with --again its scores; exit status 1 if a check fails."""
+    """Check the signature of a record, and with --again its scores; exit status 1 if a check fails.
+
+    Of a card (README.md), each result is checked: its token has to be signed, and to be of this number.
+    """
+    if Path(score).suffix.lower() == ".md":
+        from dynabench.cli.card_tokens import verify_card
+
+        raise typer.Exit(verify_card(Path(score), server, key, model, as_json))
     try:
         check = _verify(score, server, key, again, tolerance)
     except ValueError as error:

@@ -56,13 +56,16 @@ def enter_study(
     has a part in the study comes back to it, whatever the study's state; a new worker enters a published one alone.
     """
     participation = admit_worker(session, key, find_study(session, slug), arrival)
-    state = ParticipationState(participation.state)
+    cookie = log_in(session, participation.person_id, user_agent, replaces)
+    return EnteredWorker(cookie, ParticipationState(participation.state))
+
+
+def log_in(session: Session, person_id: int, user_agent: str, replaces: str | None) -> str:
+    """Return the cookie of a worker's session: that of their browser, so that other tabs go on, or a new one."""
     login = accounts.person_of_session(session, digest(replaces)) if replaces else None
-    if replaces and login is not None and login[0].id == participation.person_id:
-        return EnteredWorker(replaces, state)  # another tab of the same worker goes on with it
-    return EnteredWorker(
-        accounts.start_session(session, participation.person_id, replaces, user_agent=user_agent), state
-    )
+    if replaces and login is not None and login[0].id == person_id:
+        return replaces
+    return accounts.start_session(session, person_id, replaces, user_agent=user_agent)
 
 
 def admit_worker(session: Session, key: bytes, study: Study, arrival: Arrival) -> Participation:

@@ -26,7 +26,6 @@ from dynabench.kit.db import Database
 from dynabench.kit.language import _
 from dynabench.kit.security import POLICY, keyed
 from dynabench.kit.settings import Settings
-from dynabench.people.accounts import service as logins
 from dynabench.people.accounts.tables import Person
 from dynabench.web import render
 from dynabench.web.pages import wants_fragment
@@ -147,7 +146,7 @@ def read_ticket(session: Session, study: Study, ticket: str) -> Participation:
 def open_window(session: Session, slug: str, ticket: str, user_agent: str, replaces: str | None) -> str:
     """Log a worker in, in a window outside the frame; returns the session's cookie."""
     part = read_ticket(session, entry.find_study(session, slug), ticket)
-    return logins.start_session(session, part.person_id, replaces, user_agent=user_agent)
+    return entry.log_in(session, part.person_id, user_agent, replaces)
 
 
 def _view(session: Session, key: bytes, study: Study, part: Participation, submit: str) -> FrameView:
@@ -213,7 +212,7 @@ def _page(
     view: FrameView | None = None,
     problem: errors.Problem | None = None,
 ) -> Response:
-    request.state.viewer = None  # whoever is logged in here, the frame is the assignment's
+    request.state.viewer = None  # no account that is logged in here counts: the frame is the assignment's
     response = render(
         request,
         "crowd/frame.html",

@@ -10,10 +10,20 @@ from sqlalchemy.orm import Session
 from starlette.datastructures import FormData
 from starlette.responses import Response
 
-from dynabench.crowd import accounts, blocking, bonuses, consent, lifecycle, participants, participation, studies
+from dynabench.crowd import (
+    accounts,
+    blocking,
+    bonuses,
+    consent,
+    lifecycle,
+    participants,
+    participation,
+    payment_lists,
+    studies,
+)
 from dynabench.crowd import queries as queries_of_crowd
 from dynabench.crowd.participants import Participant
-from dynabench.crowd.provider import CrowdProvider, WorkerBlocking, all_providers
+from dynabench.crowd.provider import CrowdProvider, SignedEntries, StudyOutcome, WorkerBlocking, all_providers
 from dynabench.crowd.queries import orders_of
 from dynabench.crowd.settings_form import read_settings, setting_inputs
 from dynabench.crowd.studies import StudyPlan
@@ -35,6 +45,7 @@ router = APIRouter()
 SECTION = "studies"
 ACTS = {"publish": StudyState.PUBLISHED, "pause": StudyState.PAUSED, "stop": StudyState.STOPPED}
 DEFAULT = "generic"
+WAITING = [state.value for state in participation.DECIDABLE]
 
 
 @dataclass(frozen=True)
@@ -251,6 +262,7 @@ def _study(session: Session, owner: Person, task: str, study_id: int, key: bytes
         "rows": rows[: participants.MOST_SHOWN],
         "more": len(rows) > participants.MOST_SHOWN,
         "consent_version": text.version if (text := consent.newest_text(session, task)) else 0,
+        "completed": session.scalar(queries_of_crowd.count_outcome(study.id, WAITING, StudyOutcome.COMPLETED)),
         "orders": list(session.scalars(orders_of(study.id))),
         "approved": bonuses.approved_amount(session, study),
     }
@@ -268,15 +280,17 @@ async def show_study(
     id: RowId,
     owner: TaskOwner,
     done: str = "",
+    count: Annotated[int, Query(ge=0, le=2**31)] = 0,
     state: State = "",
 ) -> Response:
     """One study: its address for the platform, its state, and the participants."""
-    return await _study_page(request, db, task, owner, id, done=done, state=state)
+    return await study_page(request, db, task, owner, id, done=done, count=count, state=state)
 
 
-async def _study_page(
+async def study_page(
     request: Request, db: Db, task: str, owner: Person, id: int, /, *, status: int = 200, state: str = "", **values: Any
 ) -> Response:
+    """Answer with the page of one study; `values` are added to those of the page."""
     settings = request.app.state.settings
     study_values = await db.aread(_study, owner, task, id, settings.key, state)
     provider = studies.provider_of(study_values["study"])
@@ -286,7 +300,9 @@ async def _study_page(
     defaults: dict[str, Any] = {
         "errors": {},
         "done": "",
+        "count": 0,
         "provider": provider,
+        "signing_key": provider.signing_key(facts) if isinstance(provider, SignedEntries) else "",
         "blocks": isinstance(provider, WorkerBlocking),
         "chosen_state": state,
         "states": [known_state.value for known_state in ParticipationState if study_values["counts"].get(known_state)],
@@ -331,16 +347,21 @@ async def change_study(request: Request, db: Db, task: str, id: RowId, owner: Ta
 
 @router.post("/tasks/{task}/manage/studies/{id}/bonuses", name="pay_bonuses")
 async def pay_bonuses(request: Request, db: Db, task: str, id: RowId, owner: TaskOwner) -> Response:
-    """Pay what the ledger has approved for the study's workers as bonuses."""
+    """Pay what the ledger has approved for the study's workers as bonuses, or list it where the owner pays by hand."""
     try:
-        begun = await db.awrite(_begin_order, owner, task, id)
+        order, by_hand = await db.awrite(_begin_order, owner, task, id)
     except errors.Conflict as problem:
-        return await _study_page(request, db, task, owner, id, **rejection(problem, "state"))
-    return redirect(request, "manage_study", task=task, id=id, query={"done": "paying" if begun else "nothing"})
+        return await study_page(request, db, task, owner, id, **rejection(problem, "state"))
+    if order and by_hand:
+        return redirect(request, "payment_list", task=task, id=id, order=order, query={"done": "listed"})
+    return redirect(request, "manage_study", task=task, id=id, query={"done": "paying" if order else "nothing"})
 
 
-def _begin_order(session: Session, owner: Person, task: str, study_id: int) -> bool:
-    return bonuses.begin_order(session, owner, task, study_id) is not None
+def _begin_order(session: Session, owner: Person, task: str, study_id: int) -> tuple[int, bool]:
+    study = studies.owned_study(session, owner, task, study_id)
+    by_hand = not studies.provider_of(study).credential_fields
+    order = (payment_lists.begin_list if by_hand else bonuses.begin_order)(session, owner, task, study_id)
+    return (order.id if order else 0), by_hand
 
 
 @router.post("/tasks/{task}/manage/studies/{id}/bonuses/{order}/{decision}", name="decide_bonuses")
@@ -353,7 +374,7 @@ async def decide_bonuses(
     try:
         await db.awrite(bonuses.decide_order, owner, task, id, order, decision == "paid")
     except errors.Conflict as problem:
-        return await _study_page(request, db, task, owner, id, **rejection(problem, "state"))
+        return await study_page(request, db, task, owner, id, **rejection(problem, "state"))
     return redirect(request, "manage_study", task=task, id=id, query={"done": "decided"})
 
 
@@ -375,7 +396,7 @@ async def act(request: Request, db: Db, task: str, id: RowId, act: str, owner: T
     try:
         await to_thread.run_sync(lifecycle.lead_study, db, settings, owner, task, id, ACTS[act], entry_page)
     except (errors.Conflict, errors.Unavailable) as problem:
-        return await _study_page(request, db, task, owner, id, **rejection(problem, "state"))
+        return await study_page(request, db, task, owner, id, **rejection(problem, "state"))
     return redirect(request, "manage_study", task=task, id=id, query={"done": ACTS[act].value})
 
 
@@ -400,7 +421,7 @@ async def decide(
             return redirect(request, "manage_study", task=task, id=id, query={"done": "blocked"})
         await db.awrite(participation.decide, owner, task, id, participant, decision == "approve", reason)
     except (errors.Invalid, errors.Conflict, errors.Unavailable) as problem:
-        return await _study_page(request, db, task, owner, id, refused=participant, **rejection(problem, "reason"))
+        return await study_page(request, db, task, owner, id, refused=participant, **rejection(problem, "reason"))
     return redirect(request, "manage_study", task=task, id=id, query={"done": "decided"}, anchor=f"p{participant}")
 
 

@@ -1,5 +1,6 @@
 """A worker's part in a study after consent: finishing, stopping, withdrawing, and the owner's decision."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
@@ -161,3 +162,28 @@ def decide(
         reason=text,
     )
     return participation
+
+
+def decide_some(
+    session: Session,
+    owner: Person | None,
+    task_id: str,
+    study_id: int,
+    participation_ids: Collection[int] | None,
+    approve: bool,
+    reason: str = "",
+) -> int:
+    """Approve or reject participants who wait for a decision, all who completed the work for None; returns how many.
+
+    Those of another study, and those who do not wait any more, are left as they are.
+    """
+    study = studies.owned_study(session, owner, task_id, study_id)
+    waiting = session.scalars(queries.undecided(study.id, [state.value for state in DECIDABLE])).all()
+    chosen = [
+        part.id
+        for part in waiting
+        if (part.outcome == StudyOutcome.COMPLETED if participation_ids is None else part.id in participation_ids)
+    ]
+    for participation_id in chosen:
+        decide(session, owner, task_id, study_id, participation_id, approve, reason)
+    return len(chosen)

@@ -231,6 +231,17 @@ class WorkerBlocking(Protocol):
         """Shut a worker out; a repeated call changes nothing."""
 
 
+@runtime_checkable
+class SignedEntries(Protocol):
+    """A platform whose addresses the owner makes, with a signature where the study needs one."""
+
+    def signing_key(self, study: StudyFacts) -> str:
+        """Return the key with which the platform signs ids; "" where the study needs no signature."""
+
+    def entry_address(self, study: StudyFacts, entry: str, worker: str) -> str:
+        """Return the whole address by which one worker enters."""
+
+
 def _named(contributed: Any) -> Iterable[tuple[str, CrowdProvider]]:
     for provider in contributed:
         if not (provider.name and provider.title and callable(getattr(provider, "read_arrival", None))):

@@ -3,6 +3,7 @@
 from sqlalchemy import Select, func, select
 
 from dynabench.crowd.tables import BonusOrder, ConsentText, CrowdCredentials, Participation, ParticipationState, Study
+from dynabench.pay.tables import Payout
 from dynabench.people.accounts.tables import Person
 
 
@@ -82,3 +83,27 @@ def people_of(study_id: int) -> Select[int]:
 def orders_of(study_id: int) -> Select[BonusOrder]:
     """Select the orders of bonuses of a study, the newest first."""
     return select(BonusOrder).where(BonusOrder.study_id == study_id).order_by(BonusOrder.id.desc()).limit(20)
+
+
+def undecided(study_id: int, states: list[str]) -> Select[Participation]:
+    """Select the participations of a study in states that wait for the owner, in the order of their arrival."""
+    own = (Participation.study_id == study_id, Participation.state.in_(states))
+    return select(Participation).where(*own).order_by(Participation.id)
+
+
+def count_outcome(study_id: int, states: list[str], outcome: str) -> Select[int]:
+    """Select the number of participations of a study in some states that ended with an outcome."""
+    own = (Participation.study_id == study_id, Participation.state.in_(states), Participation.outcome == outcome)
+    return select(func.count()).select_from(Participation).where(*own)
+
+
+def participations_by_digest(study_id: int, digests: list[str]) -> Select[Participation]:
+    """Select the participations in a study of workers whose ids have these digests."""
+    return select(Participation).where(Participation.study_id == study_id, Participation.worker_digest.in_(digests))
+
+
+def listed_payouts(study_id: int, payout_ids: list[int]) -> Select[Payout, Participation, Person]:
+    """Select payouts with the participations and accounts of their people in a study, in one order."""
+    rows = select(Payout, Participation, Person).join(Person, Person.id == Payout.person_id)
+    rows = rows.join(Participation, Participation.person_id == Person.id)
+    return rows.where(Participation.study_id == study_id, Payout.id.in_(payout_ids)).order_by(Payout.id)

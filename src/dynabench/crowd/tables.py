@@ -147,8 +147,9 @@ class Participation(Base):
 
 class BonusOrderState(StrEnum):
     """States of an order of bonuses: `sent` once the platform may have been told to pay, `undecided` where its books
-    do not say whether it did; the last two are final."""
+    do not say whether it did; `listed` where the owner pays by hand; the last two are final."""
 
+    LISTED = "listed"
     CLAIMED = "claimed"
     SET_UP = "set_up"
     SENT = "sent"
@@ -158,7 +159,7 @@ class BonusOrderState(StrEnum):
 
 
 class BonusOrder(Base):
-    """Payouts of the ledger that a platform is asked to pay together.
+    """Payouts of the ledger that a platform is asked to pay together, or that the owner pays by hand (`listed`).
 
     `payouts` are their ids, `before` the bonuses that each submission had been paid before, by its id at the platform.
     """

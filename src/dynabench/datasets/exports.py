@@ -356,7 +356,7 @@ class _Reader:
         return list(self.driver.cursor().execute(text).fetchall())
 
     def _validations(self, votes: list[tuple[Any, ...]], people: dict[int, str]) -> dict[int, str]:
-        """The votes that stand, by example. Blind is the first answer that somebody gave, before any undo."""
+        """The votes that stand, by example. Blind is the first answer that a validator gave, before any undo."""
         texts: dict[int, str] = {}
         voted: set[tuple[int, int]] = set()
         for example, person, undone, blind_answer, text in votes:

@@ -52,7 +52,7 @@ def export_pseudonym(settings: Settings, person: Person) -> str:
 
 
 def foreign_pseudonym(settings: Settings, text: str) -> str:
-    """A pseudonym for somebody whom a foreign file names by `text`, such as a worker's number: a keyed hash of it."""
+    """A pseudonym for a person whom a foreign file names by `text`, such as a worker's number: a keyed hash of it."""
     number = int.from_bytes(security.keyed(settings.key, "imported person", text)[:8], "big")
     return security.pseudonym(settings.key, "imported", number)
 

@@ -15,8 +15,7 @@ from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-import yaml
-
+from dynabench.evaluate.cards import CardError, split_card
 from dynabench.intake import reader
 from dynabench.kit import errors
 from dynabench.kit.language import _
@@ -89,12 +88,10 @@ def _by_name(data: list[str]) -> dict[str, list[str]]:
 
 def read_front_matter(card: str) -> dict[str, Any]:
     """The YAML at the head of a card; nothing where there is none."""
-    matches = re.match(r"\A---\s*\n(.*?)\n---\s*(\n|\Z)", card, re.DOTALL)
     try:
-        document = yaml.safe_load(matches[1]) if matches else None
-    except yaml.YAMLError:
+        return split_card(card).metadata()
+    except CardError:
         return {}
-    return document if isinstance(document, dict) else {}
 
 
 def _from_card(data: list[str], card: str, config: str) -> dict[str, list[str]] | None:

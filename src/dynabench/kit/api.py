@@ -1,11 +1,11 @@
 """Plumbing of handlers: the database and the settings as dependencies, parameters of lists, files as downloads."""
 
 from collections.abc import Iterable, Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import Depends, Query, Request
 from pydantic import BeforeValidator, Field
-from starlette.responses import StreamingResponse
+from starlette.responses import Response, StreamingResponse
 
 from dynabench.kit.csv_tables import pieces
 from dynabench.kit.db import Database
@@ -46,6 +46,20 @@ Limit = Annotated[int, Query(ge=1, le=100)]
 def attachment(filename: str) -> dict[str, str]:
     """Return the header by which a browser saves a response under `filename` (plain ASCII) instead of showing it."""
     return {"Content-Disposition": f'attachment; filename="{filename}"'}
+
+
+MARKDOWN = "text/markdown; charset=utf-8"
+
+
+def file_route(description: str, *types: str) -> dict[str, Any]:
+    """Return the arguments that document a route whose answer is a file of one of these media types."""
+    content: dict[str, Any] = {name.partition(";")[0]: {} for name in types}
+    return {"response_class": Response, "responses": {200: {"description": description, "content": content}}}
+
+
+def download(content: bytes, media: str, filename: str) -> Response:
+    """Return bytes as a download under a name."""
+    return Response(content, media_type=media, headers=attachment(filename))
 
 
 def csv_response(filename: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> StreamingResponse:

@@ -85,6 +85,7 @@ KEEPERS = (
     *(f"dynabench.benchmark.maintenance:tidy_{rows}" for rows in ("submissions", "evaluations", "releases")),
     "dynabench.open_evaluations.service:tidy_evaluations",
     "dynabench.media.service:delete_unused_media",
+    "dynabench.hubs.uploads:sweep_files",
     "dynabench.pay.jobs:book_changed_rounds",
     "dynabench.recognition.badges.jobs:award_weeks_and_boards",
     "dynabench.crowd.jobs:resend_decisions",
@@ -110,7 +111,7 @@ class JobState(StrEnum):
 
 
 class Job(Base):
-    """A job that somebody asked for; `sent_at` is when the worker handed it to the engine, not before `due_at`.
+    """A job that a person or the platform queued; the worker hands it to the engine at `sent_at`, not before `due_at`.
 
     `cancelled_at` is when an administrator ended it. `done` is what its steps have added up so far, written in the same
     transaction as what they did: a step that was committed and is run again after a crash finds itself there.

@@ -1,6 +1,6 @@
 """Digests, pseudonyms, the forms' tokens and the limits on how often: what every request is checked with.
 
-Nothing here knows a feature; who somebody is, `dynabench.people.accounts` says.
+Nothing here knows a feature; `dynabench.people.accounts` knows who sends a request.
 """
 
 import hashlib
@@ -31,7 +31,7 @@ from dynabench.kit.storable import printable, unstorable
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 SESSION, VISITOR = "dynabench_session", "dynabench_visitor"
 NO_JSON = _("The body is not valid JSON in UTF-8.")
-STALE_FORM = _("This form has expired. Reload the page and send it again.")
+STALE_FORM = _("This form has expired. Open its page again and send it from there.")
 
 POLICY = "; ".join(
     (

@@ -52,9 +52,9 @@ def model_config(task: OpenTask, labels: Sequence[str]) -> TaskConfig:
 def make_folder(task: OpenTask, labels: Sequence[str], reference: str, into: Path) -> Path:
     """Make the folder of a model below `into`, once; raises `Problem` with what to do."""
     name = re.sub(r"[^a-z0-9._-]+", "-", reference.rpartition("/")[2].lower()).strip("-._")[:64] or "model"
-    made = sorted(into.glob("*/model.yaml")) if into.is_dir() else []
-    if made:
-        return made[0].parent
+    written_specs = sorted(into.glob("*/model.yaml")) if into.is_dir() else []
+    if written_specs:
+        return written_specs[0].parent
     into.mkdir(parents=True, exist_ok=True, mode=0o700)
     config = model_config(task, labels)
     if ADDRESS.fullmatch(reference):

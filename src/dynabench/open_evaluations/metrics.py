@@ -52,8 +52,8 @@ class ScoredAnswers:
 def read_metric(text: str) -> ChosenMetric:
     """Return the metric that a text such as `f1:average=macro` names; raises `Invalid` under `metrics`."""
     name = text.partition(":")[0]
-    known = loading.shipped_modules()["metric"]
-    if not NAME.fullmatch(name) or name in UNSAFE or name not in known:
+    shipped = loading.shipped_modules()["metric"]
+    if not NAME.fullmatch(name) or name in UNSAFE or name not in shipped:
         message = _("There is no metric %(name)s that can be computed here.", name=repr(name[:60]))
         raise errors.Invalid({"metrics": message})
     try:
@@ -64,10 +64,10 @@ def read_metric(text: str) -> ChosenMetric:
 
 def offered_metrics(task: OpenTask) -> list[str]:
     """Return the names of further metrics that fit the form of the task's answers."""
-    taken = {metric.partition(":")[0] for metric in task.metrics}
+    usual_names = {metric.partition(":")[0] for metric in task.metrics}
     names = []
     for name in loading.shipped_modules()["metric"]:
-        if name in taken or name in UNSAFE:
+        if name in usual_names or name in UNSAFE:
             continue
         module = loading.find_module(name)
         if task.name in module.card.tasks or (task.labelled and "text-classification" in module.card.tasks):
@@ -118,8 +118,8 @@ def _bind(metric: ChosenMetric, answers: ScoredAnswers) -> BoundMetric:
     loaded: Any = metric.module()
     labels = tuple(sorted({label for row in chances for label in row} | {right[0] for right in answers.right}))
     table = np.array([[row.get(label, 0.0) for label in labels] for row in chances])
-    given = LabelProbabilities(table, [right[0] for right in answers.right], labels)
-    columns = dict(loaded.of_probabilities(given.rows, given.references, given.labels))
+    table_of_labels = LabelProbabilities(table, [right[0] for right in answers.right], labels)
+    columns = dict(loaded.of_probabilities(table_of_labels.rows, table_of_labels.references, table_of_labels.labels))
     options = {name: columns.pop(name) for name in list(columns) if name in loaded.options_known()}
     rebuilt = metric.kind(None, **{**metric.options, **options})
     return BoundMetric(rebuilt, columns, rebuilt.card.outputs[0].name)

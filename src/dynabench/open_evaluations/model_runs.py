@@ -91,15 +91,15 @@ class ModelRun:
         """Answer and store a shard, unless it is stored; raises `EvaluationStopped`."""
         if jobs.database().read(_is_stored, self.evaluation, self.model, shard):
             return
-        asked = list(stored.read_rows(self.settings, self.digest, first, rows))
-        if len(asked) != rows:
+        shard_rows = list(stored.read_rows(self.settings, self.digest, first, rows))
+        if len(shard_rows) != rows:
             raise EvaluationStopped("dataset_changed")
         with TURNS.shared(self.check_wanted):
             process = self._open()
             begun = time.perf_counter()
-            outputs = self._answers(process, asked)
+            outputs = self._answers(process, shard_rows)
             seconds = time.perf_counter() - begun
-        waiting = answers.write_answers(self.settings, [row.uid for row in asked], outputs)
+        waiting = answers.write_answers(self.settings, [row.uid for row in shard_rows], outputs)
         costs = [float(output.extras["cost"]) for output in outputs if output.extras.get("cost") is not None]
         try:
             jobs.database().write(_store_shard, self, shard, first, waiting, seconds, costs)

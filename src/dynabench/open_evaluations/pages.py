@@ -155,13 +155,13 @@ By = Annotated[str, Query(max_length=200)]
 @router.get("/open-evaluations/{id}", name="open_evaluation")
 async def show_evaluation(request: Request, db: Db, id: Number, viewer: Viewer, by: By = "") -> Response:
     """Show an open evaluation: its progress by model, then its board; htmx reloads it until it has ended."""
-    shown = await db.aread(_evaluation_values, viewer, id, by)
+    page_values = await db.aread(_evaluation_values, viewer, id, by)
     here = str(request.app.url_path_for("open_evaluation", id=id))
     values: dict[str, Any] = {
-        "shown": shown,
+        "shown": page_values,
         "here": here,
         "by": by,
-        "task": OPEN_TASKS.get(shown.seen.evaluation.kind),
+        "task": OPEN_TASKS.get(page_values.seen.evaluation.kind),
     }
     return render(request, "open_evaluations/evaluation.html", fragment="open_evaluations/_state.html", **values)
 
@@ -169,10 +169,10 @@ async def show_evaluation(request: Request, db: Db, id: Number, viewer: Viewer, 
 @router.get("/open-evaluations/{id}/scores.csv", name="open_evaluation_scores")
 async def download_scores(db: Db, id: Number, viewer: Viewer) -> Response:
     """Download the scores as CSV."""
-    shown = await db.aread(_evaluation_values, viewer, id, "")
+    page_values = await db.aread(_evaluation_values, viewer, id, "")
     lines = [
         [line.model.reference, line.model.version, score.metric, score.key, score.value, score.low, score.high, score.n]
-        for line in shown.board.lines
+        for line in page_values.board.lines
         for score in line.scores
         if score is not None
     ]
@@ -183,8 +183,8 @@ async def download_scores(db: Db, id: Number, viewer: Viewer) -> Response:
 @router.get("/open-evaluations/{id}/pairs.csv", name="open_evaluation_pairs")
 async def download_pairs(db: Db, id: Number, viewer: Viewer, by: By = "") -> Response:
     """Download the paired differences on one metric as CSV."""
-    shown = await db.aread(_evaluation_values, viewer, id, by)
-    lines = [[pair.first, pair.second, pair.value, pair.low, pair.high] for pair in shown.board.pairs]
+    page_values = await db.aread(_evaluation_values, viewer, id, by)
+    lines = [[pair.first, pair.second, pair.value, pair.low, pair.high] for pair in page_values.board.pairs]
     header = ["first", "second", "difference", "low", "high"]
     return csv_response(f"open-evaluation-{id}-pairs.csv", header, lines)
 

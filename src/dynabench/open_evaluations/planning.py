@@ -152,9 +152,9 @@ def _check_choices(session: Session, settings: Settings, plan: OpenPlan, cards: 
             plan.problems |= problem.fields
     if not choices.models:
         plan.problems["models"] = _("Choose at least one model, and at most %(most)s.", most=MOST_MODELS)
-    known = {candidate.reference for candidate in plan.candidates}
+    known_names = {candidate.reference for candidate in plan.candidates}
     for name in choices.models:
-        if name in known:
+        if name in known_names:
             continue
         if name in cards:
             plan.problems["models"] = _unfit_model(plan, cards[name])

@@ -88,7 +88,7 @@ def score_model(database: Database, settings: Settings, job_id: str, evaluation:
 
     answered, metrics = database.write(begin)
     rows = list(read_answers(settings, answered))
-    given = ScoredAnswers(
+    scored_answers = ScoredAnswers(
         OPEN_TASKS[answered.kind].field([]),
         [row.prediction for row in rows],
         [[right[ANSWER] for right in row.row.answers] for row in rows],
@@ -98,7 +98,7 @@ def score_model(database: Database, settings: Settings, job_id: str, evaluation:
     undefined: dict[str, str] = {}
     for place, text in enumerate(metrics):
         try:
-            computed += [(place, score) for score in compute_scores(read_metric(text), given, answered.digest)]
+            computed += [(place, score) for score in compute_scores(read_metric(text), scored_answers, answered.digest)]
         except (ValueError, TypeError, KeyError, ImportError) as error:
             undefined[text] = str(error)[:300]
     database.write(_store_scores, job_id, answered, computed)

@@ -114,8 +114,8 @@ class VisibleEvaluation:
     @property
     def share(self) -> float:
         """The share of all answers that are there."""
-        wanted = max(self.evaluation.rows * len(self.models), 1)
-        return min(sum(model.rows_done for model in self.models) / wanted, 1.0)
+        all_answers = max(self.evaluation.rows * len(self.models), 1)
+        return min(sum(model.rows_done for model in self.models) / all_answers, 1.0)
 
 
 def find_evaluation(session: Session, viewer: Person | None, id: int, lock: bool = False) -> VisibleEvaluation:
@@ -240,9 +240,9 @@ def tidy_evaluations(database: Database, settings: Settings) -> None:
         database.write(_end_lost, going[job], job)
     for id in database.write(_forget_old_files):
         new_file_path(settings, id).unlink(missing_ok=True)
-    known = set(database.read(lambda s: list(s.scalars(queries.file_ids()))))
+    known_ids = set(database.read(lambda s: list(s.scalars(queries.file_ids()))))
     for path in sources.files_folder(settings).iterdir():
-        if path.name not in known and time.time() - path.stat().st_mtime > 24 * 3600:
+        if path.name not in known_ids and time.time() - path.stat().st_mtime > 24 * 3600:
             path.unlink(missing_ok=True)
 
 

@@ -103,6 +103,10 @@ class Action(StrEnum):
     SEE_IMPORT = auto()
     MANAGE_CLASS = auto()
     MANAGE_TEAM = auto()
+    SEE_REPOSITORY = auto()
+    CHANGE_REPOSITORY = auto()
+    PROPOSE_CHANGE = auto()
+    CHANGE_PROPOSAL = auto()
     # Running the site
     EVALUATE_OPENLY = auto()
     CREATE_TASK = auto()
@@ -215,6 +219,12 @@ RULES: dict[Action, AccessRule] = {
     Action.SEE_IMPORT: AUTHORS,
     Action.MANAGE_CLASS: AccessRule(_AUTHOR, _("Only the teacher of this class can do this.")),
     Action.MANAGE_TEAM: AccessRule(_AUTHOR, _("Only the captain of this team can do this.")),
+    Action.SEE_REPOSITORY: AUTHORS,  # a private one of the hub
+    Action.CHANGE_REPOSITORY: AccessRule(
+        _AUTHOR, _("Only the owner of this repository can do this. Propose the change as a pull request.")
+    ),
+    Action.PROPOSE_CHANGE: AccessRule(Relation.MEMBER),
+    Action.CHANGE_PROPOSAL: AccessRule(_AUTHOR, _("Only the author of the pull request can do this.")),
     # Running the site
     Action.EVALUATE_OPENLY: AccessRule(Relation.MEMBER, _("Log in to start an evaluation.")),
     Action.CREATE_TASK: AccessRule(

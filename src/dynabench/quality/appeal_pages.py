@@ -10,6 +10,7 @@ from dynabench.collection import overview
 from dynabench.kit.api import Db, csv_response
 from dynabench.kit.errors import Conflict, Forbidden, Invalid
 from dynabench.kit.forms import Text, redirect
+from dynabench.kit.language import _
 from dynabench.kit.security import RowId
 from dynabench.people.accounts.auth import Member
 from dynabench.people.accounts.tables import Person
@@ -109,6 +110,8 @@ async def answer_appeal(
 ) -> Response:
     """Grant or refuse an appeal."""
     try:
+        if outcome not in ("grant", "refuse"):
+            raise Invalid({"answer": _("Choose whether you grant or refuse the appeal.")})
         await db.awrite(appeals.answer_appeal, person, task, appeal, outcome == "grant", answer)
     except Invalid as problem:
         values = {"id": appeal, "answer": answer}

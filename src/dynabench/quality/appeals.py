@@ -1,4 +1,4 @@
-"""Appeals: a person answers a decision about them, and somebody else than its decider decides.
+"""Appeals: a person answers a decision about them, and a person who did not take it decides.
 
 Both sides are notified. Granting an appeal reverses the decision in the same transaction; an appeal is answered once.
 """
@@ -15,7 +15,7 @@ from dynabench.kit.language import _
 from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 from dynabench.people.notices import service as notices
-from dynabench.people.roles import Role, TaskRole
+from dynabench.people.roles import Role, TaskRole, administrators
 from dynabench.quality.decisions import DecisionKind, PersonDecision, case_facts, grants, read_decisions
 from dynabench.quality.tables import Appeal, AppealState
 from dynabench.rounds import service as rounds
@@ -73,6 +73,8 @@ def write_appeal(session: Session, person: Person, task_id: str, kind: str, subj
     row = own.get((task_id, kind, subject_id))
     if row is None:
         raise errors.Conflict(_("There is no such decision about you now."))
+    if row.appeal is not None and (row.appeal.state, row.appeal.text) == (AppealState.WAITING, cleaned):
+        return row.appeal  # sent twice
     if row.appeal is not None:
         raise errors.Conflict(_("You have appealed against this decision already."))
     decision = row.decision
@@ -90,12 +92,20 @@ def write_appeal(session: Session, person: Person, task_id: str, kind: str, subj
     session.flush()
     rounds.record_act(session, person, "appeal.write", task=task_id, appeal=appeal.id, decision=str(decision.kind))
     name = rounds.task_config(session, task_id).name
-    answerers = select(Role.person_id).where(Role.task_id == task_id, Role.role.in_(ANSWERERS))
-    for person_id in session.scalars(answerers.order_by(Role.person_id)).all():
-        if person_id not in (person.id, decision.decider_id):
-            text = _("A person appeals against a decision in %(name)s.", name=name)
-            notices.notify_person(session, person_id, "appeal", text, link=f"/tasks/{task_id}/appeals")
+    text = _("A person appeals against a decision in %(name)s.", name=name)
+    for person_id in _answerers(session, appeal):
+        notices.notify_person(session, person_id, "appeal", text, link=f"/tasks/{task_id}/appeals")
     return appeal
+
+
+def _answerers(session: Session, appeal: Appeal) -> list[int]:
+    """Return who is asked to answer: those with a role in the task, or the site's administrators where none is left."""
+    roles = select(Role.person_id).where(Role.task_id == appeal.task_id, Role.role.in_(ANSWERERS))
+    for group in (roles.order_by(Role.person_id), administrators()):
+        ids = [id for id in session.scalars(group) if id not in (appeal.person_id, appeal.decider_id)]
+        if ids:
+            return ids
+    return []
 
 
 def withdraw_appeal(session: Session, person: Person, appeal_id: int) -> Appeal:
@@ -103,6 +113,8 @@ def withdraw_appeal(session: Session, person: Person, appeal_id: int) -> Appeal:
     appeal = session.get(Appeal, appeal_id, with_for_update=True, populate_existing=True)
     if appeal is None or appeal.person_id != person.id:
         raise errors.NotFound(_("There is no such appeal of yours."))
+    if appeal.state == AppealState.WITHDRAWN:
+        return appeal  # sent twice
     if appeal.state != AppealState.WAITING:
         raise errors.Conflict(_("This appeal was answered already."))
     appeal.state, appeal.answered_at = AppealState.WITHDRAWN, now()
@@ -146,9 +158,12 @@ def answer_appeal(session: Session, actor: Person, task_id: str, appeal_id: int,
         raise errors.NotFound(_("There is no such appeal."))
     if not _answerable(actor, appeal):
         raise errors.Forbidden(_("Who made a decision, or whom it is about, does not answer the appeal."))
+    outcome = AppealState.GRANTED if granted else AppealState.REFUSED
+    if (appeal.state, appeal.answer, appeal.answered_by) == (outcome, cleaned, actor.id):
+        return appeal  # sent twice
     if appeal.state != AppealState.WAITING:
         raise errors.Conflict(_("This appeal was answered already."))
-    appeal.state = AppealState.GRANTED if granted else AppealState.REFUSED
+    appeal.state = outcome
     appeal.answer, appeal.answered_by, appeal.answered_at = cleaned, actor.id, now()
     kind = "appeal.grant" if granted else "appeal.refuse"
     rounds.record_act(session, actor, kind, task=task_id, appeal=appeal.id, person=appeal.person_id)

@@ -23,6 +23,7 @@ from dynabench import __version__, web
 from dynabench.announcements.api import announced
 from dynabench.collection import pages as collection_pages
 from dynabench.crowd.pages import load_bar
+from dynabench.hubs.uploads import PART_BYTES, identify_sender
 from dynabench.kit import heartbeat, jobs, security
 from dynabench.kit.db import Database
 from dynabench.kit.settings import Settings, get_settings
@@ -59,6 +60,7 @@ FEATURES = (
     "benchmark.leaderboards",
     "benchmark.releases",
     "open_evaluations",
+    "hubs",
     "cycle",
     "pay",
     "crowd",
@@ -112,12 +114,17 @@ UPLOADS = {
     r"/tasks/[^/]+/manage/contexts/files": 256 * MIB,
     r"/tasks/[^/]+/manage/data/files": 256 * MIB,
     r"/tasks/[^/]+/manage/controls/files": 16 * MIB,
+    r"/tasks/[^/]+/manage/studies/[^/]+/participants/compare": 5 * MIB,
     r"/tasks/[^/]+/reported": 3 * MIB,
+    r"/api/hub/api/(models|datasets|spaces)/[^/]+/[^/]+/commit/.+": 256 * MIB,
+    r"/api/hub/uploads/[^/]+": PART_BYTES + MIB,
     r"/api/v1/tasks/[^/]+/datasets/files": 1024 * MIB,
     r"/tasks/[^/]+/datasets/files": 256 * MIB,
     r"/api/v1/open-evaluations/files": 1024 * MIB,
     r"/open-evaluations/files": 256 * MIB,
 }
+SIGNED = {r"/api/hub/uploads/[^/]+": identify_sender}
+"""Addresses that say themselves who sends a body there."""
 FORMS = {
     r"/tasks/[^/]+/(create|validate/[^/]+)": 64 * MIB,
     r"/examples/[^/]+/explanation": 64 * MIB,
@@ -128,6 +135,8 @@ DOCUMENTS = {
     r"/api/v1/models/[^/]+/(ask|attributions)": 6 * MIB,
     r"/api/v1/evaluate/[^/]+/[^/]+": MIB,
     r"/api/v1/tasks/[^/]+/reported": 3 * MIB,
+    r"/api/hub/api/(models|datasets|spaces)/[^/]+/[^/]+/preupload/.+": 2 * MIB,
+    r"/api/hub/api/validate-yaml": MIB,
 }
 """Routes that take JSON of more than `BODY_LIMIT`: many contexts, pictures within inputs, columns of rows."""
 TAGS = [
@@ -268,7 +277,7 @@ def create_app(settings: Settings | None = None, host: Any = None) -> FastAPI:
             Middleware(GZipMiddleware, minimum_size=800, compresslevel=5),
             Middleware(CleanAddress),
             Middleware(Admission, *scale(settings)),
-            Middleware(BodyLimit, limit=BODY_LIMIT, larger=UPLOADS, forms=FORMS, documents=DOCUMENTS),
+            Middleware(BodyLimit, limit=BODY_LIMIT, larger=UPLOADS, forms=FORMS, documents=DOCUMENTS, signed=SIGNED),
         ],
     )
     app.state.settings = settings

@@ -1,5 +1,6 @@
 """Errors as answers: RFC 9457 documents for programs, pages for people, fragments for htmx."""
 
+import sqlite3
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from http import HTTPStatus
@@ -10,24 +11,28 @@ from urllib.parse import quote, urlsplit
 import structlog
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
-from sqlalchemy.exc import DataError
+from sqlalchemy.exc import DataError, OperationalError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 
 from dynabench import web
 from dynabench.crowd import frames
+from dynabench.hubs import answers
+from dynabench.hubs.problems import error_headers
 from dynabench.kit.errors import (
     MOST_NAMED,
     Invalid,
+    NoRoom,
     NotFound,
     Problem,
     Unauthenticated,
     Unavailable,
     translate_validation,
 )
+from dynabench.kit.forms import previous_page
 from dynabench.kit.language import _
-from dynabench.kit.security import HEADERS
+from dynabench.kit.security import HEADERS, STALE_FORM
 from dynabench.kit.storable import printable
 from dynabench.people.accounts.auth import identify
 from dynabench.rounds import demo
@@ -90,6 +95,9 @@ async def respond(request: Request, problem: Problem, headers: Mapping[str, str]
     if is_api(request):
         if isinstance(problem, Unauthenticated):
             more["WWW-Authenticate"] = "Bearer"
+        if request.url.path.startswith(f"{answers.PREFIX}/"):  # its clients read `error` and these headers
+            problem.extra["error"] = problem.detail
+            more |= error_headers(problem)
         return document(problem, more)
     if frames.is_framed(request):
         return frames.show_problem(request, problem, more)
@@ -126,6 +134,7 @@ def _page(
             problem=problem,
             nearest=nearest,
             wanted=words_of_address(request.url.path),
+            form_page=previous_page(request) if problem.detail in (STALE_FORM, DISK_FULL) else "",
         )
     except Exception:
         log.exception("the error page failed")
@@ -215,6 +224,24 @@ async def on_data_error(request: Request, error: Exception) -> Response:
     return await respond(request, BadRequest(_("A value in this request cannot be stored.")))
 
 
+async def on_full_disk(request: Request, error: Exception) -> Response:
+    """Respond to a request whose values no longer fit on the disk; any other error of the database goes on."""
+    if not _is_full(error):
+        raise error
+    log.error("the disk is full", path=request.url.path, error=str(getattr(error, "orig", error)))
+    return await respond(request, NoRoom(DISK_FULL))
+
+
+DISK_FULL = _("This site's disk is full. Nothing was saved; tell the site's operator, and send it again later.")
+SQLITE_FULL = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE})
+POSTGRES_FULL = "53100"
+
+
+def _is_full(error: Exception) -> bool:
+    cause = getattr(error, "orig", error)
+    return getattr(cause, "sqlite_errorcode", 0) in SQLITE_FULL or getattr(cause, "sqlstate", "") == POSTGRES_FULL
+
+
 async def on_exception(request: Request, error: Exception) -> Response:
     """An error of ours: logged with its traceback by the server, told without it."""
     problem = Unexpected(_("This is our mistake, and it was logged. Nothing was changed; try again."))
@@ -227,4 +254,5 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(RequestValidationError, on_validation)
     app.add_exception_handler(HTTPException, on_http)
     app.add_exception_handler(DataError, on_data_error)
+    app.add_exception_handler(OperationalError, on_full_disk)
     app.add_exception_handler(Exception, on_exception)

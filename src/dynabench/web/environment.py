@@ -21,7 +21,7 @@ from jinja2.environment import TemplateModule
 from jinja2.runtime import Context
 
 from dynabench.kit.language import FOLDER, LANGUAGES, Phrase, catalogue, current, direction, translate
-from dynabench.models.check_report import in_words
+from dynabench.models.check_report import in_words, step_title
 from dynabench.stats.rates import FEW_ROWS
 from dynabench.tasks.fields import template_folders
 from dynabench.web import filters
@@ -32,7 +32,7 @@ from dynabench.web.static import static_address
 STATES = (
     *("draft", "open", "closed", "released"),
     *("queued", "running", "reading", "writing", "checking", "waiting", "paused"),
-    *("published", "stopped", "declined", "approved", "rejected", "undecided"),
+    *("published", "stopped", "declined", "approved", "rejected", "undecided", "listed"),
     *("done", "ready", "ok", "accepted", "chosen", "failed", "undone", "withdrawn"),
 )
 """States that templates ask for by a test of the same name; Jinja refuses a template with any other."""
@@ -79,6 +79,7 @@ def environment() -> Environment:
         day=filters.day,
         moment=filters.moment,
         markdown=filters.markdown,
+        markdown_line=filters.markdown_line,
         summary=filters.summary,
         ticks=filters.ticks,
         initials=filters.initials,
@@ -87,6 +88,7 @@ def environment() -> Environment:
         language_name=filters.language_name,
         said=translate,
         of_check=in_words,
+        step_title=step_title,
     )
     env.tests.update(translated=lambda text: isinstance(text, Phrase))
     tests: dict[str, Any] = env.tests

@@ -124,6 +124,13 @@ def markdown(text: str) -> Markup:
     return Markup(clean)  # noqa: S704 - sanitised just now
 
 
+def markdown_line(text: str) -> Markup:
+    """One line of an owner's markdown as sanitised HTML without paragraphs, for legends and labels."""
+    html = MarkdownIt("js-default", {"linkify": False}).renderInline(text)
+    clean = nh3.clean(html, tags={"em", "strong", "code"}, attributes={})
+    return Markup(clean)  # noqa: S704 - sanitised just now
+
+
 def summary(text: str) -> str:
     """The first sentence of a description in markdown, without its marks."""
     plain = " ".join(re.sub(r"[*_`#>]|\[([^\]]*)\]\([^)]*\)", r"\1", text).split())

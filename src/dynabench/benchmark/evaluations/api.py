@@ -7,13 +7,15 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, Path, Query, Request
 from pydantic import BaseModel, Field
 from sqlalchemy.orm import Session
+from starlette.responses import Response
 
-from dynabench.benchmark.evaluations import records, row_scores, service
+from dynabench.benchmark.evaluations import card_results, records, row_scores, service
 from dynabench.benchmark.evaluations.measures import find_measure
 from dynabench.benchmark.evaluations.service import EvaluationView
 from dynabench.benchmark.evaluations.tables import Score
-from dynabench.kit.api import Db, csv_response
+from dynabench.kit.api import MARKDOWN, Db, csv_response, download, file_route
 from dynabench.kit.db import Database
+from dynabench.kit.language import _
 from dynabench.people.accounts.auth import Member, Viewer, scope
 
 
@@ -160,6 +162,16 @@ async def evaluation_record(db: Db, id: Id, viewer: Viewer) -> RecordOut:
     """Return the signed record, from which the evaluation can be repeated. `dynabench evaluate verify` checks it."""
     record = await db.aread(service.visible_record, viewer, id)
     return RecordOut(document=record.document, signature=record.signature, key=record.document["key"])
+
+
+@router.get("/evaluations/{id}/card", **file_route(_("The front matter."), MARKDOWN))
+async def read_evaluation_card(request: Request, db: Db, id: Id, viewer: Viewer) -> Response:
+    """Return the scores as front matter for the model's card, each with a token that `dynabench evaluate verify`
+    checks."""
+    settings, issuer = request.app.state.settings, str(request.base_url).rstrip("/")
+    address = str(request.url_for("evaluation", id=id))
+    text = await db.aread(card_results.evaluation_card, settings, viewer, id, address, issuer)
+    return download(text.encode(), MARKDOWN, f"evaluation-{id}.md")
 
 
 @router.get("/evaluations/{id}/examples")

@@ -58,7 +58,7 @@ MEASURES = {
         Measure("fairness_score", _("Score on fairness twins")),
         Measure("robustness_score", _("Score on robustness twins")),
         Measure("calibration_error", _("Calibration error"), "lower"),
-        Measure("throughput", _("Throughput"), unit=_("examples/s"), scale=1.0, cost=True, limits=(0.0, 1000.0)),
+        Measure("throughput", _("Throughput"), unit=_("examples/s"), scale=1.0, cost=True, limits=(0.0, 100.0)),
         Measure("memory", _("Memory"), "lower", "GiB", 1.0, cost=True, limits=(32.0, 0.0)),
         Measure("latency_p50", _("Median latency"), "lower", "ms", 1.0, cost=True, limits=(1000.0, 0.0)),
         Measure("latency_p95", _("Latency, 95th percentile"), "lower", "ms", 1.0, cost=True, limits=(1000.0, 0.0)),

@@ -348,6 +348,15 @@ def copies_in_progress(versions: Sequence[int]) -> Select[int, str]:
     return select(Twin.version_id, Twin.axis).where(Twin.version_id.in_(versions), Twin.state == DatasetState.READING)
 
 
+def submission_records(submission: int) -> Select[int, int, str]:
+    """Dataset version, number and record's signature of a submission's scored evaluations: by the records' key."""
+    return (
+        select(Evaluation.version_id, Evaluation.id, Record.signature)
+        .join(Record, Record.evaluation_id == Evaluation.id)
+        .where(Evaluation.submission_id == submission, Evaluation.state.in_(SCORED_STATES), Record.signature != "")
+    )
+
+
 def record_signatures(versions: Sequence[int]) -> Select[int, int, str]:
     """Signatures of the records of evaluations on these versions: by the records' key."""
     return (

@@ -89,7 +89,12 @@ def renew_key(session: Session, settings: Settings) -> str:
 
 def sign_document(settings: Settings, document: dict[str, Any]) -> str:
     """The document's signature in base64."""
-    return base64.b64encode(_private(settings).sign(canonical_json(document))).decode()
+    return base64.b64encode(sign_bytes(settings, canonical_json(document))).decode()
+
+
+def sign_bytes(settings: Settings, content: bytes) -> bytes:
+    """Return the signature of bytes under the deployment's present key."""
+    return _private(settings).sign(content)
 
 
 def public_keys(settings: Settings) -> list[str]:

@@ -11,6 +11,7 @@ from fastapi import APIRouter, Depends, Query, Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
+from dynabench.benchmark.evaluations import card_results
 from dynabench.benchmark.evaluations.records import canonical_json
 from dynabench.benchmark.leaderboards import (
     drawings,
@@ -28,7 +29,7 @@ from dynabench.benchmark.leaderboards.tables import Report
 from dynabench.benchmark.ranking import weight_parameters
 from dynabench.benchmark.reading import read_board
 from dynabench.kit import errors
-from dynabench.kit.api import Db
+from dynabench.kit.api import MARKDOWN, Db, download, file_route
 from dynabench.kit.csv_tables import as_csv
 from dynabench.kit.language import _
 from dynabench.kit.security import RowId
@@ -40,13 +41,6 @@ from dynabench.rounds import service as rounds
 boards_router = APIRouter(dependencies=[Depends(auth.scope("annotate"))])
 Fork = Annotated[str, Query(max_length=40, description="A fork whose weights are the defaults.")]
 PICTURES = {"svg": "image/svg+xml", "png": "image/png"}
-MARKDOWN = "text/markdown; charset=utf-8"
-
-
-def file_route(description: str, *types: str) -> dict[str, Any]:
-    """Return the arguments that document a route whose answer is a file of one of these media types."""
-    content: dict[str, Any] = {name.partition(";")[0]: {} for name in types}
-    return {"response_class": Response, "responses": {200: {"description": description, "content": content}}}
 
 
 async def board_of_request(request: Request, viewer: Person | None, task: str, fork: str = "") -> RequestedBoard:
@@ -76,11 +70,6 @@ async def ranks(request: Request, task: str, viewer: Viewer, fork: Fork = "") ->
         ranks={id: (row.rank.low, row.rank.high, row.rank.group) for id, row in ranked.items() if row.rank},
         scores={id: (row.score.value, row.score.low, row.score.high) for id, row in ranked.items()},
     )
-
-
-def download(content: bytes, media: str, name: str) -> Response:
-    """Bytes to be saved under a name."""
-    return Response(content, media_type=media, headers={"Content-Disposition": f'attachment; filename="{name}"'})
 
 
 @boards_router.get("/tasks/{task}/leaderboard/file", **file_route(_("The board."), *files.FORMATS.values()))
@@ -135,14 +124,17 @@ async def read_leaderboard_row(request: Request, db: Db, task: str, id: RowId, v
 
 @boards_router.get("/tasks/{task}/leaderboard/rows/{id}/card", **file_route(_("The front matter."), MARKDOWN))
 async def model_index(request: Request, db: Db, task: str, id: RowId, viewer: Viewer) -> Response:
-    """Return the scores of a row as front matter for a Hugging Face model card."""
+    """Return the scores of a row as front matter for a Hugging Face model card, each with a signed token."""
 
     def read(session: Session) -> str:
         ranking, row = requested_board.read_board_row(session, viewer, task, {}, id)
         if not row.entrant.model:
             raise errors.NotFound(_("This row has no name, so a model card cannot report its results."))
         address = str(request.url_for("leaderboard", task=task))
-        return files.model_index(ranking.board, row.place, rounds.task_config(session, task).name, address)
+        config = rounds.task_config(session, task)
+        place = card_results.CardPlace(row.entrant.name, config, address, str(request.base_url).rstrip("/"))
+        signer = card_results.result_signer(session, request.app.state.settings, row.entrant.id)
+        return files.model_index(ranking.board, row.place, place, signer)
 
     return download((await db.aread(read)).encode(), MARKDOWN, f"{id}.md")
 

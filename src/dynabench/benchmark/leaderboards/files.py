@@ -12,11 +12,10 @@ import numpy as np
 import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
-import yaml
 
-from dynabench.benchmark.evaluations.measures import Measure
+from dynabench.benchmark.evaluations.card_results import CardPlace, ResultSigner, card_snippet, score_result
 from dynabench.benchmark.ranking import BoardRanking, DisplayedScore, RankedEntrant, default_weights, displayed
-from dynabench.benchmark.standings import ScoredDataset, TaskBoard
+from dynabench.benchmark.standings import TaskBoard
 from dynabench.kit.csv_tables import as_csv
 from dynabench.stats.rates import FEW_ROWS
 
@@ -188,36 +187,14 @@ def _measured(board: TaskBoard, place: int, dataset: int) -> dict[str, str]:
     }  # fmt: skip
 
 
-def model_index(board: TaskBoard, place: int, task_name: str, address: str) -> str:
+def model_index(board: TaskBoard, entry: int, place: CardPlace, signer: ResultSigner) -> str:
     """The front matter of a model card with what one submission scored here, not what is told in its place."""
-    entrant, results = board.entrants[place], []
+    entrant, results = board.entrants[entry], []
     for at, dataset in enumerate(board.datasets):
-        values = board.values[place, at]
-        metrics = [
-            _metric(metric, float(value)) for metric, value in zip(board.metrics, values, strict=True) if value == value
-        ]
-        if metrics and not board.held(entrant, dataset):
-            results.append(_result(board, dataset, metrics, task_name, address))
-    text = yaml.safe_dump(
-        {"model-index": [{"name": entrant.name, "results": results}]}, sort_keys=False, allow_unicode=True
-    )
-    return f"---\n{text}---\n"
-
-
-def _metric(metric: Measure, value: float) -> dict[str, Any]:
-    return {
-        "type": metric.name,
-        "name": f"{metric.title} ({metric.unit})" if metric.unit else metric.title,
-        "value": round(value, 6),
-    }
-
-
-def _result(
-    board: TaskBoard, dataset: ScoredDataset, metrics: list[dict[str, Any]], task: str, address: str
-) -> dict[str, Any]:
-    return {
-        "task": {"type": board.config.id, "name": task},
-        "dataset": {"type": f"{board.config.id}/{dataset.name}", "name": dataset.title, "revision": dataset.digest},
-        "metrics": metrics,
-        "source": {"name": "Dynabench", "url": address},
-    }
+        if board.held(entrant, dataset):
+            continue
+        for metric, value in zip(board.metrics, board.values[entry, at], strict=True):
+            if value == value:
+                result = score_result(place, dataset.name, dataset.title, dataset.digest, metric, float(value))
+                results.append(signer.signed(place, dataset.version_id, result))
+    return card_snippet(place.model, results)

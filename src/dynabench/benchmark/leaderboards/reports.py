@@ -20,17 +20,17 @@ from sqlalchemy.orm import Session
 from dynabench.benchmark.leaderboards import queries
 from dynabench.benchmark.leaderboards.tables import Report
 from dynabench.benchmark.standings import TaskBoard
+from dynabench.evaluate.cards import CardError, split_card
 from dynabench.kit import errors
 from dynabench.kit.db import now
 from dynabench.kit.language import _
 from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 from dynabench.rounds import service as rounds
-from dynabench.tasks import reading
 
 MAX_RESULTS = 2000  # results of one document
 MAX_NAMED = 50  # results that were left out which are named, and results of one model's README
-MAX_FRONT_MATTER = 64 * 1024  # characters of a README in which its front matter has to end
+MAX_FRONT_MATTER = 64 * 1024  # characters of a README's front matter
 ADDRESS = re.compile(r"https?://[\x21-\x7e]{3,500}")
 NUMBER = re.compile(
     r"\s*([-+]?(?:\d{1,12}(?:\.\d{0,12})?|\.\d{1,12})(?:e[-+]?\d{1,2})?)\s*%?\s*(?:(?:±|\+/?-).{0,40})?", re.I
@@ -108,13 +108,11 @@ def readme_results(text: str) -> tuple[ExternalResult, ...]:
 
 
 def front_matter(text: str) -> object:
-    """Return the parsed text between the two rules at the start of a model card; None where it is unreadable."""
-    text = text.lstrip()
-    if not text.startswith("---"):
-        return None
+    """Return the values of a model card's front matter; None where there is none, or it is unreadable or too long."""
     try:
-        return reading.read_config(text[3:MAX_FRONT_MATTER].split("\n---", 1)[0])[0]
-    except errors.Invalid:
+        card = split_card(text)
+        return card.metadata() if len(card.block or "") <= MAX_FRONT_MATTER else None
+    except CardError:
         return None
 
 

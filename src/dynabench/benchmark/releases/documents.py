@@ -11,11 +11,12 @@ from typing import Any
 
 import orjson
 import pyarrow as pa
-import yaml
 
 from dynabench.benchmark.releases.description import HUB_SPLITS, ReleaseDescription
 from dynabench.benchmark.releases.division import SPLITS
 from dynabench.collection.tables import WITHHELD
+from dynabench.evaluate.cards.dataset_card import INDEX_KEY, Benchmark, BenchmarkTask, EvaluationIndex, write_benchmark
+from dynabench.evaluate.cards.yaml_text import dump_yaml
 from dynabench.tasks.fields import Choice, Spans
 
 
@@ -34,7 +35,7 @@ def card_metadata(description: ReleaseDescription) -> dict[str, Any]:
         "configs": split_configs(description),
     }
     if description.parts("test"):
-        metadata["train-eval-index"] = [_evaluation_index(description)]
+        metadata[INDEX_KEY] = [_evaluation_index(description).document()]
     return metadata
 
 
@@ -48,18 +49,15 @@ def split_configs(description: ReleaseDescription) -> list[dict[str, Any]]:
     return default_config + ([{"config_name": "apart", "data_files": other_files}] if other_files else [])
 
 
-def _evaluation_index(description: ReleaseDescription) -> dict[str, Any]:
-    splits = {"eval_split": "test"} | ({"train_split": "train"} if description.parts("train") else {})
-    columns = {name: name for name in description.texts} | {description.answer: "target"}
+def _evaluation_index(description: ReleaseDescription) -> EvaluationIndex:
     primary = description.config.metrics.primary
-    metric = {"type": primary, "name": primary.replace("_", " ").capitalize()}
-    return {
-        "config": "default",
-        "task": description.kind,
-        "splits": splits,
-        "col_mapping": columns,
-        "metrics": [metric],
-    }
+    return EvaluationIndex(
+        config="default",
+        task=description.kind,
+        splits={"eval_split": "test"} | ({"train_split": "train"} if description.parts("train") else {}),
+        columns={name: name for name in description.texts} | {description.answer: "target"},
+        metrics=({"type": primary, "name": primary.replace("_", " ").capitalize()},),
+    )
 
 
 MARKED = "\\`*_{}[]<>()#+-.!|~&"
@@ -69,7 +67,7 @@ DEMO_NOTE = "**Demo data.** The people, their votes and the dates are simulated;
 
 def card_text(description: ReleaseDescription) -> str:
     """Return the whole card, in markdown with a YAML head."""
-    front = yaml.safe_dump(card_metadata(description), sort_keys=False, allow_unicode=True, width=1000)
+    front = dump_yaml(card_metadata(description))
     return f"---\n# {description.warning}\n{front}---\n\n{_body(description)}"
 
 
@@ -237,7 +235,7 @@ def _composition(description: ReleaseDescription) -> Answers:
     facts = description.facts
     yield (
         "What is an instance?",
-        "An example: what somebody wrote against a context, with the answer they claim is right.",
+        "An example: what a person wrote against a context, with the answer they claim is right.",
     )
     yield "How many are there?", f"{facts.total}, by part: {_counted(facts.examples)}."
     yield (
@@ -445,26 +443,21 @@ def eval_yaml(description: ReleaseDescription) -> str | None:
     """Return the file's text; None without a test part, or without text to give to a language model."""
     if not description.parts("test") or not description.texts:
         return None
-    task = {
-        "id": description.name.replace("-", "_"),
-        "config": "default",
-        "split": "test",
-        "field_spec": {
+    task = BenchmarkTask(
+        id=description.name.replace("-", "_"),
+        config="default",
+        fields={
             "input": description.texts[-1],
             "target": description.answer,
             "id": "uid",
             "metadata": description.texts[:-1],
         },
-        "solvers": [{"name": "prompt_template", "args": {"template": _template(description)}}, {"name": "generate"}],
-        "scorers": [{"name": _scorer(description)}],
-    }
-    document: dict[str, Any] = {
-        "name": description.title,
-        "description": (description.config.description or description.title)[:500],
-        "evaluation_framework": "inspect-ai",
-        "tasks": [task],
-    }
-    return f"# {description.warning}\n{yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=1000)}"
+        solvers=({"name": "prompt_template", "args": {"template": _template(description)}}, {"name": "generate"}),
+        scorers=({"name": _scorer(description)},),
+    )
+    text = (description.config.description or description.title)[:500]
+    benchmark = Benchmark(description.title, "inspect-ai", [task], text)
+    return f"# {description.warning}\n{write_benchmark(benchmark)}"
 
 
 def _template(description: ReleaseDescription) -> str:

@@ -179,6 +179,8 @@ async def _board(request: Request, person: Person, class_id: int, status: int = 
 
     page = await request.app.state.db.aread(read)
     page |= {"errors": {}, "done": request.query_params.get("done", ""), "new_code": None, "most": MOST_STUDENTS}
+    site = request.app.state.settings.site or str(request.base_url).rstrip("/")
+    page["door"] = site + str(request.app.url_path_for("class_door"))
     fragment = "classes/_board.html" if request.method == "GET" else None
     return render(request, "classes/class.html", status=status, fragment=fragment, **(page | values))
 
@@ -307,10 +309,13 @@ async def _door(request: Request, code: str, status: int = 200, **values: Any) -
 
 
 @router.get("/class", name="class_door")
-async def class_door(request: Request, code: str = "") -> Response:
+async def class_door(request: Request, db: Db, viewer: Viewer, code: str = "") -> Response:
     """The form for the code of a class, then for the student's name; or for the personal code to come back."""
     if code:
         throttle_joining(request)
+        class_id = await db.aread(service.own_class_with_code, viewer, code[:40]) if viewer else None
+        if class_id is not None:  # who has joined comes back, by the browser's button for example
+            return redirect(request, "school_class", id=class_id)
     return await _door(request, code[:40])
 
 

@@ -32,6 +32,8 @@ from dynabench.rounds.tables import Round, RoundPerson, RoundState
 MOST_CLASSES = 50
 NAME_LENGTH, STUDENT_NAME_LENGTH = 100, 60
 ADDRESS = "class.invalid"
+SENT_TWICE = timedelta(minutes=1)
+"""A class that is made again with the same values within this time was sent twice, and is made once."""
 """Accounts of students have addresses of this domain, which never gets mail."""
 TOKEN_SCOPES = ("read", "annotate")
 REPEATED = timedelta(minutes=10)
@@ -61,7 +63,22 @@ def create_class(session: Session, teacher: Person, maker: str, body: ClassIn) -
     name = _clean_line(body.name, NAME_LENGTH, "name")
     round_ = _class_round(session, teacher, body)
     session.get_one(Person, teacher.id, with_for_update=True)  # counted one at a time
-    if len(session.scalars(queries.taught_classes(teacher.id)).all()) >= MOST_CLASSES:
+    taught = session.scalars(queries.taught_classes(teacher.id)).all()
+    goals = body.goals.model_dump(exclude_none=True)
+    new_values = (
+        body.task,
+        round_.id if round_ else None,
+        name,
+        body.assignment.strip(),
+        goals,
+        body.due_at,
+        body.places,
+    )
+    for earlier in taught:
+        values = (earlier.task_id, earlier.round_id, earlier.name, earlier.assignment, earlier.goals, earlier.due_at)
+        if (*values, earlier.places) == new_values and earlier.created_at > now() - SENT_TWICE:
+            return earlier
+    if len(taught) >= MOST_CLASSES:
         raise errors.Conflict(_("You have %(most)s classes. Delete one first.", most=MOST_CLASSES))
     school_class = SchoolClass(
         task_id=body.task,
@@ -70,7 +87,7 @@ def create_class(session: Session, teacher: Person, maker: str, body: ClassIn) -
         teacher_id=teacher.id,
         join_code=draw_code(2),
         assignment=body.assignment.strip(),
-        goals=body.goals.model_dump(exclude_none=True),
+        goals=goals,
         due_at=body.due_at,
         places=body.places,
     )
@@ -126,6 +143,17 @@ def visible_class(session: Session, person: Person, class_id: int) -> tuple[Scho
         if student is not None and student.leaving_at is None:
             return school_class, student
     raise errors.NotFound(_("There is no such class."))
+
+
+def own_class_with_code(session: Session, person: Person, code: str) -> int | None:
+    """Return the class with a join code that a person teaches or has joined; None for any other code."""
+    school_class = session.scalar(queries.class_with_code(clean_code(code)))
+    if school_class is None:
+        return None
+    try:
+        return visible_class(session, person, school_class.id)[0].id
+    except errors.NotFound:
+        return None
 
 
 def count_students(session: Session, class_id: int) -> int:

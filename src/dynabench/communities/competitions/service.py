@@ -72,6 +72,22 @@ def create_competition(session: Session, person: Person | None, task_id: str, bo
         round_ = rounds.round_of(session, task_id, body.round)
     except errors.NotFound as problem:
         raise errors.Invalid({"round": problem.detail}) from None
+    competition_there = session.scalar(queries.competition_of_round(round_.id))
+    facts = (_clean_name(body.name), body.rules.strip(), body.budget, body.starts_at, body.ends_at)
+    maker = person.id if person else None
+    same = (
+        competition_there
+        and (
+            competition_there.name,
+            competition_there.rules,
+            competition_there.budget,
+            competition_there.starts_at,
+            competition_there.ends_at,
+        )
+        == facts
+    )
+    if competition_there and same and competition_there.created_by == maker:
+        return competition_there  # sent twice
     config = rounds.config_of(session, round_.version_id)
     if round_.state not in (RoundState.DRAFT, RoundState.OPEN) or session.execute(boards.sums([round_.id])).first():
         raise errors.Invalid({"round": _("Choose a draft, or an open round without examples.")})
@@ -79,7 +95,7 @@ def create_competition(session: Session, person: Person | None, task_id: str, bo
         raise errors.Invalid({"round": _("The round has no targets to compete against.")})
     if config.chat is not None or config.drawing is not None:
         raise errors.Invalid({"round": _("Conversations and drawings ask models outside of any budget.")})
-    if session.scalar(queries.competition_of_round(round_.id)) is not None:
+    if competition_there is not None:
         raise errors.Invalid({"round": _("There is a competition on this round already.")})
     if body.ends_at <= now():
         raise errors.Invalid({"ends_at": _("Choose a moment in the future.")})
@@ -95,7 +111,7 @@ def create_competition(session: Session, person: Person | None, task_id: str, bo
         ends_at=body.ends_at,
         freeze=body.freeze,
         freeze_at=body.freeze_at,
-        created_by=person.id if person else None,
+        created_by=maker,
     )
     _check(competition)
     round_.competition = True

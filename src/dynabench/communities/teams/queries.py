@@ -19,6 +19,12 @@ def teams_of(person_id: int) -> Select[Team]:
     return select(Team).where(Team.id.in_(mine), Team.dissolved_at.is_(None)).order_by(func.lower(Team.name))
 
 
+def captained_teams(person_id: int) -> Select[Team]:
+    """The teams of which a person is the captain: one index range."""
+    mine = select(TeamMember.team_id).where(TeamMember.person_id == person_id, PRESENT, TeamMember.captain.is_(True))
+    return select(Team).where(Team.id.in_(mine), Team.dissolved_at.is_(None))
+
+
 def team_with_link(digest: str) -> Select[Team]:
     """The team whose link has a secret with this digest: one probe of the unique index."""
     return select(Team).where(Team.link_digest == digest, Team.dissolved_at.is_(None))

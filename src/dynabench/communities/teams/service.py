@@ -45,6 +45,9 @@ def create_team(session: Session, person: Person, body: TeamIn) -> Team:
         except errors.NotFound as problem:
             raise errors.Invalid({"task": problem.detail}) from None
     _count_teams(session, person)
+    for own in session.scalars(queries.captained_teams(person.id)):
+        if (own.name, own.task_id, own.about) == (name, body.task or None, body.about.strip()):
+            return own  # sent twice
     team = Team(name=name, task_id=body.task or None, about=body.about.strip())
     _keep_named(session, team)
     session.add(TeamMember(team_id=team.id, person_id=person.id, captain=True, first_day=_today()))

@@ -1,7 +1,7 @@
 """Panels that send workers by an address with an id and take a completion code or a redirect back.
 
 CloudResearch Connect, SONA, Besample, Cint and most others work this way. The panel has no programming interface here:
-the owner pays and decides on the panel's own pages, from the study's table of participants.
+the owner pays and decides on the panel's own pages, from the study's table of participants and its payment lists.
 """
 
 import hmac
@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, ClassVar
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -28,6 +28,7 @@ from dynabench.kit.errors import Conflict, Forbidden, Invalid
 from dynabench.kit.language import _
 from dynabench.kit.schemas import StrictModel
 from dynabench.kit.security import keyed
+from dynabench.pay.money import check_currency
 
 CODE_CHARACTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 """Letters and digits that are not mistaken for each other when they are copied by hand."""
@@ -52,15 +53,17 @@ def _redirect(address: str) -> str:
 Parameter = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,60}$")]
 Code = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,60}$")]
 Redirect = Annotated[str, Field(max_length=1000), AfterValidator(_redirect)]
+Currency = Annotated[str, AfterValidator(check_currency)]
 
 
 class GenericPanelSettings(StrictModel):
     """The settings of a study with a panel.
 
     `worker_parameter` names the address's parameter with the worker's id; `session_parameter` that of the visit, if
-    the panel sends one. With `signed` the address needs `sig`, see `GenericPanel.signature`. `codes` are fixed codes by
-    outcome; an outcome without one gets a code of the worker's own. `redirects` are addresses by outcome, with
-    placeholders; an outcome without one shows its code to copy.
+    the panel sends one. `reward` is what the panel pays for an approved participation, in minor units of `currency`.
+    With `signed` the address needs `sig`, see `GenericPanel.signature`. `codes` are fixed codes by outcome; an outcome
+    without one gets a code of the worker's own. `redirects` are addresses by outcome, with placeholders; an outcome
+    without one shows its code to copy.
     """
 
     worker_parameter: Parameter = Field(
@@ -73,6 +76,14 @@ class GenericPanelSettings(StrictModel):
         title=_("Parameter with the id of the visit"),
         description=_("Only if the panel sends one."),
     )
+    reward: int | None = Field(
+        None,
+        ge=1,
+        le=100_000,
+        title=_("Reward in pence or cents"),
+        description=_("What the panel itself pays for each approved participation. It is recorded when you approve."),
+    )
+    currency: Currency = Field("USD", title=_("Currency of the reward"), description=_("Such as USD, GBP or EUR."))
     signed: bool = Field(
         False,
         title=_("Require signed addresses"),
@@ -119,8 +130,24 @@ class GenericPanel:
         return Arrival(worker, session or worker, details={"sig": parameters.get("sig", "")})
 
     def signature(self, study: StudyFacts, worker: str) -> str:
-        """Return the `sig` of a signed address: the first 32 hex digits of an HMAC-SHA-256 of the worker's id."""
-        return keyed(study.key, "entry", worker).hex()[:32]
+        """Return the `sig` of a signed address: the first 32 hex digits of an HMAC-SHA-256 of the worker's id.
+
+        The key of the HMAC is `signing_key`, as text, so that a panel can compute it.
+        """
+        return hmac.digest(self.signing_key(study).encode(), worker.encode(), "sha256").hex()[:32]
+
+    def signing_key(self, study: StudyFacts) -> str:
+        """Return the key with which a panel signs ids; "" where the study needs no signature."""
+        settings = GenericPanelSettings.model_validate(study.settings)
+        return keyed(study.key, "entry", "").hex() if settings.signed else ""
+
+    def entry_address(self, study: StudyFacts, entry: str, worker: str) -> str:
+        """Return the whole address by which one worker enters, with its signature where the study needs one."""
+        settings = GenericPanelSettings.model_validate(study.settings)
+        parameters = {settings.worker_parameter: worker}
+        if settings.signed:
+            parameters["sig"] = self.signature(study, worker)
+        return f"{entry}?{urlencode(parameters)}"
 
     def confirm(self, account: CrowdAccount | None, study: StudyFacts, arrival: Arrival) -> None:
         """Check the signature where the owner asks for one; an unsigned panel cannot confirm an id."""
@@ -140,6 +167,7 @@ class GenericPanel:
         settings = GenericPanelSettings.model_validate(study.settings)
         ids = [f"{settings.worker_parameter}=ID"]
         ids += [f"{settings.session_parameter}=SESSION"] if settings.session_parameter else []
+        ids += ["sig=SIGNATURE"] if settings.signed else []
         return ExternalStudy(str(study.id), "", f"{entry}?{'&'.join(ids)}")
 
     def publish(self, account: CrowdAccount | None, study: StudyFacts) -> ExternalStudy:

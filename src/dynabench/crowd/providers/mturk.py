@@ -352,6 +352,7 @@ class MechanicalTurkSandbox(MechanicalTurk):
     title: ClassVar[str] = "Mechanical Turk sandbox"
     address: ClassVar[str] = "https://mturk-requester-sandbox.us-east-1.amazonaws.com"
     frame_ancestors: ClassVar[Sequence[str]] = ("https://workersandbox.mturk.com",)
+    advice: ClassVar[str] = _("The sandbox costs nothing and pays nobody. Try your study there first.")
 
 
 def _annotation(study: StudyFacts) -> str:

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import regex
 from numpy.typing import NDArray
 
 from dynabench.evaluate.tokens import is_word, word_tokens
@@ -145,8 +146,20 @@ class Sample:
         return clusters.ratio(k, n)
 
 
+_SPACELESS = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
+_LETTERS = r"\p{L}\p{N}\p{M}"
+_MARKED = regex.compile(rf"[\p{{M}}{_SPACELESS}]")
+_SCRIPT_WORD = regex.compile(rf"(?V1)[{_SPACELESS}]\p{{M}}*|[[{_LETTERS}]--[{_SPACELESS}]]+(?:['’-][{_LETTERS}]+)*")
+
+
 def words(text: str) -> list[str]:
-    """The words of a text in small letters, without signs."""
+    """The words of a text in small letters, without signs.
+
+    A letter with its marks (in Hindi or Thai) stays together; each character counts as a word in scripts that put no
+    space between words.
+    """
+    if not text.isascii() and _MARKED.search(text):
+        return list(_SCRIPT_WORD.findall(text.lower()))
     return [token.lower() for token in word_tokens(text) if is_word(token)]
 
 

@@ -24,7 +24,7 @@ from dynabench.people.may import Action
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round
 
-VERSION = 2
+VERSION = 3
 """Grows when measures change, so that rounds are measured again."""
 
 HEALTH = ("label_balance", "artifacts", "near_duplicates", "diversity", "difficulty", "lengths")

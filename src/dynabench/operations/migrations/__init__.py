@@ -55,6 +55,7 @@ def metadata() -> MetaData:
     import dynabench.crowd.tables
     import dynabench.cycle.tables
     import dynabench.datasets.tables
+    import dynabench.hubs.tables
     import dynabench.insight.data_measurements.tables
     import dynabench.kit.jobs
     import dynabench.media.tables

@@ -23,6 +23,7 @@ from dynabench.communities.competitions import service as competitions
 from dynabench.communities.credits import service as credits
 from dynabench.communities.teams import service as teams
 from dynabench.datasets import library
+from dynabench.hubs import service as hubs
 from dynabench.kit.settings import Settings
 from dynabench.onboarding import service as onboarding
 from dynabench.open_evaluations import service as open_evaluations
@@ -57,8 +58,8 @@ def delete_own_account(session: Session, settings: Settings, person_id: int, *, 
     Roles, bans, notices, tokens, sessions, signals, digests of devices and the links that the person made for others
     are deleted too. Models
     that the person kept or submitted, datasets and boards stay without an owner; files and tokens of submissions,
-    and conversations and drawn pictures that were not sent, are deleted. Returns the number of withdrawn
-    examples; those of released rounds are public and stay.
+    repositories on the hub, and conversations and drawn pictures that were not sent, are deleted. Returns the number
+    of withdrawn examples; those of released rounds are public and stay.
     """
     person = session.get_one(Person, person_id, with_for_update=True)
     count = withdraw_own_examples(session, person) if withdraw_examples else 0
@@ -84,6 +85,7 @@ def delete_own_account(session: Session, settings: Settings, person_id: int, *, 
     library.forget_person(session, person_id)
     snapshots.detach_person(session, person_id)
     open_evaluations.forget_person(session, settings, person_id)
+    hubs.forget_person(session, person_id)
     accounts.delete_account(session, person_id)
     return count
 

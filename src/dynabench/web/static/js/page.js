@@ -1,5 +1,9 @@
 /** Habits of every page: menus close, buttons copy, drafts leave with their author. */
 import { _, announce, store } from "./dom.js";
+import { toast } from "./toasts.js";
+
+const SLOW = 10_000, PATIENCE = 60_000; // milliseconds
+const sent = new WeakSet(); // forms whose page is on its way
 
 function closeMenus(event) {
   for (const menu of document.querySelectorAll("details.menu[open]")) {
@@ -40,6 +44,25 @@ function closeForm({ detail }) {
   if (matchMedia("(max-width: 800px)").matches) bench.scrollIntoView({ block: "start" });
 }
 
+/** A form whose answer is on its way is not sent again by a double click; a slow answer is told. */
+function sendOnce(event) {
+  const form = event.target;
+  if (event.defaultPrevented || form.method !== "post" || form.target) return;
+  if (sent.has(form)) return event.preventDefault();
+  sent.add(form);
+  form.setAttribute("aria-busy", "true");
+  const close = [];
+  const slow = setTimeout(() => close.push(toast(_("This is taking longer than usual."), { seconds: 0 })), SLOW);
+  const release = () => {
+    clearTimeout(slow);
+    for (const each of close) each();
+    sent.delete(form);
+    form.removeAttribute("aria-busy");
+  };
+  setTimeout(release, PATIENCE);
+  addEventListener("pageshow", release, { once: true }); // back on this page as it was
+}
+
 export function startPage() {
   document.body.addEventListener("htmx:afterSwap", closeForm);
   showTabs();
@@ -67,6 +90,7 @@ export function startPage() {
     for (const each of empty) each.disabled = true;
     setTimeout(() => { for (const each of empty) each.disabled = false; });
   });
+  window.addEventListener("submit", sendOnce); // after all others, which may send the form themselves
   for (const button of document.querySelectorAll("[data-copy][hidden]")) button.hidden = false;
   for (const tab of document.querySelectorAll(".tabs [aria-current], .rail [aria-current], .module-tasks [aria-current]")) {
     tab.closest("nav").scrollLeft = tab.offsetLeft - 16; // on a phone the current one may be off the edge

@@ -1,0 +1,53 @@
+"""Routes of the hub, with the people who may use them: part of the authorization matrix.
+
+The repository is that of `author`, and public.
+"""
+
+from tests.api.route import Route
+
+API, REPOSITORY = "/api/hub/api", "/api/hub/api/{kinds}/{namespace}/{name}"
+PLAIN, KIND = "/api/hub/{namespace}/{name}", "/api/hub/{kinds}/{namespace}/{name}"
+BATCH = {"operation": "upload", "objects": []}
+HEADER = b'{"key": "header", "value": {"summary": "Nothing"}}\n'
+HUB: dict[tuple[str, str], Route] = {
+    ("GET", f"{API}/whoami-v2"): Route("member"),
+    ("POST", f"{API}/validate-yaml"): Route("anyone", json={"content": ""}),
+    ("POST", f"{API}/repos/create"): Route("member", json={"name": "own"}),
+    ("DELETE", f"{API}/repos/delete"): Route("member", json={}),
+    ("POST", f"{API}/repos/move"): Route("member", json={}),
+    ("GET", f"{API}/{{kinds}}"): Route("anyone"),
+    ("GET", REPOSITORY): Route("anyone"),
+    ("PUT", f"{REPOSITORY}/settings"): Route("keeper", json={}),
+    ("GET", f"{REPOSITORY}/revision/{{rest:path}}"): Route("anyone"),
+    ("GET", f"{REPOSITORY}/refs"): Route("anyone"),
+    ("GET", f"{REPOSITORY}/auth-check"): Route("anyone"),
+    ("GET", f"{REPOSITORY}/auth-check/write"): Route("keeper"),
+    ("POST", f"{REPOSITORY}/branch/{{rest:path}}"): Route("keeper", json={}),
+    ("DELETE", f"{REPOSITORY}/branch/{{rest:path}}"): Route("keeper"),
+    ("POST", f"{REPOSITORY}/tag/{{rest:path}}"): Route("keeper", json={"tag": "first"}),
+    ("DELETE", f"{REPOSITORY}/tag/{{rest:path}}"): Route("keeper"),
+    ("GET", f"{REPOSITORY}/tree/{{rest:path}}"): Route("anyone"),
+    ("POST", f"{REPOSITORY}/paths-info/{{rest:path}}"): Route("anyone", content=b"", scope="read"),
+    ("GET", f"{REPOSITORY}/commits/{{rest:path}}"): Route("anyone"),
+    ("POST", f"{REPOSITORY}/preupload/{{rest:path}}"): Route("keeper", json={"files": []}),
+    ("POST", f"{REPOSITORY}/commit/{{rest:path}}"): Route("keeper", content=HEADER),
+    ("GET", f"{PLAIN}/resolve/{{rest:path}}"): Route("anyone"),
+    ("GET", f"{KIND}/resolve/{{rest:path}}"): Route("anyone"),
+    ("GET", PLAIN): Route("anyone"),
+    ("GET", KIND): Route("anyone"),
+    ("GET", f"{PLAIN}/commit/{{revision}}"): Route("anyone"),
+    ("GET", f"{KIND}/commit/{{revision}}"): Route("anyone"),
+    ("POST", f"{PLAIN}.git/info/lfs/objects/batch"): Route("member", json=BATCH, scope="read"),
+    ("POST", f"{KIND}.git/info/lfs/objects/batch"): Route("member", json=BATCH, scope="read"),
+    ("PUT", "/api/hub/uploads/{ticket}"): Route("anyone", content=b""),
+    ("POST", "/api/hub/uploads/{ticket}/complete"): Route("anyone", json={}),
+    ("POST", "/api/hub/uploads/{ticket}/verify"): Route("anyone", json={}),
+    ("GET", "/api/hub/files/{ticket}"): Route("anyone"),
+    ("GET", f"{REPOSITORY}/discussions"): Route("anyone"),
+    ("POST", f"{REPOSITORY}/discussions"): Route("member", json={"title": "Question"}),
+    ("GET", f"{REPOSITORY}/discussions/{{number}}"): Route("anyone"),
+    ("POST", f"{REPOSITORY}/discussions/{{number}}/comment"): Route("member", json={"comment": "Good."}),
+    ("POST", f"{REPOSITORY}/discussions/{{number}}/status"): Route("keeper", json={"status": "closed"}),
+    ("POST", f"{REPOSITORY}/discussions/{{number}}/title"): Route("keeper", json={"title": "Other"}),
+    ("POST", f"{REPOSITORY}/discussions/{{number}}/merge"): Route("keeper", json={}),
+}
