@@ -104,7 +104,7 @@ def open_evaluated(session: Session, settings: Settings, person: int) -> int:
     written = stored.write_rows(settings, [row])
     choices = OpenChoices(dataset="file:none", task="text-classification")
     evaluation = OpenEvaluation(person_id=person, kind="text-classification", source="file:none", title="Films",
-                                state="failed", digest=written.digest, rows=1, choices=choices.model_dump())  # fmt: skip
+                                state="failed", digest=written.digest, rows=1, choices=vars(choices))  # fmt: skip
     session.add(evaluation)
     session.flush()
     session.add(
