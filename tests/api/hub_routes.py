@@ -5,6 +5,7 @@ The repository is that of `author`, and public.
 
 from tests.api.route import Route
 
+PAGE = "/hub/{kinds}/{namespace}/{name}"
 API, REPOSITORY = "/api/hub/api", "/api/hub/api/{kinds}/{namespace}/{name}"
 PLAIN, KIND = "/api/hub/{namespace}/{name}", "/api/hub/{kinds}/{namespace}/{name}"
 BATCH = {"operation": "upload", "objects": []}
@@ -50,4 +51,22 @@ HUB: dict[tuple[str, str], Route] = {
     ("POST", f"{REPOSITORY}/discussions/{{number}}/status"): Route("keeper", json={"status": "closed"}),
     ("POST", f"{REPOSITORY}/discussions/{{number}}/title"): Route("keeper", json={"title": "Other"}),
     ("POST", f"{REPOSITORY}/discussions/{{number}}/merge"): Route("keeper", json={}),
+    ("GET", "/hub"): Route("anyone"),
+    ("GET", "/hub.csv"): Route("anyone"),
+    ("GET", "/hub/new"): Route("member"),
+    ("POST", "/hub/new"): Route("member", form={"name": "from a page"}),
+    ("GET", PAGE): Route("anyone"),
+    ("GET", f"{PAGE}/files"): Route("anyone"),
+    ("GET", f"{PAGE}/files/{{rest:path}}"): Route("anyone"),
+    ("GET", f"{PAGE}/commits"): Route("anyone"),
+    ("GET", f"{PAGE}/commits/{{revision}}"): Route("anyone"),
+    ("GET", f"{PAGE}/discussions"): Route("anyone"),
+    ("POST", f"{PAGE}/discussions"): Route("member", form={"title": "Question"}),
+    ("GET", f"{PAGE}/discussions/{{number}}"): Route("anyone"),
+    ("POST", f"{PAGE}/discussions/{{number}}/comment"): Route("member", form={"text": "Good."}),
+    ("POST", f"{PAGE}/discussions/{{number}}/status"): Route("keeper", form={"status": "closed"}),
+    ("POST", f"{PAGE}/discussions/{{number}}/merge"): Route("keeper", form={}),
+    ("GET", f"{PAGE}/settings"): Route("keeper"),
+    ("POST", f"{PAGE}/settings"): Route("keeper", form={}),
+    ("POST", f"{PAGE}/delete"): Route("keeper", form={}),
 }

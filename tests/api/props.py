@@ -363,7 +363,7 @@ class Props:
             except NotFound:
                 entry = hubs.create_repository(session, settings, author, RepositoryKind.MODEL, "first")
                 discussions.open_discussion(session, author, entry, "Change", "", pull=True)
-            rest = ".gitattributes" if "/resolve/" in path else "main"
+            rest = ".gitattributes" if "/resolve/" in path or "/files/{rest" in path else "main"
             if "/tag/" in path:
                 rest = f"tag-{secrets.token_hex(4)}"
                 hubs.create_reference(session, settings, author, entry, ReferenceKind.TAG, rest, "main")

@@ -34,6 +34,7 @@ class HubProcess:
     environment: dict[str, str]
     tokens: dict[str, str] = field(default_factory=dict)
     process: subprocess.Popen[bytes] | None = None
+    clients: dict[str, httpx2.Client] = field(default_factory=dict)
 
     @property
     def endpoint(self) -> str:
@@ -61,8 +62,10 @@ class HubProcess:
     def client(self, name: str) -> httpx2.Client:
         """A plain HTTP client with the token of a person."""
         self.api(name)
-        headers = {"Authorization": f"Bearer {self.tokens[name]}"}
-        return httpx2.Client(base_url=self.endpoint, headers=headers, timeout=60)
+        if name not in self.clients:
+            headers = {"Authorization": f"Bearer {self.tokens[name]}"}
+            self.clients[name] = httpx2.Client(base_url=self.endpoint, headers=headers, timeout=60)
+        return self.clients[name]
 
 
 def _register(session: Session, name: str) -> str:
@@ -98,6 +101,8 @@ def start_hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[...
     for hub in running:
         hub.kill()
         hub.database.close()
+        for client in hub.clients.values():
+            client.close()
 
 
 @pytest.fixture(scope="session")

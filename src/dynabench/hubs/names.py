@@ -73,5 +73,7 @@ def check_collisions(paths: Iterable[str], changed: Iterable[str]) -> None:
     for path in changed:
         if by_case.get(path.casefold(), path) != path or path.casefold() in folders:
             raise Invalid({"path": _("Another file has this path, or one like it: %(name)s.", name=ascii(path[:200]))})
+    if both := by_case.keys() & folders.keys():
+        raise Invalid({"path": _("This is a file and a folder: %(name)s.", name=ascii(min(both)[:200]))})
     if len(by_case) < len(every):
         raise Invalid({"path": _("Two files differ by case alone.")})
