@@ -581,6 +581,11 @@ class Props:
             self.scene.evaluation = self.database.write(things.evaluated, self.callers["author"].id)
         return self.scene.evaluation
 
+    def open_evaluation(self) -> int:
+        """A new open evaluation of `author`, which failed and may be deleted."""
+        settings = self.client.app.state.settings
+        return self.database.write(things.open_evaluated, settings, self.callers["author"].id)
+
     def token_of(self, role: str) -> int:
         """A token to lose: a second one of the caller's own."""
         if role == "anon":

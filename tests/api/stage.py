@@ -117,6 +117,8 @@ class Stage(Props):
             return path.format(**known)
         if "{digest}" in path:
             known["digest"] = self.picture()
+        if "{format}" in path:
+            path = path.replace("{format}", "csv")
         if "{file}" in path:
             known["file"] = "gone"
         if "/release" in path:
@@ -148,7 +150,8 @@ class Stage(Props):
             "inbox": self.notice_of,
             "contexts": lambda _: self.scene.given["id"],
         }
-        things |= {"evaluations": lambda _: self.evaluation(), "reported": lambda _: self.report()}
+        things |= {"evaluations": lambda _: self.evaluation(), "reported": lambda _: self.report(),
+                   "open-evaluations": lambda _: self.open_evaluation()}  # fmt: skip
         things |= {"invitations": lambda _: self.invitation()[0], "bans": self.banned_id, "people": self.banned_id}
         things |= {"validators": self.voter_id}
         things |= {"conversations": lambda _: self.conversation()}

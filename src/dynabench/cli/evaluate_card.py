@@ -79,9 +79,9 @@ def rescore_log(
     as_json: AsJson = False,
 ) -> None:
     """Score the rows of a log anew, and print the values beside those of the log."""
-    from dynabench.cli.evaluation_run import parse_metric
     from dynabench.evaluate.cards.files import read_log
     from dynabench.evaluate.cards.rescoring import rescore
+    from dynabench.evaluate.chosen_metrics import parse_metric
 
     try:
         read = read_log(log)

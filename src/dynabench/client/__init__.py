@@ -12,6 +12,7 @@ from typing import Any, cast
 import httpx2
 
 from dynabench.client.conversations import Talking
+from dynabench.client.evaluations import Evaluating
 from dynabench.client.recruiting import Recruiting
 from dynabench.client.submissions import Submitting
 
@@ -29,7 +30,7 @@ class ApiError(Exception):
         super().__init__(f"{status}: {self.detail}")
 
 
-class Client(Submitting, Talking, Recruiting):
+class Client(Submitting, Talking, Recruiting, Evaluating):
     """One person's (or, without a token, a visitor's) programs' way in. Safe to retry: each example has its key.
 
     What gets no answer because the server has closed the connection is sent once more, where that does no harm.

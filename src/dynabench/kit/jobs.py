@@ -28,9 +28,12 @@ from dynabench.kit.settings import Settings
 
 log = logging.getLogger(__name__)
 QUEUE = "jobs"
-QUEUES = {"evaluate": "evaluations", "turn_cycle": "cycles", "measure_data": "reports"} | dict.fromkeys(
-    ("send_mail", "call_webhook", "mail_invitation"), "deliveries"
-)
+QUEUES = {
+    "evaluate": "evaluations",
+    "evaluate_openly": "evaluations",
+    "turn_cycle": "cycles",
+    "measure_data": "reports",
+} | dict.fromkeys(("send_mail", "call_webhook", "mail_invitation"), "deliveries")
 """Kinds with queues of their own: nothing waits behind hundreds of them, and they do not wait behind hours of work."""
 DELIVERIES_AT_ONCE = 8
 CYCLES_AT_ONCE = 4  # a turn waits for other jobs most of its time; those that train take turns by themselves
@@ -54,6 +57,7 @@ WORKFLOWS = {
     "read_dataset": "dynabench.datasets.jobs:read_dataset",
     "queue_evaluations": "dynabench.benchmark.evaluations.evaluating:run_queue_job",
     "evaluate": "dynabench.benchmark.evaluations.evaluating:evaluate",
+    "evaluate_openly": "dynabench.open_evaluations.jobs:evaluate_openly",
     "measure_round": "dynabench.insight.data_measurements.jobs:measure_round",
     "measure_data": "dynabench.insight.data_reports.jobs:measure_data_job",
     "release_round": "dynabench.benchmark.releases.release_steps:release_round",
@@ -83,6 +87,7 @@ KEEPERS = (
     "dynabench.quality.signals.jobs:compute_new_signals",
     "dynabench.cycle.durable:fail_lost_turns",
     *(f"dynabench.benchmark.maintenance:tidy_{rows}" for rows in ("submissions", "evaluations", "releases")),
+    "dynabench.open_evaluations.service:tidy_evaluations",
     "dynabench.media.service:delete_unused_media",
     "dynabench.hubs.uploads:sweep_files",
     "dynabench.pay.jobs:book_changed_rounds",

@@ -60,6 +60,7 @@ FEATURES = (
     "benchmark.evaluations",
     "benchmark.leaderboards",
     "benchmark.releases",
+    "open_evaluations",
     "hubs",
     "cycle",
     "pay",
@@ -121,6 +122,8 @@ UPLOADS = {
     r"/api/v1/tasks/[^/]+/datasets/files": 1024 * MIB,
     r"/tasks/[^/]+/datasets/files": 256 * MIB,
     r"/data-reports": 512 * MIB,
+    r"/api/v1/open-evaluations/files": 1024 * MIB,
+    r"/open-evaluations/files": 256 * MIB,
 }
 SIGNED = {r"/api/hub/uploads/[^/]+": identify_sender}
 """Addresses that say themselves who sends a body there."""
@@ -159,6 +162,7 @@ TAGS = [
     {"name": "models", "description": "Models: their cards, answers and explanations, and who may see them."},
     {"name": "submissions", "description": "Models that people enter to be evaluated."},
     {"name": "evaluations", "description": "Models on datasets: how it goes, scores, signed records."},
+    {"name": "open evaluations", "description": "Chosen models on any dataset, outside the tasks."},
     {"name": "leaderboards", "description": "Boards of tasks, snapshots, boards of people's own, the ledger of tries."},
     {"name": "measures", "description": "What the data of rounds are like."},
     {"name": "releases", "description": "Rounds as files that never change, and what they were divided by."},

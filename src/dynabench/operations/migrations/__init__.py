@@ -60,6 +60,7 @@ def metadata() -> MetaData:
     import dynabench.kit.jobs
     import dynabench.media.tables
     import dynabench.onboarding.tables
+    import dynabench.open_evaluations.tables
     import dynabench.pay.tables
     import dynabench.people.accounts.tables
     import dynabench.people.contributions

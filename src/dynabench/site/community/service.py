@@ -30,6 +30,7 @@ from dynabench.hubs import service as hubs
 from dynabench.kit.db import Base
 from dynabench.kit.settings import Settings
 from dynabench.onboarding import service as onboarding
+from dynabench.open_evaluations import service as open_evaluations
 from dynabench.pay import tables as pay_tables
 from dynabench.people.accounts import service as accounts
 from dynabench.people.accounts.tables import Person
@@ -88,6 +89,7 @@ def delete_own_account(session: Session, settings: Settings, person_id: int, *, 
     submissions.detach_person(session, settings, person_id)
     library.forget_person(session, person_id)
     snapshots.detach_person(session, person_id)
+    open_evaluations.forget_person(session, settings, person_id)
     hubs.forget_person(session, person_id)
     detach_acts(session, person_id)
     accounts.delete_account(session, person_id)
