@@ -65,13 +65,13 @@ def label_errors(data: MeasuredData) -> MeasureResult | None:
         Figure("accuracy", _("Right answers of the classifier"), accuracy, n=len(rows), kind="share"),
         Figure("majority", _("Most frequent label"), most, n=len(rows), kind="share"),
     )
-    note = ""
+    note, finding = "", _("%(n)s of %(of)s labels look wrong", n=Amount(len(doubts.rows)), of=Amount(len(rows)))
     if accuracy < most + 0.05:
+        finding = _("Words alone do not tell which labels are wrong")
         note = _(
             "The classifier hardly does better than always giving the most frequent label: do not rely on this list."
         )
     tables = (Table("doubtful", _("Most doubtful labels"), header, lines, (0,) * len(lines)),) if lines else ()
-    finding = _("%(n)s of %(of)s labels look wrong", n=Amount(len(doubts.rows)), of=Amount(len(rows)))
     return MeasureResult(finding, figures, tables, note=note)
 
 
