@@ -55,7 +55,7 @@ class Stage(Props):
     def address(self, path: str, role: str, number: int | None = None) -> str:
         """The route with real things in place of its parameters; `number` is the example's, by default the scene's."""
         path = path.replace(":path}", "}")
-        if "/hub" in path:
+        if path.startswith(("/hub", "/api/hub", "/api/v1/hub")):
             return path.format(**self.hub(path))
         known: dict[str, Any] = {"task": "nli", "n": 1, "number": 1, "dataset": "first", "act": "dismiss"}
         known |= {"job": self.scene.job, "folder": "data"} | (self.controls() if "/controls/" in path else {})
