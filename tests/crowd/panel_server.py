@@ -22,7 +22,7 @@ TYPED = """<p>Enter the completion code that the study gave you.</p><form method
 
 @dataclass
 class Part:
-    """What the panel knows of one participant; `reward` and `bonus` are what it paid, in cents."""
+    """The state of one participant at the panel; `reward` and `bonus` are what it paid, in cents."""
 
     code: str = ""
     outcome: str = ""
