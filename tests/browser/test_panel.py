@@ -278,7 +278,7 @@ def approve_payments(page: Page, number: int, held: str, working: int) -> None:
     page.get_by_label("Reason, which the people read").fill("The sentence is not about a film.")
     page.get_by_role("button", name="Hold payments").click()
     page.get_by_role("checkbox", name="Everybody").check()
-    page.get_by_role("button", name="Approve what is due").click()
+    page.get_by_role("button", name="Approve due payments").click()
     expect(page.get_by_text(re.compile("payments? approved"))).to_be_visible()
 
 
