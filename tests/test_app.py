@@ -13,6 +13,7 @@ from fastapi.routing import APIRoute, iter_route_contexts
 
 from dynabench.cli import COMMANDS
 from dynabench.kit import logs
+from dynabench.site.app import routes
 from dynabench.site.middleware import Metrics
 from tests.conftest import PASSWORD
 
@@ -144,3 +145,16 @@ def test_the_name_of_a_page_leads_to_that_page(app):
             if (found := app.url_path_for(context.name, **values)) != plain.format(**values):
                 wrong.append(f"{context.name}: {found} in place of {path}")
     assert not wrong
+
+
+def test_no_route_hides_a_later_one():
+    """A path is answered by its own route: `/tasks/new` before `/tasks/{task}`."""
+    earlier, hidden = [], []
+    for context in iter_route_contexts(routes()):
+        example = re.sub(r"\{[^}]*\}", "7", context.path)
+        methods = context.methods or {"GET"}
+        hidden += [f"{path} before {context.path}" for path, others, pattern in earlier
+                   if methods & others and pattern.match(example)]  # fmt: skip
+        earlier.append((context.path, methods, context.path_regex))
+    assert len(earlier) > 500
+    assert not hidden

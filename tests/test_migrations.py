@@ -51,7 +51,7 @@ def test_tests_and_migrations_make_the_same_sqlite_tables_with_their_expression_
     upgraded = Database(empty.url)
     indexes = {statement for statement in schema(upgraded) if "INDEX" in statement}
     assert indexes == {statement for statement in schema(database) if "INDEX" in statement}
-    assert sum("lower(" in statement for statement in indexes) == 4
+    assert sum("lower(" in statement for statement in indexes) == 6
     upgraded.close()
 
 

@@ -73,6 +73,8 @@ ACCOUNTS: dict[tuple[str, str], Route] = {
     ("GET", "/api/v1/me/notices"): Route("member"),
     ("POST", "/api/v1/me/notices/{id}/seen"): Route("member", scope="account"),
     ("GET", "/api/v1/me/examples"): Route("member"),
+    ("GET", "/api/v1/me/data"): Route("member", scope="account"),
+    ("GET", "/me/data.json"): Route("member"),
     ("POST", "/api/v1/me/withdrawal"): Route("member", json={"confirm": ""}, scope="account"),
     ("POST", "/api/v1/me/deletion"): Route("member", json={"confirm": "", "password": ""}, scope="account"),
     ("GET", "/api/v1/tokens"): Route("member", scope="account"),

@@ -5,6 +5,7 @@ from tests.api.route import Route
 PAIR = {"premise": "It rains.", "hypothesis": "It is dry."}
 TWO = {"a": "1", "b": "2"}  # entries of the board
 ASKED = {f"inputs.{name}": text for name, text in PAIR.items()}
+FILE = b"text,label\na warm film,positive\n"
 EVALUATION: dict[tuple[str, str], Route] = {
     # leaderboards
     ("GET", "/api/v1/tasks/{task}/leaderboard"): Route("anyone"),
@@ -40,6 +41,28 @@ EVALUATION: dict[tuple[str, str], Route] = {
     ("POST", "/forks/{slug}"): Route("keeper", form={"title": "Renamed"}),
     ("POST", "/forks/{slug}/delete"): Route("keeper", form={}),
     ("DELETE", "/api/v1/forks/{slug}"): Route("keeper"),
+    # open evaluations
+    ("POST", "/api/v1/open-evaluations/files"): Route("member", params={"name": "a.csv"}, content=FILE),
+    ("GET", "/api/v1/open-evaluations/plan"): Route("member", params={"dataset": "dataset:nli/films"}),
+    ("POST", "/api/v1/open-evaluations"): Route("member", json={"dataset": "dataset:nli/films"}),
+    ("GET", "/api/v1/open-evaluations"): Route("anyone"),
+    ("GET", "/api/v1/open-evaluations/{id}"): Route("keeper"),
+    ("GET", "/api/v1/open-evaluations/{id}/board"): Route("keeper"),
+    ("GET", "/api/v1/open-evaluations/{id}/predictions"): Route("keeper"),
+    ("GET", "/api/v1/open-evaluations/{id}/record"): Route("keeper"),
+    ("POST", "/api/v1/open-evaluations/{id}/cancel"): Route("keeper"),
+    ("DELETE", "/api/v1/open-evaluations/{id}"): Route("keeper"),
+    ("GET", "/open-evaluations"): Route("anyone"),
+    ("GET", "/open-evaluations/new"): Route("member", params={"dataset": "dataset:nli/films"}),
+    ("POST", "/open-evaluations/files"): Route("member", form={}),
+    ("POST", "/open-evaluations"): Route("member", form={"dataset": "dataset:nli/films"}),
+    ("GET", "/open-evaluations/{id}"): Route("keeper"),
+    ("GET", "/open-evaluations/{id}/scores.csv"): Route("keeper"),
+    ("GET", "/open-evaluations/{id}/pairs.csv"): Route("keeper"),
+    ("GET", "/open-evaluations/{id}/predictions.{format}"): Route("keeper"),
+    ("POST", "/open-evaluations/{id}/cancel"): Route("keeper", form={}),
+    ("POST", "/open-evaluations/{id}/listed"): Route("keeper", form={}),
+    ("POST", "/open-evaluations/{id}/delete"): Route("keeper", form={}),
     # registry
     ("GET", "/models"): Route("anyone"),
     ("GET", "/tasks/{task}/models"): Route("anyone"),

@@ -1,9 +1,11 @@
 """What the authorization matrix is played with, made when a route first asks for it."""
 
+import hashlib
 import secrets
 from dataclasses import dataclass, field
 from datetime import timedelta
 from http.cookiejar import CookieJar
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -37,8 +39,18 @@ from dynabench.crowd.tables import (
     StudyState,
 )
 from dynabench.datasets.archives import service as archives
+from dynabench.hubs import discussions, uploads
+from dynabench.hubs import service as hubs
+from dynabench.hubs.file_store import HubFileStore, LargeFile
+from dynabench.hubs.tables import ReferenceKind, RepositoryKind
+from dynabench.hubs.uploads import UploadTicket
+from dynabench.insight.data_measurements.results import Figure, MeasureResult
+from dynabench.insight.data_reports import service as data_reports
+from dynabench.insight.data_reports import stored_reports
+from dynabench.insight.data_reports.report import DataReport, MeasuredFacts, ReportOptions
 from dynabench.kit import security
 from dynabench.kit.db import Database, now
+from dynabench.kit.errors import NotFound
 from dynabench.media import file_formats
 from dynabench.media import service as media
 from dynabench.media.file_formats import UploadLimits
@@ -343,6 +355,51 @@ class Props:
 
         return self.database.write(make)
 
+    def hub(self, path: str) -> dict[str, Any]:
+        """The author's public repository on the hub with a pull request, as parameters of a route."""
+        settings = self.client.app.state.settings
+        empty = LargeFile(hashlib.sha256(b"").hexdigest(), 0)
+
+        def make(session: Session) -> dict[str, Any]:
+            author = session.get_one(Person, self.callers["author"].id)
+            name = hubs.claim_namespace(session, settings, author).name
+            try:
+                entry = hubs.find_entry(session, author, "model", name, "first")
+            except NotFound:
+                entry = hubs.create_repository(session, settings, author, RepositoryKind.MODEL, "first")
+                discussions.open_discussion(session, author, entry, "Change", "", pull=True)
+            rest = ".gitattributes" if "/resolve/" in path or "/files/{rest" in path else "main"
+            if "/tag/" in path:
+                rest = f"tag-{secrets.token_hex(4)}"
+                hubs.create_reference(session, settings, author, entry, ReferenceKind.TAG, rest, "main")
+            act = "download" if "/files/" in path else "upload"
+            ticket = UploadTicket(act, entry.row.id, author.id, *empty, uploads.new_end()).sign(settings)
+            return {"namespace": name, "name": "first", "rest": rest, "ticket": ticket, "revision": entry.row.head}
+
+        parameters = self.database.write(make)
+        if "/files/" in path:
+            store = HubFileStore.of(settings)
+            store.keep(store.receive(), empty)
+        parameters["rest"] = f"main/{parameters['rest']}" if "/resolve/" in path else parameters["rest"]
+        return parameters | {"kinds": "models", "number": 1}
+
+    def data_report(self) -> str:
+        """A report that the author asked for and that is finished."""
+        author, settings = self.callers["author"].id, self.client.app.state.settings
+        result = MeasureResult("2 rows", (Figure("rows", "Rows", 2.0),))
+        report = DataReport(MeasuredFacts("rows.jsonl", "0", 2, {"texts": ["text"], "label": ""}), {"general": result})
+        stored_reports.store_report(settings, "0" * 64, report)
+
+        def make(session: Session) -> str:
+            subject = data_reports.file_subject(Path("rows.jsonl"), "rows.jsonl")
+            person = session.get_one(Person, author)
+            job = data_reports.request_report(session, person, subject, ReportOptions())
+            session.flush()
+            data_reports.finish_job(session, job.id, {"key": "0" * 64})
+            return job.id
+
+        return self.database.write(make)
+
     def archive(self) -> str:
         """An archive of the task that its owner asked for."""
         owner = self.callers["owner"].id
@@ -523,6 +580,11 @@ class Props:
         if not self.scene.evaluation:
             self.scene.evaluation = self.database.write(things.evaluated, self.callers["author"].id)
         return self.scene.evaluation
+
+    def open_evaluation(self) -> int:
+        """A new open evaluation of `author`, which failed and may be deleted."""
+        settings = self.client.app.state.settings
+        return self.database.write(things.open_evaluated, settings, self.callers["author"].id)
 
     def token_of(self, role: str) -> int:
         """A token to lose: a second one of the caller's own."""

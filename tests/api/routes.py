@@ -12,6 +12,7 @@ from tests.api.control_routes import CONTROLS
 from tests.api.crowd_routes import CROWD
 from tests.api.cycle_routes import CYCLE
 from tests.api.evaluation_routes import EVALUATION
+from tests.api.hub_routes import HUB
 from tests.api.onboarding_routes import ONBOARDING
 from tests.api.pay_routes import PAY
 from tests.api.release_routes import RELEASES
@@ -293,6 +294,12 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("POST", "/api/v1/archives"): Route("admin", params={"id": "copy"}, content=b"PK"),
     ("GET", "/api/v1/archives/{job}"): Route("owner"),
     ("GET", "/api/v1/archives/{job}/file"): Route("owner", scope="manage"),
+    ("GET", "/data-reports"): Route("member"),
+    ("POST", "/data-reports"): Route("member", form={"dataset": "nli/none"}),
+    ("GET", "/data-reports/{id}"): Route("keeper"),
+    ("GET", "/data-reports/{id}/report.{form}"): Route("keeper"),
+    ("GET", "/data-reports/{id}/{measure}/{table}.csv"): Route("keeper"),
+    ("POST", "/data-reports/{id}/delete"): Route("keeper"),
     ("GET", "/archives"): Route("member"),
     ("POST", "/archives"): Route("admin", form={"id": "copy"}),
     ("GET", "/archives/{job}"): Route("owner"),
@@ -352,6 +359,7 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("GET", "/tasks/{task}/manage/contexts/imports/{job}/refused.csv"): Route("owner"),
     ("POST", "/tasks/{task}/manage/contexts/{id}/delete"): Route("owner", form={}),
     **EVALUATION,
+    **HUB,
     # what changes who may, or ends something
     ("GET", "/join/{secret}"): Route("anyone"),
     ("POST", "/join/{secret}"): Route("welcome", form={}),

@@ -55,6 +55,8 @@ class Stage(Props):
     def address(self, path: str, role: str, number: int | None = None) -> str:
         """The route with real things in place of its parameters; `number` is the example's, by default the scene's."""
         path = path.replace(":path}", "}")
+        if "/hub" in path:
+            return path.format(**self.hub(path))
         known: dict[str, Any] = {"task": "nli", "n": 1, "number": 1, "dataset": "first", "act": "dismiss"}
         known |= {"job": self.scene.job, "folder": "data"} | (self.controls() if "/controls/" in path else {})
         known |= {"kind": "metric", "name": "nli-a" if "/models/" in path else "accuracy"}
@@ -66,6 +68,8 @@ class Stage(Props):
             known["job"] = self.scene.data_job
         if "{note}" in path:
             known["note"] = self.note(number or self.scene.example)
+        if "/data-reports/{id}" in path:
+            return path.format(id=self.data_report(), form="md", measure="general", table="figures")
         if "archives/{job}" in path:
             known["job"] = self.archive()
         if "/twins" in path:
@@ -113,6 +117,8 @@ class Stage(Props):
             return path.format(**known)
         if "{digest}" in path:
             known["digest"] = self.picture()
+        if "{format}" in path:
+            path = path.replace("{format}", "csv")
         if "{file}" in path:
             known["file"] = "gone"
         if "/release" in path:
@@ -144,7 +150,8 @@ class Stage(Props):
             "inbox": self.notice_of,
             "contexts": lambda _: self.scene.given["id"],
         }
-        things |= {"evaluations": lambda _: self.evaluation(), "reported": lambda _: self.report()}
+        things |= {"evaluations": lambda _: self.evaluation(), "reported": lambda _: self.report(),
+                   "open-evaluations": lambda _: self.open_evaluation()}  # fmt: skip
         things |= {"invitations": lambda _: self.invitation()[0], "bans": self.banned_id, "people": self.banned_id}
         things |= {"validators": self.voter_id}
         things |= {"conversations": lambda _: self.conversation()}

@@ -17,6 +17,8 @@ from dynabench.insight.data_measurements.results import Figure, MeasureResult
 from dynabench.insight.data_measurements.tables import StoredMeasurement
 from dynabench.kit.db import now
 from dynabench.kit.settings import OidcProvider, Settings
+from dynabench.open_evaluations.choices import OpenChoices
+from dynabench.open_evaluations.tables import OpenEvaluation, OpenEvaluationModel, OpenRecord
 from dynabench.people.accounts.oidc import pages
 from dynabench.people.accounts.oidc.provider import PublishedDocument
 from dynabench.people.roles import Role
@@ -94,6 +96,22 @@ def evaluated(session: Session, person: int) -> int:
     found.state, found.code = "failed", "crashed"
     session.add(Record(evaluation_id=found.id, document=RECORD, signature=""))
     return found.id
+
+
+def open_evaluated(session: Session, settings: Settings, person: int) -> int:
+    """An open evaluation of `person` that failed before a model answered, with a record; its id."""
+    row = StoredRow("1", {"text": "A warm film."}, ({"answer": "positive"},))
+    written = stored.write_rows(settings, [row])
+    choices = OpenChoices(dataset="file:none", task="text-classification")
+    evaluation = OpenEvaluation(person_id=person, kind="text-classification", source="file:none", title="Films",
+                                state="failed", digest=written.digest, rows=1, choices=vars(choices))  # fmt: skip
+    session.add(evaluation)
+    session.flush()
+    session.add(
+        OpenEvaluationModel(evaluation_id=evaluation.id, number=0, reference="nli-a", name="nli-a", state="failed")
+    )
+    session.add(OpenRecord(evaluation_id=evaluation.id, document={}, signature=""))
+    return evaluation.id
 
 
 def provider() -> OidcProvider:

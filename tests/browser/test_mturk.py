@@ -93,6 +93,10 @@ def take_part(context: BrowserContext, frame: FrameLocator, statement: str) -> N
     window.get_by_role("button", name="I agree, begin").click()
     window.get_by_role("link", name="Write examples").click()
     window.get_by_label("Statement").fill(statement)
+    with context.expect_page() as opened:  # a second tab, which takes nothing from the first
+        frame.get_by_role("link", name="Open the study").click()
+    expect(opened.value.get_by_role("link", name="Write examples")).to_be_visible()
+    opened.value.close()
     window.get_by_role("radio").first.check(force=True)
     window.get_by_role("button", name="Ask the model").click()
     expect(window.locator(".study-bar")).to_contain_text("1 of 1", timeout=PATIENCE)

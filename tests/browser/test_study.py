@@ -1,4 +1,5 @@
-"""A study on Prolific from the round's page to the last penny: twenty workers, decisions, rewards and bonuses."""
+"""A study on Prolific from the round's page to the last penny: twenty workers who write and check, decisions, rewards
+and bonuses."""
 
 import html
 import re
@@ -15,21 +16,21 @@ from playwright.sync_api import Page, expect
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from dynabench.collection.tables import Example
 from dynabench.crowd.tables import Participation, Study
 from dynabench.kit.db import Database
 from dynabench.kit.settings import Settings
-from dynabench.pay import ledger
-from dynabench.pay.money import Money
-from dynabench.pay.tables import Payment, PaymentKind, PaymentState
+from dynabench.pay.tables import Payment, PayScheme
 from dynabench.rounds.tables import Round, RoundState, TaskVersion
+from dynabench.validation.tables import Validation
 from tests.browser.test_looks import looks_well
-from tests.crowd.prolific_server import TOKEN
+from tests.crowd.prolific_server import TOKEN, Prolific
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser]
+pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.timeout(900)]
 MANAGE = "/tasks/sentiment/manage"
 QUIZ = """
 onboarding:
-  activities: [write]
+  activities: [write, check]
   questions:
     - name: label
       question: Who decides which label is right?
@@ -44,6 +45,10 @@ onboarding:
   attempts: 1
 """
 TEXT = "The queue was long, number {n}, and I would stand in it again."
+FATES = {"declined": 7, "early": 6, "failed": 5}
+"""What becomes of every so many workers; the others finish."""
+VOTES, REWARD, EXAMPLE_PAY, VOTE_PAY = 2, 150, 20, 5
+"""The examples that a worker checks, and amounts in pence."""
 
 
 def wait_until(holds: Callable[[], bool], seconds: float) -> None:
@@ -121,10 +126,10 @@ class Visit:
         self.page = answer.text
         return answer
 
-    def take_quiz(self, passing: bool) -> None:
+    def take_quiz(self, activity: str, passing: bool) -> None:
         """Go through the onboarding; a worker who does not pass it has no other attempt."""
-        way = "/tasks/sentiment/onboarding/write"
-        self.page = self.http.get("/tasks/sentiment/create").text
+        way = f"/tasks/sentiment/onboarding/{activity}"
+        self.page = self.http.get(way).text
         self.post(f"{way}/read", part="instructions")
         self.post(f"{way}/quiz")
         while question := re.search(rf'action="({way}/quiz/[0-9]+/[0-9]+)"', self.page):
@@ -140,6 +145,18 @@ class Visit:
             "/tasks/sentiment/create", **fields, **{"answer.label": goal, "input.statement": TEXT.format(n=number)}
         )
         assert answer.status_code == 200, answer.text
+
+    def check(self, number: int) -> None:
+        """Check as many examples as the study asks for, or as wait; never the one of this worker."""
+        self.page = self.http.get("/tasks/sentiment/validate").text
+        for _ in range(VOTES):
+            form = re.search(r'<form class="vote"[^>]* action="([^"]+)"', self.page)
+            if form is None:
+                return
+            assert html.escape(TEXT.format(n=number)) not in self.page
+            blind = 'name="answer.label"' in self.page
+            answer = self.post(form[1], **({"answer.label": "positive"} if blind else {"vote": "correct"}))
+            assert answer.status_code == 200, answer.text
 
 
 def test_twenty_workers_are_recruited_and_paid(site, guest, admin, prolific):
@@ -168,12 +185,15 @@ def test_twenty_workers_are_recruited_and_paid(site, guest, admin, prolific):
     page.goto(f"{MANAGE}/rounds/{number}")
     for step in (1, 5):
         steps.read(step, page)
+    set_pay(page)
+    page.goto(f"{MANAGE}/rounds/{number}")
     page.get_by_role("link", name="Recruit workers").click()
     steps.read(5, page)
     page.get_by_role("link", name="Prolific").click()
     steps.read(5, page)
     page.get_by_label("Name that workers see").fill("Fool a sentiment model")
     page.get_by_label("Examples to write").fill("1")
+    page.get_by_label("Examples to check").fill(str(VOTES))
     looks_well(page)
     page.get_by_role("button", name="Save as draft").click()
     steps.read(6, page)
@@ -187,86 +207,113 @@ def test_twenty_workers_are_recruited_and_paid(site, guest, admin, prolific):
     database = Database(Settings(home=site.home).url)
     with asking_a_quiz(database, "sentiment"):
         sessions = workers_come(site, guest, prolific, steps, study, entry)
-    pay_workers(page, admin, prolific, database, steps, address, sessions)
+    study_id = int(address.rpartition("/")[2])
+    decide_on_workers(page, admin, prolific, steps, address, sessions)
+    pay_bonuses(page, admin, prolific, database, steps, address, number)
+    compare_books(database, prolific, study_id, sessions)
+    database.write(forget_schemes, study_id)
     database.close()
     assert len(steps.labels) == 10
     assert steps.lacking() == []
 
 
-def workers_come(site, guest, prolific, steps, study, entry) -> dict[str, str]:
-    """Let twenty workers take part, the first in a browser; returns what became of each, the first one foremost."""
-    ada = guest()
-    first = prolific.reserve(study)
-    ada.page.goto(f"{entry}?{'&'.join(f'{name}={value}' for name, value in first.items())}")
-    looks_well(ada.page)
-    steps.read(7, ada.page)
-    ada.page.get_by_role("button", name="I agree, begin").click()
-    expect(ada.page).to_have_url(re.compile(rf"{entry}$"))
-    looks_well(ada.page)
-    steps.read(7, ada.page)
-    ada.page.get_by_role("link", name="Write examples").click()
-    ada.page.get_by_role("button", name="I have read this, go on").click()
-    looks_well(ada.page)
-    ada.page.get_by_role("button", name="Begin the quiz").click()
-    for _ in range(2):
-        ada.page.get_by_role("radio", name=re.compile("^right")).check(force=True)
-        ada.page.get_by_role("button", name="Answer").click()
-        looks_well(ada.page)
-        ada.page.get_by_role("link", name=re.compile("Next question|Go on")).click()
-    ada.page.get_by_role("link", name="Write examples").click()
-    ada.page.get_by_label("Statement").fill(TEXT.format(n=0))
-    ada.page.get_by_role("radio").first.check(force=True)
-    ada.page.get_by_role("button", name="Ask the model").click()
-    expect(ada.page.locator(".study-bar")).to_contain_text("1 of 1", timeout=60_000)
-    ada.page.locator(".study-bar").get_by_role("link", name="Finish").click()
-    steps.read(7, ada.page)
-    ada.page.get_by_role("button", name="Finish and get the code").click()
-    looks_well(ada.page)
-    way_back = ada.page.get_by_role("link", name="Back to the platform").get_attribute("href")
-    prolific.complete(first["SESSION_ID"], way_back.rpartition("=")[2])
+def set_pay(page: Page) -> None:
+    """Set on the round's page what the study's workers earn besides the reward."""
+    page.get_by_role("link", name="Pay", exact=True).click()
+    page.get_by_label("Currency").fill("GBP")
+    page.get_by_label("For each example", exact=True).fill(f"0.{EXAMPLE_PAY}")
+    page.get_by_label("For each vote").fill(f"0.0{VOTE_PAY}")
+    page.get_by_role("button", name="Save scheme").click()
+    expect(page.get_by_text("The scheme was saved.")).to_be_visible()
 
-    sessions = {first["SESSION_ID"]: "finished"}
+
+def forget_schemes(session: Session, study_id: int) -> None:
+    """Take the scheme away, so that other tests of this site write for nothing."""
+    session.query(PayScheme).filter_by(round_id=session.get_one(Study, study_id).round_id).delete()
+
+
+def workers_come(site, guest, prolific, steps, study, entry) -> dict[str, str]:
+    """Let twenty workers take part, the last in a browser; returns what became of each submission."""
+    sessions = {}
     for worker in range(1, 20):
+        fate = next((name for name, every in FATES.items() if worker % every == 0), "finished")
         parameters = prolific.reserve(study)
-        visit = Visit(site.base, entry, parameters)
-        fate = (
-            "declined"
-            if worker % 7 == 0
-            else "early"
-            if worker % 6 == 0
-            else "failed"
-            if worker % 5 == 0
-            else "finished"
-        )
-        if fate == "declined":
-            visit.post(f"{entry}/decline")
-        else:
-            visit.post(f"{entry}/consent", consent=re.search(r'name="consent" value="(\d+)"', visit.page)[1])
-            if fate != "early":
-                visit.take_quiz(passing=fate == "finished")
-            if fate == "finished":
-                visit.write(worker)
-            visit.page = visit.http.get(entry).text
-            if fate != "failed":
-                visit.post(f"{entry}/finish", early="" if fate == "finished" else "yes")
-        code = re.search(r"complete\?cc=([A-Z2-9]+)", visit.page)[1]
+        code = take_part(Visit(site.base, entry, parameters), worker, fate)
         state = prolific.complete(parameters["SESSION_ID"], code)
         assert state == ("RETURNED" if fate in ("declined", "failed") else "AWAITING REVIEW")
         sessions[parameters["SESSION_ID"]] = fate
-        visit.close()
+    parameters = prolific.reserve(study)
+    code = take_part_in_browser(guest().page, steps, entry, parameters)
+    assert prolific.complete(parameters["SESSION_ID"], code) == "AWAITING REVIEW"
+    sessions[parameters["SESSION_ID"]] = "finished"
     assert Counter(sessions.values()) == {"finished": 12, "early": 3, "failed": 3, "declined": 2}
     return sessions
 
 
-def read_ledger(database: Database, round_id: int) -> list[tuple[int, str]]:
-    """The amounts and states of a round's payments."""
-    rows = select(Payment.amount, Payment.state).where(Payment.round_id == round_id)
-    return database.read(lambda session: [tuple(row) for row in session.execute(rows)])
+def take_part(visit: Visit, worker: int, fate: str) -> str:
+    """Do what a worker of this fate does; the code that the last page shows."""
+    if fate == "declined":
+        visit.post(f"{visit.entry}/decline")
+    else:
+        visit.post(f"{visit.entry}/consent", consent=re.search(r'name="consent" value="(\d+)"', visit.page)[1])
+        if fate != "early":
+            visit.take_quiz("write", passing=fate == "finished")
+        if fate == "finished":
+            visit.write(worker)
+            visit.take_quiz("check", passing=True)
+            visit.check(worker)
+        visit.page = visit.http.get(visit.entry).text
+        if fate != "failed":
+            visit.post(f"{visit.entry}/finish", early="" if fate == "finished" else "yes")
+    visit.close()
+    return re.search(r"complete\?cc=([A-Z2-9]+)", visit.page)[1]
 
 
-def pay_workers(page, admin, prolific, database, steps, address, sessions) -> None:
-    """Decide about all workers and pay two bonuses; the ledger then equals the platform's books."""
-    first = next(iter(sessions))
+def take_quiz_in_browser(page: Page) -> None:
+    page.get_by_role("button", name="I have read this, go on").click()
+    looks_well(page)
+    page.get_by_role("button", name="Begin the quiz").click()
+    for _ in range(2):
+        page.get_by_role("radio", name=re.compile("^right")).check(force=True)
+        page.get_by_role("button", name="Answer").click()
+        looks_well(page)
+        page.get_by_role("link", name=re.compile("Next question|Go on")).click()
+
+
+def take_part_in_browser(page: Page, steps: WrittenSteps, entry: str, parameters: dict[str, str]) -> str:
+    """Write and check as a worker in a browser; the code of the way back."""
+    page.goto(f"{entry}?{'&'.join(f'{name}={value}' for name, value in parameters.items())}")
+    looks_well(page)
+    steps.read(7, page)
+    page.get_by_role("button", name="I agree, begin").click()
+    expect(page).to_have_url(re.compile(rf"{entry}$"))
+    looks_well(page)
+    steps.read(7, page)
+    page.get_by_role("link", name="Write examples").click()
+    take_quiz_in_browser(page)
+    page.get_by_role("link", name="Write examples").click()
+    page.get_by_label("Statement").fill(TEXT.format(n=0))
+    page.get_by_role("radio").first.check(force=True)
+    page.get_by_role("button", name="Ask the model").click()
+    bar = page.locator(".study-bar")
+    expect(bar).to_contain_text("1 of 1 examples", timeout=60_000)
+    bar.get_by_role("link", name=f"0 of {VOTES} votes").click()
+    take_quiz_in_browser(page)
+    page.locator("#main").get_by_role("link", name="Check examples").click()
+    for vote in range(1, VOTES + 1):
+        expect(page.locator("#desk")).not_to_contain_text(TEXT.format(n=0))
+        page.locator("form.vote button.key").first.click()
+        expect(bar).to_contain_text(f"{vote} of {VOTES} votes")
+        looks_well(page)
+    bar.get_by_role("link", name="Finish").click()
+    steps.read(7, page)
+    page.get_by_role("button", name="Finish and get the code").click()
+    looks_well(page)
+    return page.get_by_role("link", name="Back to the platform").get_attribute("href").rpartition("=")[2]
+
+
+def decide_on_workers(page, admin, prolific, steps, address, sessions) -> None:
+    """Approve who did the work and reject who stopped early; the platform is told."""
     study_id = int(address.rpartition("/")[2])
     rows = list(admin.pages(f"/tasks/sentiment/studies/{study_id}/participants"))
     assert sorted(row["outcome"] for row in rows if row["outcome"]) == sorted(
@@ -286,29 +333,66 @@ def pay_workers(page, admin, prolific, database, steps, address, sessions) -> No
             )
     states = {"finished": "APPROVED", "early": "REJECTED", "declined": "RETURNED", "failed": "RETURNED"}
     expected = {session: states[fate] for session, fate in sessions.items()}
-    wait_until(lambda: {name: row["status"] for name, row in prolific.books.submissions.items()} == expected, 120)
+    wait_until(lambda: {name: prolific.books.submissions[name]["status"] for name in expected} == expected, 120)
 
-    def reward(session):
-        part = session.query(Participation).filter_by(external_session=first).one()
-        round_id = session.query(Payment).filter_by(person_id=part.person_id).first().round_id
-        for pence, key in ((40, "journey-a"), (35, "journey-b")):
-            payment = ledger.book(
-                session, round_id, part.person_id, PaymentKind.BONUS, Money(pence, "GBP"), "A good example", key
-            )
-            payment.state = PaymentState.APPROVED
 
-    round_id = database.read(lambda session: session.get_one(Study, study_id).round_id)
-    ledger_of_round = partial(read_ledger, database, round_id)
-    wait_until(lambda: bool(ledger_of_round()), 60)
-    database.write(reward)
+def read_work(session: Session, study_id: int) -> dict[str, tuple[int, int]]:
+    """The examples and votes of a study's workers by submission; nobody voted on an example of their own."""
+    parts = session.query(Participation).filter_by(study_id=study_id).all()
+    names = {part.person_id: part.external_session for part in parts}
+    votes = session.execute(select(Validation.person_id, Example.author_id).join(Example)).all()
+    assert all(author != person for person, author in votes)
+    cast = Counter(names[person] for person, _author in votes if person in names)
+    written = Counter(
+        names[author] for author in session.scalars(select(Example.author_id).where(Example.author_id.in_(names)))
+    )
+    return {name: (written[name], cast[name]) for name in names.values()}
+
+
+def read_ledger(session: Session, study_id: int) -> dict[str, Counter[str]]:
+    """The sums of the ledger by submission of a study and state of payment."""
+    rows = select(Participation.external_session, Payment.state, Payment.amount).join(
+        Payment, Payment.person_id == Participation.person_id
+    )
+    ledger: dict[str, Counter[str]] = {}
+    for name, state, amount in session.execute(rows.where(Participation.study_id == study_id)):
+        ledger.setdefault(name, Counter())[state] += amount
+    return ledger
+
+
+def pay_bonuses(page, admin, prolific, database, steps, address, number) -> None:
+    """Book, approve and pay what the workers earned by writing and checking."""
+    study_id = int(address.rpartition("/")[2])
+    work = database.read(read_work, study_id)
+    earned = {
+        name: EXAMPLE_PAY * examples + VOTE_PAY * votes for name, (examples, votes) in work.items() if examples or votes
+    }
+    assert sum(votes for _examples, votes in work.values()) >= 20
+    page.goto(f"{MANAGE}/payments?round={number}")
+    page.get_by_role("button", name="Book earnings now").click()
+    due = partial(database.read, read_ledger, study_id)
+    wait_until(lambda: {name: sums["due"] for name, sums in due().items() if sums["due"]} == earned, 120)
+    people = database.read(lambda session: session.query(Participation.person_id).filter_by(study_id=study_id).all())
+    decision = {"act": "approve", "people": [row[0] for row in people]}
+    admin.request("POST", f"/tasks/sentiment/rounds/{number}/pay/decisions", json=decision)
+    page.goto(f"{MANAGE}/quality")
+    steps.read(9, page)
     page.goto(address)
-    steps.read(10, page)
+    for step in (9, 10):
+        steps.read(step, page)
     page.get_by_role("button", name="Pay approved payments").click()
-    wait_until(lambda: prolific.books.paid(first) == 75, 120)
-
-    approved = [row for row in prolific.books.submissions.values() if row["status"] == "APPROVED"]
-    books = 150 * len(approved) + sum(sum(row["bonus_payments"]) for row in prolific.books.submissions.values())
-    wait_until(lambda: sum(row[0] for row in ledger_of_round() if row[1] == PaymentState.PAID) == books, 180)
+    wait_until(lambda: {name: prolific.books.paid(name) for name in earned} == earned, 120)
+    wait_until(lambda: all(set(sums) == {"paid"} for sums in due().values()), 180)
     assert prolific.books.calls["POST /bulk-bonus-payments/:id/pay/"] == 1
     page.goto(address)
     looks_well(page)
+
+
+def compare_books(database: Database, prolific: Prolific, study_id: int, sessions: dict[str, str]) -> None:
+    """Compare the ledger with the platform's books to the penny, worker by worker."""
+    ledger = {name: sums["paid"] for name, sums in database.read(read_ledger, study_id).items()}
+    books = {}
+    for name in sessions:
+        row = prolific.books.submissions[name]
+        books[name] = REWARD * (row["status"] == "APPROVED") + sum(row["bonus_payments"])
+    assert {name: amount for name, amount in books.items() if amount} == ledger

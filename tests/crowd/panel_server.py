@@ -22,7 +22,7 @@ TYPED = """<p>Enter the completion code that the study gave you.</p><form method
 
 @dataclass
 class Part:
-    """The state of one participant at the panel; `reward` and `bonus` are what it paid, in cents."""
+    """One participant as the panel knows them; `reward` and `bonus` are what it paid, in cents."""
 
     code: str = ""
     outcome: str = ""

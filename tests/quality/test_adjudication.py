@@ -31,6 +31,8 @@ def test_a_decision_replaces_the_votes_and_is_taken_back(database):
     decision = world.db.write(adjudication.decide_case, expert, example, "correct", "It  follows.")
     assert world.standing(example).verdict == "correct"
     assert decision.reason == "It follows."
+    again = world.db.write(adjudication.decide_case, expert, example, "correct", "It follows.")
+    assert again.id == decision.id, "sent twice, it is one decision"
     assert world.projections() == world.rebuilt()
     assert world.db.read(adjudication.list_cases, expert, world.task) == []
     later = world.db.write(adjudication.decide_case, other, example, "flagged", "Names a person.")

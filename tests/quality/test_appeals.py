@@ -1,5 +1,7 @@
 """Appeals: a person answers a decision about them, somebody else decides, and granting reverses it."""
 
+import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -87,6 +89,18 @@ def test_a_decision_made_anew_is_not_reversed_by_an_old_appeal(banned):
     assert world.db.read(lambda session: session.get(Ban, (world.task, person.id))) is not None
     (row,) = world.db.read(appeals.list_own_decisions, person)
     assert row.appeal is None  # the new one can be appealed against
+
+
+def test_decisions_of_higher_packages_are_known_wherever_decisions_are_read(banned):
+    world, person, _moderator = banned
+    code = (
+        "from dynabench.quality import decisions\n"
+        "decisions._load_higher()\n"
+        "assert decisions.DecisionKind.REJECTED_SUBMISSION in decisions.grants\n"
+        "assert len(decisions.decision_readers) == 5\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+    assert len(world.db.read(appeals.list_own_decisions, person)) == 1
 
 
 def test_two_appeals_or_answers_at_once_are_one(banned):

@@ -107,7 +107,7 @@ def weight_parameters(metrics: Mapping[str, int], datasets: Mapping[str, int], f
 
 
 def stored_weights(board: TaskBoard, stored: Mapping[str, Any]) -> BoardWeights:
-    """Return weights that somebody kept, on the board as it is now: new names count 0, names that are gone nothing.
+    """Return weights that a reader kept, on the board as it is now: new names count 0, names that are gone nothing.
 
     Where nothing is left that they weigh, the task's own stand in.
     """

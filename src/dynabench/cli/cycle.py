@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Run a turn of the cycle: release, train, promote, open the next round.")
 PATIENCE = 15.0
-"""Seconds after which somebody is told that no worker runs."""
+"""Seconds after which the command reports that no worker runs."""
 POLL = 0.5
 Id = Annotated[int | None, typer.Option("--turn", min=1, help="The turn; by default the newest.")]
 

@@ -116,11 +116,12 @@ def run_evaluation(
     Without --model the data needs a column for each input of the module, such as prediction and reference, or --column.
     """
     from dynabench.cli import evaluation_run
+    from dynabench.evaluate.chosen_metrics import parse_metric
 
     try:
         chosen = evaluation_run.RunRequest(
             data=data,
-            metrics=tuple(evaluation_run.parse_metric(item) for item in metric or ()),
+            metrics=tuple(parse_metric(item) for item in metric or ()),
             model=model,
             task=task,
             predictions=predictions,

@@ -11,12 +11,13 @@ from rich.console import Console
 from rich.table import Table
 
 if TYPE_CHECKING:
+    from dynabench.evaluate.cards.card_text import CardText
     from dynabench.evaluate.cards.files import ResultsFile
 
 card_app = typer.Typer(help="Read results from cards and logs; merge them into a model card.", no_args_is_help=True)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Source = Annotated[Path, typer.Argument(help="A card (README.md), a result file (.yaml) or a log (.json).")]
+Source = Annotated[Path, typer.Argument(help="A card (README.md), a result file (.yaml), a log, or a run of HELM.")]
 TaskType = Annotated[str, typer.Option(help="The hub's task of a log's scores, such as text-classification.")]
 SourceUrl = Annotated[str, typer.Option(help="Address of the log, which becomes the results' source.")]
 
@@ -69,6 +70,102 @@ def merge_into_card(
     except CardError as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(1) from None
+
+
+@card_app.command("rescore")
+def rescore_log(
+    log: Annotated[Path, typer.Argument(help="A log with rows: inspect_ai, lm_eval or HELM.")],
+    metric: Annotated[list[str], typer.Option(help="NAME, or NAME:option=value,...; repeatable.")],
+    as_json: AsJson = False,
+) -> None:
+    """Score the rows of a log anew, and print the values beside those of the log."""
+    from dynabench.evaluate.cards.files import read_log
+    from dynabench.evaluate.cards.rescoring import rescore
+    from dynabench.evaluate.chosen_metrics import parse_metric
+
+    try:
+        read = read_log(log)
+        chosen = [parse_metric(text) for text in metric]
+        scores = [score for item in chosen for score in rescore(read, item.name, dict(item.options))]
+    except ValueError as error:
+        typer.echo(f"{log}: {error}", err=True)
+        raise typer.Exit(1) from None
+    if as_json:
+        documents = {"logged": list(map(asdict, read.scores)), "rescored": list(map(asdict, scores))}
+        typer.echo(json.dumps(documents, indent=2))
+        return
+    lines: list[tuple[Any, ...]] = [
+        (origin, score.dataset, score.metric, score.variant, score.value, score.rows)
+        for origin, group in (("logged", read.scores), ("rescored", scores))
+        for score in group
+    ]
+    Console().print(_table(("", "dataset", "metric", "variant", "value", "rows"), lines))
+
+
+@card_app.command("convert")
+def convert_log(
+    log: Annotated[Path, typer.Argument(help="A log of dynabench evaluate run, inspect_ai, lm_eval or HELM.")],
+    output: Annotated[Path, typer.Argument(help="The file, or for lm-eval and helm the folder, to write.")],
+    form: Annotated[str, typer.Option("--to", help="inspect, lm-eval, helm, eval-results or rows.")],
+) -> None:
+    """Write a log in another form. `rows` is a file for `dynabench evaluate run --data`."""
+    from dynabench.evaluate.cards.files import LogFormat, read_log, write_log
+    from dynabench.evaluate.cards.yaml_text import CardError
+
+    if form not in list(LogFormat):
+        typer.echo(f"There is no form {form!r}: choose one of {', '.join(LogFormat)}.", err=True)
+        raise typer.Exit(1)
+    try:
+        written = write_log(read_log(log), LogFormat(form), output)
+    except CardError as error:
+        typer.echo(f"{log}: {error}", err=True)
+        raise typer.Exit(1) from None
+    for path in written:
+        typer.echo(str(path))
+
+
+@card_app.command("push")
+def push_results(
+    files: Annotated[list[Path], typer.Argument(help="Files with results: cards, result files or logs.")],
+    repository: Annotated[str, typer.Option("--repo", help="The model's repository, such as user/model.")],
+    server: Annotated[str, typer.Option(help="Address of the hub; by default the one of huggingface_hub.")] = "",
+    dataset: Annotated[bool, typer.Option("--dataset", help="The repository is a dataset's.")] = False,
+    model: Annotated[str, typer.Option(help="The model's name; by default that of the results.")] = "",
+    task: TaskType = "other",
+    source: SourceUrl = "",
+    name: Annotated[str, typer.Option(help="File of .eval_results for results of a result file.")] = "dynabench",
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace values that are there already.")] = False,
+    direct: Annotated[bool, typer.Option("--direct", help="Commit at once instead of opening a pull request.")] = False,
+    message: Annotated[str, typer.Option(help="Title of the pull request.")] = "Add evaluation results",
+) -> None:
+    """Add results to the card of a repository, as a pull request. The token is that of huggingface_hub (HF_TOKEN)."""
+    from dynabench.evaluate.cards import pushing
+    from dynabench.evaluate.cards.model_index import KEY, RESULTS_KEY, merge_results
+    from dynabench.evaluate.cards.yaml_text import CardError
+
+    read = [_read(file, task, source) for file in files]
+    models = [entry for results_file in read for entry in results_file.models if entry.results]
+    entries = [entry for results_file in read for entry in results_file.entries]
+    key = RESULTS_KEY if dataset else KEY
+
+    def change(card: "CardText") -> "CardText":
+        for entry in models:
+            card = merge_results(card, entry.results, model_name=model or entry.name, overwrite=overwrite, key=key)
+        return card
+
+    target = pushing.PushTarget(repository, "dataset" if dataset else "model", server or None)
+    try:
+        outcomes = [pushing.push_card(target, change, message, not direct)] if models else []
+        if entries:
+            outcomes.append(pushing.push_entries(target, name, entries, message, overwrite, not direct))
+    except CardError as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(1) from None
+    if not outcomes:
+        typer.echo("These files have no results.", err=True)
+        raise typer.Exit(1)
+    for outcome in outcomes:
+        typer.echo(outcome.pull_request or outcome.commit or "The repository has these results already.")
 
 
 def _read(file: Path, task: str, source: str) -> "ResultsFile":

@@ -1,7 +1,6 @@
 """`dynabench evaluate run`: rows of files, a model asked once or predictions that are there, and what metrics say."""
 
 import json
-import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,8 +9,8 @@ from typing import Any
 
 from rich.progress import Progress
 
-from dynabench.evaluate import inputs, loading, tables
-from dynabench.evaluate.inputs import module_options
+from dynabench.evaluate import inputs, tables
+from dynabench.evaluate.chosen_metrics import ChosenMetric
 from dynabench.evaluate.module import Module
 from dynabench.evaluate.values import OptionChoiceError
 from dynabench.kit.distributions import LIBRARY, install_command
@@ -82,34 +81,6 @@ def _column_names(name: str) -> Sequence[str]:
 Columns = Mapping[str, Any]
 
 
-@dataclass(frozen=True, eq=False)
-class ChosenMetric:
-    """A metric with its options, as `--metric f1:average=macro` says."""
-
-    name: str
-    options: Mapping[str, Any] = field(default_factory=dict)
-    unnamed: type[Module] | None = None  # a task's own metric that no name finds
-
-    @classmethod
-    def of(cls, metric: str | Module) -> "ChosenMetric":
-        """The metric of this name, or the one that is given itself."""
-        return cls(metric) if isinstance(metric, str) else cls(metric.name, unnamed=type(metric))
-
-    @property
-    def title(self) -> str:
-        """The name, with the options that are set."""
-        return " ".join([self.name, *(f"{name}={value}" for name, value in self.options.items())])
-
-    @property
-    def kind(self) -> type[Module]:
-        """The module's class."""
-        return self.unnamed or loading.find_module(self.name)
-
-    def module(self) -> Module:
-        """The module, ready to compute."""
-        return self.kind(None, **self.options)
-
-
 @dataclass(frozen=True)
 class RunRequest:
     """The request for one run of `dynabench evaluate`: data, metrics, and a model or predictions."""
@@ -169,24 +140,6 @@ class RunOutcome:
             "scores": scores,
             **({"timing": dict(self.timing)} if self.timing else {}),
         }
-
-
-def parse_metric(text: str) -> ChosenMetric:
-    """`f1:average=macro,pos_label=1`. Raises ValueError for a module or an option that is not there."""
-    name, _, rest = text.partition(":")
-    if Path(text).suffix == ".py":  # a path may hold a colon
-        name, rest = text, ""
-    known_options = module_options(loading.find_module(name))
-    chosen = {}
-    for part in re.split(r",(?=\w+=)", rest) if rest else []:
-        key, equals, value = part.partition("=")
-        if key not in known_options or not equals:
-            raise ValueError(f"{name} has no option {key!r}; its options are {', '.join(known_options) or 'none'}")
-        try:
-            chosen[key] = known_options[key].read(value)
-        except ValueError as error:
-            raise ValueError(f"{name}: {key} {error}") from None
-    return ChosenMetric(name, chosen)
 
 
 def parse_pairs(texts: Sequence[str], where: str) -> dict[str, str]:

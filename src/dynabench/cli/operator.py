@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -30,6 +31,7 @@ from dynabench.kit.settings import get_settings
 
 QUIET = 4.0
 """Seconds between two lines about progress in a log."""
+OutFile = Annotated[Path | None, typer.Option("--out", dir_okay=False, help="A file; by default the output.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Answer in JSON.")]
 
 
@@ -118,6 +120,21 @@ class _Rate(ProgressColumn):
         """Say how many are done a second."""
         speed = task.finished_speed or task.speed
         return Text(f"{speed:,.0f}/s" if speed else "")
+
+
+def write_table(out: Path | None, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """Write rows as CSV to a file, or to the output where none is named; spreadsheets do not run its cells."""
+    from dynabench.kit.csv_tables import pieces
+
+    write_text(out, "".join(pieces(header, rows)))
+
+
+def write_text(out: Path | None, text: str) -> None:
+    """Write a text to a file, or to the output where none is named."""
+    if out is None:
+        typer.echo(text, nl=False)
+    else:
+        out.write_text(text, encoding="utf-8", newline="")
 
 
 @contextmanager

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 KEEP_ALIVE = 75
 """Seconds that an idle connection stays open: longer than clients and proxies keep one, which is a minute at most.
-Whoever closes first must be the one who sends, or a request is lost now and then."""
+The side that closes first must be the one that sends, or a request is lost now and then."""
 
 web_app = typer.Typer(help="Run only the web process.")
 

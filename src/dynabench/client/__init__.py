@@ -12,6 +12,7 @@ from typing import Any, cast
 import httpx2
 
 from dynabench.client.conversations import Talking
+from dynabench.client.evaluations import Evaluating
 from dynabench.client.recruiting import Recruiting
 from dynabench.client.submissions import Submitting
 
@@ -29,7 +30,7 @@ class ApiError(Exception):
         super().__init__(f"{status}: {self.detail}")
 
 
-class Client(Submitting, Talking, Recruiting):
+class Client(Submitting, Talking, Recruiting, Evaluating):
     """One person's (or, without a token, a visitor's) programs' way in. Safe to retry: each example has its key.
 
     What gets no answer because the server has closed the connection is sent once more, where that does no harm.
@@ -165,11 +166,11 @@ class Client(Submitting, Talking, Recruiting):
         return list(self.pages(f"/tasks/{task}/people"))
 
     def set_role(self, task: str, username: str, role: str | None) -> Json:
-        """Make somebody owner, moderator, expert or annotator of a task; None takes the role away."""
+        """Make a person owner, moderator, expert or annotator of a task; None takes the role away."""
         return cast(Json, self.request("POST", f"/tasks/{task}/roles", json={"username": username, "role": role}))
 
     def invite(self, task: str, role: str, *, uses: int = 1, days: int = 7, note: str = "") -> Json:
-        """A link that makes whoever accepts it something to a task: `{id, link, secret, ...}`, shown this once."""
+        """A link that gives the person who accepts it a role in a task: `{id, link, secret, ...}`, shown this once."""
         body = {"role": role, "uses": uses, "days": days, "note": note}
         return cast(Json, self.request("POST", f"/tasks/{task}/invitations", json=body))
 
@@ -178,7 +179,7 @@ class Client(Submitting, Talking, Recruiting):
         return cast(Json, self.request("POST", "/invitations/accept", json={"secret": secret}))
 
     def ban(self, task: str, person: int, reason: str) -> None:
-        """Let somebody, by their number, neither write nor check for a task any more; they read the reason."""
+        """Let a person, by their number, neither write nor check for a task any more; they read the reason."""
         self.request("POST", f"/tasks/{task}/bans", json={"person": person, "reason": reason})
 
     def lift_ban(self, task: str, person: int) -> None:
@@ -186,7 +187,7 @@ class Client(Submitting, Talking, Recruiting):
         self.request("DELETE", f"/tasks/{task}/bans/{person}")
 
     def warn(self, task: str, person: int, text: str) -> None:
-        """Show somebody a warning on their next pages."""
+        """Show a person a warning on their next pages."""
         self.request("POST", f"/tasks/{task}/warnings", json={"person": person, "text": text})
 
     def withdraw(self, confirm: str, task: str | None = None, number: int | None = None) -> int:

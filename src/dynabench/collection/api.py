@@ -159,7 +159,7 @@ async def explain(
 async def judge(request: Request, id: security.RowId, body: schemas.JudgementIn, person: Member) -> schemas.OutcomeOut:
     """Say whether each model's answer to your example is wrong, where the task leaves that to its author.
 
-    You may say otherwise until somebody has voted on the example.
+    You may say otherwise until a validator has voted on the example.
     """
     db: Database = request.app.state.db
 

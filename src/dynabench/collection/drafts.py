@@ -193,7 +193,7 @@ def _request_digest(task_id: str, body: ExampleIn) -> str:
 
 
 def draft(session: Session, person: Person | None, task_id: str, body: ExampleIn, key: str) -> Draft:
-    """Check what somebody wants to try against the open round's config; every refusal but the models' is here."""
+    """Check what a person wants to try against the open round's config; every refusal but the models' is here."""
     if body.sandbox or person is None:
         people.require_seat(session, person, task_id)
     if body.sandbox:

@@ -31,7 +31,7 @@ COMPETITIONS = "dynabench.communities.competitions.taking_part"
 
 
 def admit(session: Session, person: Person | None, round_: Round, *, sandbox: bool = False) -> None:
-    """Refuse whoever may not write in a round, or (but in the sandbox) has written as much as they may or is paid."""
+    """Refuse a person who may not write in a round, or, outside the sandbox, wrote as much as they may or is paid."""
     if round_.competition:
         importlib.import_module(COMPETITIONS).admit(session, person, round_.id, sandbox)
     if person is not None and not sandbox:
@@ -62,7 +62,7 @@ def refuse_unpaid(session: Session, person: Person, round_id: int, *, begun: boo
 def admit_to(
     session: Session, person: Person | None, task_id: str, round_id: int, plan: Mapping[str, Any], role: str | None
 ) -> None:
-    """Refuse whoever is not of the audience of a round; `role` is theirs in the task. At most two index probes."""
+    """Refuse a person who is not of the audience of a round; `role` is theirs in the task. At most two index probes."""
     if "audience" not in plan:
         return
     audience = parse_plan(plan).audience
@@ -165,7 +165,7 @@ def quota(session: Session, person_id: int, round_id: int, plan: Plan) -> Quota 
 
 
 def refuse_spent(session: Session, person_id: int, round_id: int, plan: Mapping[str, Any]) -> None:
-    """Raise where somebody has written as much as they may: `TooMany` until tomorrow, `Conflict` for good."""
+    """Raise where a person has written as much as they may: `TooMany` until tomorrow, `Conflict` for good."""
     person_quota = quota(session, person_id, round_id, parse_plan(plan)) if "limits" in plan else None
     if person_quota is None or person_quota.left:
         return

@@ -73,7 +73,7 @@ def _within(fields: Sequence[Field], names: Sequence[str]) -> Field | None:
 
 
 def allowed(session: Session, settings: Settings, person: Person, task: str, place: str) -> MediaField:
-    """The field, for somebody who may send a file for it now; contexts are for owners."""
+    """The field, for a person who may send a file for it now; contexts are for owners."""
     if place.startswith("context."):
         rounds.require(session, person, Action.IMPORT_DATA, task)
         return field_of(rounds.newest_config(session, task), place)

@@ -142,7 +142,7 @@ def marks(session: Session, some: Some) -> Marks:
 
 
 def forget(person_id: int) -> Iterator[Executable]:
-    """Statements after which notes, labels and bulk acts of somebody who leaves are nobody's."""
+    """Statements after which notes, labels and bulk acts of a person who leaves have no author."""
     yield update(Note).where(Note.by == person_id).values(by=None)
     yield update(Label).where(Label.by == person_id).values(by=None)
     yield update(BulkAct).where(BulkAct.by == person_id).values(by=None)

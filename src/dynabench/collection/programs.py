@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 COUNTS = ("examples", "fooled", "validated", "resolved", "unknown")
 LARGE, FRESH = 5_000, 5.0  # examples from which on figures are kept, and for how many seconds
-MOST = 200  # programs that a board shows: whoever sends examples names them
+MOST = 200  # programs that a board shows: the senders of examples name them
 
 
 @dataclass(frozen=True)

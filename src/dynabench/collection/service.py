@@ -258,7 +258,7 @@ def full(session: Session, example: Example) -> ExampleOut:
 
 
 def example_out(seen: Seen, *, author: str | None = None) -> ExampleOut:
-    """The same of an example that was found; `author` is the name that whoever asks knows them by."""
+    """Return the same of an example that was read; `author` is the name that the reader knows them by."""
     example, standing = seen.example, seen.standing
     return ExampleOut(
         **outcome(example, standing.fooled).model_dump(),
@@ -388,7 +388,7 @@ async def play(
 def judge(session: Session, person: Person, example_id: int, wrong: Sequence[bool]) -> Example:
     """Record what an author says of each answer to their example, in the order of its predictions.
 
-    They may say otherwise until somebody has voted on it. `Conflict` where nobody asked them, or it is too late.
+    They may say otherwise until a validator has voted on it. `Conflict` where nobody asked them, or it is too late.
     """
     example = eligibility.own_example(session, person, example_id)
     config = rounds.config_of(session, example.version_id)

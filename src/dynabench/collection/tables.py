@@ -332,7 +332,7 @@ class ExampleChange(Base):
     """A change of examples that is recorded and not yet folded; written in the transaction of its cause.
 
     `terms` are those that came to an example, NULL where it is new and has all that it was written with. `counts` is a
-    change of somebody's counts in a round, as `collection.folding` writes it; empty where there is none.
+    change of a person's counts in a round, as `collection.folding` writes it; empty where there is none.
     """
 
     __tablename__ = "example_changes"
@@ -368,7 +368,7 @@ class Breakdown(Base):
 
 
 class Note(Base):
-    """A note on an example, for its task's owners and moderators alone; `removed_at` once somebody took it away."""
+    """A note on an example, for its task's owners and moderators alone; `removed_at` once one of them took it away."""
 
     __tablename__ = "notes"
 
@@ -417,7 +417,7 @@ class BulkMember(Base):
 
 
 class Proposed(Base):
-    """A program wrote this example; whoever ran it is the author. `queries` and `cost` are what the program says that
+    """A program wrote this example; its operator is the author. `queries` and `cost` are what the program says that
     the example took, `facts` what else it tells. `round_id` is the example's own, for figures of a round.
     """
 

@@ -1,4 +1,4 @@
-"""Taking back everything that somebody wrote, as long as it is not released."""
+"""Taking back everything that a person wrote, as long as it is not released."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -62,7 +62,7 @@ def written(session: Session, person_id: int) -> list[Written]:
 
 
 def withdraw(session: Session, person: Person, task_id: str | None = None, number: int | None = None) -> int:
-    """Retract everything of somebody's that is not released: of a task or a round of it where given, else of all.
+    """Retract everything of a person's that is not released: of a task or a round of it where given, else of all.
 
     The rounds are locked for sharing, so that none is released meanwhile, then the examples' standings in the order
     of their ids: a vote comes either before or not at all. Returns how many were taken back.
@@ -106,7 +106,7 @@ def restore(session: Session, actor: Person | None, example_id: int, reason: str
 def _set(session: Session, actor: Person | None, example_id: int, reason: str, *, hidden: bool) -> None:
     example = session.get(Example, example_id)
     round = session.get_one(Round, example.round_id) if example else None
-    # Whoever has nothing to do with the task is not told whether there is such an example.
+    # A person who has nothing to do with the task does not learn whether there is such an example.
     if example is None or round is None or not may.actor_may(session, actor, Action.LEARN_OF_EXAMPLE, round.task_id):
         raise errors.NotFound(_("There is no example %(example_id)s that you can see.", example_id=example_id))
     may.require(session, actor, Action.HIDE_EXAMPLE, round.task_id)

@@ -36,7 +36,8 @@ class WritingIn(StrictModel):
 class WritingFacts(Base):
     """Facts about how one example was written; `checked_at` is when its signals were computed.
 
-    `device` is a keyed digest of the browser's random cookie, removed after `DAYS` days.
+    `device` is a keyed digest of the browser's random cookie, removed after `DAYS` days. `inspired` is true for an
+    imported example whose author had opened examples of others; for those written here the exposures say it.
     """
 
     __tablename__ = "writing_facts"
@@ -48,6 +49,7 @@ class WritingFacts(Base):
     pasted: Mapped[int | None]
     model_written: Mapped[bool | None]
     device: Mapped[str | None] = mapped_column(String(32))
+    inspired: Mapped[bool | None]
     at: Mapped[datetime] = mapped_column(default=now)
     checked_at: Mapped[datetime | None]
 
@@ -85,6 +87,7 @@ def record_facts(session: Session, writing: DraftWriting, task_id: str, person_i
             "pasted": claims.pasted,
             "model_written": claims.model_written,
             "device": writing.device or None,
+            "inspired": None,
             "at": now(),
             "checked_at": None,
         },

@@ -212,7 +212,7 @@ def _page(
     view: FrameView | None = None,
     problem: errors.Problem | None = None,
 ) -> Response:
-    request.state.viewer = None  # whoever is logged in here, the frame is the assignment's
+    request.state.viewer = None  # no account that is logged in here counts: the frame is the assignment's
     response = render(
         request,
         "crowd/frame.html",

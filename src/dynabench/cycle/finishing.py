@@ -134,7 +134,7 @@ def finish_round(session: Session, person: Person | None, task: str, number: int
     has made sure that the models of a round that is opened are served.
     """
     rounds.require(session, person, Action.CLOSE_ROUND, task)
-    rounds.lock_task(session, task)  # before the round, as whoever drafts or opens a round does
+    rounds.lock_task(session, task)  # before the round, as drafting and opening a round do
     round_ = rounds.round_of(session, task, number)
     session.refresh(round_, with_for_update=True)
     if round_.state != plan.state:

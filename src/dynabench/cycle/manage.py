@@ -168,7 +168,7 @@ async def resume(request: Request, task: str, turn: Id, owner: TaskOwner) -> Res
 
 @router.post("/tasks/{task}/manage/cycle/{turn}/undo", name="undo_turn_form")
 async def undo(request: Request, task: str, turn: Id, owner: TaskOwner) -> Response:
-    """Take its promotion back, once somebody has said that they mean it."""
+    """Take its promotion back, once the owner has confirmed it."""
     form = await request.form()
     if not form.get("sure"):
         return await _turn(request, owner, task, turn, 422, _("Tick the box to confirm."))

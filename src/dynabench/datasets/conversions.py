@@ -186,7 +186,7 @@ def _context_lines(rows: Iterator[StoredRow]) -> Iterator[bytes]:
 
 
 async def store_context_file(settings: Settings, task: str, rows: str) -> uuid.UUID:
-    """Let a file of these rows wait until somebody has said which column is what; its id."""
+    """Let a file of these rows wait until its sender has mapped the columns; its id."""
     place, id = uploaded_files.uploads_folder(settings, task), uuid.uuid4()
     uploaded_files.sweep_folder(place)
     await to_thread.run_sync(write_context_file, settings, rows, place / f"{id}.jsonl")

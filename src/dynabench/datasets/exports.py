@@ -42,7 +42,8 @@ SELECT e.id, e.author_id, s.retracted OR s.hidden OR {withheld} AND NOT {all}, e
   CASE WHEN e.made_from IS NULL THEN NULL ELSE (SELECT {quote:o.uid} FROM examples o JOIN standings t
     ON t.example_id = o.id WHERE o.id = e.made_from AND {named}) END,
   e.edit_distance, e.attempt, e.seconds, e.latency_ms, {moment:e.at}, s.verdict,
-  EXISTS (SELECT 1 FROM inspirations i WHERE i.handout_id = e.handout_id AND i.at <= e.at),
+  EXISTS (SELECT 1 FROM inspirations i WHERE i.handout_id = e.handout_id AND i.at <= e.at)
+    OR EXISTS (SELECT 1 FROM writing_facts w WHERE w.example_id = e.id AND w.inspired),
   EXISTS (SELECT 1 FROM writing_facts w WHERE w.example_id = e.id AND w.model_written)
 FROM examples e JOIN standings s ON s.example_id = e.id
 JOIN handouts h ON h.id = e.handout_id
@@ -67,9 +68,10 @@ SELECT example_id, {join:said} FROM (SELECT example_id, position, '{"model":' ||
   FROM predictions WHERE {ids:example_id} ORDER BY example_id, id) p GROUP BY example_id
 """
 VALIDATIONS = """
-SELECT v.example_id, v.person_id, u.validation_id, coalesce({json:v.blind_answer}, 'null'), '"vote":"' || v.vote ||
-  '","by_owner":' || CASE WHEN v.by_owner THEN 'true' ELSE 'false' END || ',"values":' || {json:v.values} ||
-  CASE WHEN v.weight IS NULL THEN '' ELSE ',"weight":' || {float:v.weight} END || ',"at":"' || {moment:v.at} || '"}'
+SELECT v.example_id, v.person_id, u.validation_id, u.excluded, coalesce({json:v.blind_answer}, 'null'),
+  '"vote":"' || v.vote || '","by_owner":' || CASE WHEN v.by_owner THEN 'true' ELSE 'false' END ||
+  ',"values":' || {json:v.values} || CASE WHEN v.weight IS NULL THEN '' ELSE ',"weight":' || {float:v.weight} END ||
+  ',"at":"' || {moment:v.at} || '"}'
 FROM validations v LEFT JOIN undos u ON u.validation_id = v.id WHERE {ids:v.example_id}
   AND NOT EXISTS (SELECT 1 FROM control_answers c WHERE c.validation_id = v.id) ORDER BY v.example_id, v.id
 """
@@ -356,14 +358,19 @@ class _Reader:
         return list(self.driver.cursor().execute(text).fetchall())
 
     def _validations(self, votes: list[tuple[Any, ...]], people: dict[int, str]) -> dict[int, str]:
-        """The votes that stand, by example. Blind is the first answer that somebody gave, before any undo."""
+        """The votes that stand, by example. Blind is the first answer that a validator gave, before any undo.
+
+        Where the scope has them, excluded votes are there too, and say so.
+        """
         texts: dict[int, str] = {}
         voted: set[tuple[int, int]] = set()
-        for example, person, undone, blind_answer, text in votes:
+        for example, person, undone, excluded, blind_answer, text in votes:
             voter = (example, person)
             blind = "true" if blind_answer != NULL and voter not in voted else "false"
             voted.add(voter)
-            if undone is None:
+            marked = bool(excluded) and self.scope.excluded_votes
+            if undone is None or marked:
+                text = text[:-1] + ',"excluded":true}' if marked else text
                 vote = f'{{"validator":"{people[person]}","blind_answer":{blind_answer},"blind":{blind},{text}'
                 texts[example] = f"{texts[example]},{vote}" if example in texts else vote
         return texts

@@ -108,7 +108,7 @@ def visibility_acts(task: str) -> Select[Any]:
 
 
 def forget_statements(person: int) -> Iterator[Update]:
-    """Take a name off datasets and versions that somebody made: reads all of them, some hundred."""
+    """Take a name off datasets and versions that a person made: reads all of them, some hundred."""
     yield update(Dataset).where(Dataset.created_by == person).values(created_by=None)
     yield update(DatasetVersion).where(DatasetVersion.created_by == person).values(created_by=None)
 

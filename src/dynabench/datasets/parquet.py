@@ -56,7 +56,7 @@ def export_schema(scope: ExportScope) -> pa.Schema:
     ])  # fmt: skip
     validation = pa.struct([
         ("validator", text), ("blind_answer", answer), ("blind", pa.bool_()), ("vote", text), ("by_owner", pa.bool_()),
-        ("values", group_struct(configs, "validation")), ("at", MOMENT),
+        ("values", group_struct(configs, "validation")), ("weight", pa.float64()), ("at", MOMENT),
     ])  # fmt: skip
     condition = pa.struct([
         ("start", text), ("arm", text), ("share", pa.float64()), ("ensemble", text), ("targets", pa.list_(target)),

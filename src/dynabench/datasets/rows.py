@@ -52,7 +52,7 @@ def export_pseudonym(settings: Settings, person: Person) -> str:
 
 
 def foreign_pseudonym(settings: Settings, text: str) -> str:
-    """A pseudonym for somebody whom a foreign file names by `text`, such as a worker's number: a keyed hash of it."""
+    """A pseudonym for a person whom a foreign file names by `text`, such as a worker's number: a keyed hash of it."""
     number = int.from_bytes(security.keyed(settings.key, "imported person", text)[:8], "big")
     return security.pseudonym(settings.key, "imported", number)
 
@@ -96,7 +96,7 @@ class ConditionPart(ExamplePart):
 
     `targets` is empty if no model was asked. `share` is the arm's weight in the draw. `inspired` is true where the
     author opened examples of others for the context before writing, `model_written` where they
-    declared that a language model wrote a part; imports leave both out.
+    declared that a language model wrote a part.
     """
 
     start: Annotated[str, Field(max_length=10)] = "blank"
@@ -121,7 +121,8 @@ class PredictionPart(TargetPart):
 class ValidationPart(ExamplePart):
     """One vote that stands. `blind` tells an answer given before the claim was seen; only those measure people.
 
-    `weight` is the vote's, in a round that weighs votes by reliability.
+    `weight` is the vote's, in a round that weighs votes by reliability. `excluded` votes, which archives have, count
+    for nothing.
     """
 
     validator: Annotated[str, Field(min_length=1, max_length=200)]
@@ -132,6 +133,7 @@ class ValidationPart(ExamplePart):
     values: Values = Field({})
     weight: Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)] | None = None
     at: Moment | None = None
+    excluded: bool = False
 
 
 class ExplanationPart(ExamplePart):

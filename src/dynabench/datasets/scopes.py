@@ -37,6 +37,8 @@ class ExportScope:
     """Includes what a release withholds of these rounds: true for the release alone."""
     public: bool = False
     """Readable by everybody: no origin in a round that is not released yet is named or shown."""
+    excluded_votes: bool = False
+    """Includes votes that owners excluded, marked: true for archives alone."""
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -11,11 +11,11 @@ from contextlib import contextmanager
 EVERY = 0.5
 """Seconds between two looks at whether a turn is still wanted."""
 PATIENCE = 30.0
-"""Seconds that others are held up while somebody waits to be alone; then they have a moment, and it waits again."""
+"""Seconds that others are held up while a holder waits to be alone; then they have a moment, and it waits again."""
 
 
 class Turns:
-    """A lock that many share or one holds alone; whoever waits to be alone goes before those who come later."""
+    """A lock that many share or one holds alone; a holder that waits to be alone goes before those that come later."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()

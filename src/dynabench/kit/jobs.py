@@ -28,9 +28,12 @@ from dynabench.kit.settings import Settings
 
 log = logging.getLogger(__name__)
 QUEUE = "jobs"
-QUEUES = {"evaluate": "evaluations", "turn_cycle": "cycles"} | dict.fromkeys(
-    ("send_mail", "call_webhook", "mail_invitation"), "deliveries"
-)
+QUEUES = {
+    "evaluate": "evaluations",
+    "evaluate_openly": "evaluations",
+    "turn_cycle": "cycles",
+    "measure_data": "reports",
+} | dict.fromkeys(("send_mail", "call_webhook", "mail_invitation"), "deliveries")
 """Kinds with queues of their own: nothing waits behind hundreds of them, and they do not wait behind hours of work."""
 DELIVERIES_AT_ONCE = 8
 CYCLES_AT_ONCE = 4  # a turn waits for other jobs most of its time; those that train take turns by themselves
@@ -54,7 +57,9 @@ WORKFLOWS = {
     "read_dataset": "dynabench.datasets.jobs:read_dataset",
     "queue_evaluations": "dynabench.benchmark.evaluations.evaluating:run_queue_job",
     "evaluate": "dynabench.benchmark.evaluations.evaluating:evaluate",
+    "evaluate_openly": "dynabench.open_evaluations.jobs:evaluate_openly",
     "measure_round": "dynabench.insight.data_measurements.jobs:measure_round",
+    "measure_data": "dynabench.insight.data_reports.jobs:measure_data_job",
     "release_round": "dynabench.benchmark.releases.release_steps:release_round",
     "turn_cycle": "dynabench.cycle.durable:turn_cycle",
     "book_earnings": "dynabench.pay.jobs:book_earnings",
@@ -70,7 +75,7 @@ WORKFLOWS = {
 
 
 COMPUTING = ("import_data", "export_task", "import_task", "perturb_dataset", "check_submission", "read_dataset",
-             "estimate_quality", "measure_round", "release_round")  # fmt: skip
+             "estimate_quality", "measure_round", "measure_data", "release_round")  # fmt: skip
 """Kinds that keep a processor busy, and so never run while the worker measures what a model costs."""
 
 KEEPERS = (
@@ -82,7 +87,9 @@ KEEPERS = (
     "dynabench.quality.signals.jobs:compute_new_signals",
     "dynabench.cycle.durable:fail_lost_turns",
     *(f"dynabench.benchmark.maintenance:tidy_{rows}" for rows in ("submissions", "evaluations", "releases")),
+    "dynabench.open_evaluations.service:tidy_evaluations",
     "dynabench.media.service:delete_unused_media",
+    "dynabench.hubs.uploads:sweep_files",
     "dynabench.pay.jobs:book_changed_rounds",
     "dynabench.recognition.badges.jobs:award_weeks_and_boards",
     "dynabench.crowd.jobs:resend_decisions",
@@ -108,7 +115,7 @@ class JobState(StrEnum):
 
 
 class Job(Base):
-    """A job that somebody asked for; `sent_at` is when the worker handed it to the engine, not before `due_at`.
+    """A job that a person or the platform queued; the worker hands it to the engine at `sent_at`, not before `due_at`.
 
     `cancelled_at` is when an administrator ended it. `done` is what its steps have added up so far, written in the same
     transaction as what they did: a step that was committed and is run again after a crash finds itself there.
@@ -339,7 +346,7 @@ def work(settings: Settings, stop: threading.Event, poll: float = 0.5) -> None:
         workflows[kind] = DBOS.workflow(name=kind)(_in_turn(kind, _loaded(where)))
     DBOS.launch()
     at_once = {QUEUE: 2, "evaluations": settings.evaluations_at_once, "deliveries": DELIVERIES_AT_ONCE}
-    at_once["cycles"] = CYCLES_AT_ONCE
+    at_once |= {"cycles": CYCLES_AT_ONCE, "reports": 1}
     queues = {
         name: DBOS.register_queue(name, worker_concurrency=number, polling_interval_sec=poll)
         for name, number in at_once.items()

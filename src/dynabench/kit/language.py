@@ -190,7 +190,7 @@ def _patterns(sentences: tuple[str, ...]) -> tuple[tuple[re.Pattern[str], Phrase
 
 @contextmanager
 def speaking(language: str) -> Iterator[None]:
-    """Makes what is written inside in this language, such as a mail to somebody."""
+    """Makes what is written inside in this language, such as a mail to a person."""
     before = current.set(language if language in LANGUAGES else "en")
     try:
         yield
@@ -220,7 +220,7 @@ def direction(language: str) -> str:
 
 
 def choose_language(cookie: str | None, accepted: str) -> str:
-    """The language for somebody with this cookie and `Accept-Language` header; English where nothing fits."""
+    """The language for a visitor with this cookie and `Accept-Language` header; English where nothing fits."""
     if cookie and cookie in LANGUAGES:
         return cookie
     weighed = []

@@ -1,6 +1,6 @@
 """Digests, pseudonyms, the forms' tokens and the limits on how often: what every request is checked with.
 
-Nothing here knows a feature; who somebody is, `dynabench.people.accounts` says.
+Nothing here knows a feature; `dynabench.people.accounts` knows who sends a request.
 """
 
 import hashlib

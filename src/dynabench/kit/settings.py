@@ -133,6 +133,10 @@ class Settings(BaseSettings):
     upload_mb_per_day: int = Field(
         8192, ge=1, description="MiB of all large files that one person may send within 24 hours."
     )
+    hub_mb_per_person: int = Field(
+        20_480, ge=0, description="MiB that the repositories of one person on the hub may take; 0 closes the hub."
+    )
+    hub_file_mb: int = Field(5120, ge=1, description="MiB of one file in a repository of the hub.")
     disk_reserve_mb: int = Field(
         512, ge=0, description="MiB of the disk that uploads leave free; below that they are refused."
     )

@@ -41,7 +41,7 @@ def _dotted(path: list[str]) -> str:
 
 
 def printable(name: str) -> str:
-    """A name that somebody sent, safe to send back: at most 100 characters of valid Unicode."""
+    """A name from a request, safe to send back: at most 100 characters of valid Unicode."""
     return UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", name[:100])
 
 

@@ -64,7 +64,7 @@ def record_upload(
         try:
             with session.begin_nested():
                 session.execute(insert(Media).values(digest=digest, created_at=now(), **values))
-        except IntegrityError:  # somebody sent the same at the same time
+        except IntegrityError:  # another request sent the same at the same time
             pass
     plain = "".join(letter for letter in name if letter.isprintable())[-120:]
     session.add(MediaUpload(digest=digest, task_id=task_id, person_id=person_id, name=plain))

@@ -11,24 +11,25 @@ from pathlib import Path
 from typing import Any
 
 from dynabench.kit.errors import Invalid, Problem
-from dynabench.kit.language import Phrase, _, joined, recognised
+from dynabench.kit.language import Phrase, _, joined, recognised, translate
 from dynabench.models.protocol import EXPLAIN_SECONDS, Card, Output
 from dynabench.models.samples import Sample
 from dynabench.tasks.config import TaskConfig
 
-STEPS = (
-    _("found"),
-    _("installed"),
-    _("fits the task"),
-    _("loads"),
-    _("answers"),
-    _("repeats"),
-    _("batches"),
-    _("speed"),
-    _("strips"),
-    _("rows"),
-    _("learns"),
-)
+STEPS = {
+    "found": _("files"),
+    "installed": _("installed"),
+    "fits the task": _("fits the task"),
+    "loads": _("loads"),
+    "answers": _("answers"),
+    "repeats": _("repeats"),
+    "batches": _("batches"),
+    "speed": _("speed"),
+    "strips": _("explanations"),
+    "rows": _("rows"),
+    "learns": _("training"),
+}
+"""Titles of the steps on pages, by the names in reports."""
 ALONE, AGAIN = _("alone, in a batch and in another order"), _("when asked again")
 NOT_REACHED = _("not reached")
 REFUSED = _("refused: %(reason)s")
@@ -110,6 +111,11 @@ WITH_VALUES = (
 )  # fmt: skip
 LONGEST = 4_000
 """Characters of a message that are looked through; longer ones are logs and stay as they are."""
+
+
+def step_title(name: str) -> str:
+    """Return the title of a step on a page, in its language; a step without one, such as `model.yaml`, has its name."""
+    return translate(STEPS.get(name, name))
 
 
 def in_words(text: str) -> str:

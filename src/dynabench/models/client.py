@@ -334,7 +334,7 @@ class Host:
         return next((card for key, card in self._cards.items() if key[0] == model), None)
 
     def _learn_again(self, age: float) -> bool:
-        """Ask the hosts in the background what they serve, unless that was done lately; whether somebody is asking."""
+        """Ask the hosts in the background what they serve, unless that was done lately; whether it is under way."""
         if self._learning is not None and not self._learning.done():
             return True
         if time.monotonic() - self._learnt_at < age:
@@ -347,7 +347,7 @@ class Host:
         try:
             await self.states()
         except Unavailable:
-            return  # whoever asks for an answer is told
+            return  # the next request for an answer reports it
 
 
 def _merged(states: list[State]) -> list[State]:

@@ -141,7 +141,7 @@ def _described(path: Path, task: TaskConfig, into: Path) -> Path:
 
 
 def _name(text: str) -> str:
-    """A model's name made of somebody else's."""
+    """A model's name made of another site's."""
     return re.sub(r"[^a-z0-9._-]+", "-", text.lower()).strip("-._")[:64] or "model"
 
 

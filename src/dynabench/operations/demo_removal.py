@@ -105,7 +105,7 @@ def _first_rows(session: Session) -> Iterator[tuple[Table, Keys]]:
 
 
 def _is_used(session: Session, task: str, people: Sequence[int]) -> bool:
-    """Return True if somebody real writes, has a role or entered a model in the task."""
+    """Return True if a real person writes, has a role or entered a model in the task."""
     written = select(Example.id).join(Round, Round.id == Example.round_id)
     real_uses = (
         written.where(Round.task_id == task, Example.author_id.not_in(people)),

@@ -22,13 +22,17 @@ from dynabench.pay.work import read_work
 from dynabench.rounds.tables import Round
 from dynabench.validation.tables import Validation
 
+IMPORTED = "imported"
+"""The fingerprint of a scheme that an archive brought in: its ledger is a record, from which nothing more is booked."""
 OUT_OF_REACH = frozenset({PaymentState.SENDING, PaymentState.PAID})
 """States of money that has left; taking it back is an owner's decision."""
 
 
 def scheme_versions(session: Session, round_id: int) -> list[SchemeVersion]:
-    """Return the versions of a round's scheme, oldest first."""
-    rows = session.scalars(queries.schemes_of_round(round_id))
+    """Return the versions of a round's scheme by which work is paid, oldest first; none where they are imported."""
+    rows = session.scalars(queries.schemes_of_round(round_id)).all()
+    if any(row.fingerprint == IMPORTED for row in rows):
+        return []
     return [SchemeVersion(row.created_at, parse_scheme(row.document)) for row in rows]
 
 

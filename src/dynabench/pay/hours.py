@@ -22,7 +22,7 @@ from dynabench.pay.money import Money, round_minor
 from dynabench.validation.tables import Validation
 
 UNMEASURED_MOST = 600.0
-"""Seconds that count of a spell which no page measured; whoever leaves a page open works on nothing."""
+"""Seconds that count of a spell which no page measured; a person who leaves a page open does no work."""
 SHORTEST = 60.0
 """Seconds of work below which no hourly pay is shown: it would say nothing."""
 

@@ -35,7 +35,8 @@ def _book(session: Session, job_id: str, round_id: int) -> bool:
         done["last"] = people[-1]
     job.done = done
     more = len(people) == PEOPLE_AT_ONCE
-    if not more and (scheme := session.scalar(queries.newest_scheme(round_id))):
+    scheme = session.scalar(queries.newest_scheme(round_id))
+    if not more and scheme and scheme.fingerprint != booking.IMPORTED:
         scheme.fingerprint = done["fingerprint"]
     return more
 
@@ -60,6 +61,8 @@ def _changed_rounds(session: Session) -> list[int]:
     changed = []
     for round_id in rounds:
         scheme = session.scalars(queries.newest_scheme(round_id)).one()
+        if scheme.fingerprint == booking.IMPORTED:
+            continue
         passed = now() - scheme.asked_at if scheme.asked_at else DAILY
         differs = passed >= BETWEEN and booking.work_fingerprint(session, round_id) != scheme.fingerprint
         if differs or (passed >= DAILY and booking.top_up_may_fall_due(session, round_id, scheme)):

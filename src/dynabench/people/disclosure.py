@@ -101,6 +101,18 @@ class ExampleStanding(Protocol):
         """True where it is in the hidden part of a release, or too much like an example there."""
 
 
+class RepositoryFacts(Protocol):
+    """A repository of the hub."""
+
+    @property
+    def private(self) -> bool:
+        """True where the owner and administrators alone see it."""
+
+    @property
+    def owner_id(self) -> int:
+        """The person who owns it."""
+
+
 class DigestedVersion(Protocol):
     """A version of a dataset with the digest of its rows, and a commitment to that."""
 
@@ -304,6 +316,22 @@ def shows_profile(viewer: Person | None, person: Person) -> bool:
     if person.deleted_at is not None:
         return False
     return person.public_profile or (viewer is not None and viewer.id == person.id)
+
+
+def shows_repository(viewer: Person | None, repository: RepositoryFacts) -> bool:
+    """Return whether a viewer sees a repository of the hub: public ones, else the owner and administrators."""
+    return not repository.private or bool(may.may(viewer, Action.SEE_REPOSITORY, author=repository.owner_id))
+
+
+def is_private_choice(visibility: str) -> bool:
+    """Return whether a choice between `public` and `private` makes a repository of the hub private."""
+    return visibility == "private"
+
+
+def shown_repositories(viewer: Person | None, repository: Table) -> ColumnElement[bool]:
+    """Return the where-clause of the repositories that lists show a viewer: public ones and the viewer's own."""
+    public: ColumnElement[bool] = repository.private.is_(False)
+    return public if viewer is None else or_(public, repository.owner_id == viewer.id)
 
 
 def public_profiles(person: Table) -> ColumnElement[bool]:

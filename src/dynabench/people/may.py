@@ -96,12 +96,20 @@ class Action(StrEnum):
     SEE_SUBMISSION = auto()
     CHANGE_BOARD = auto()
     CHANGE_MODEL = auto()
+    SEE_OPEN_EVALUATION = auto()
+    CHANGE_OPEN_EVALUATION = auto()
     SEE_PROPOSAL = auto()
     WITHDRAW_PROPOSAL = auto()
     SEE_IMPORT = auto()
+    SEE_DATA_REPORT = auto()
     MANAGE_CLASS = auto()
     MANAGE_TEAM = auto()
+    SEE_REPOSITORY = auto()
+    CHANGE_REPOSITORY = auto()
+    PROPOSE_CHANGE = auto()
+    CHANGE_PROPOSAL = auto()
     # Running the site
+    EVALUATE_OPENLY = auto()
     CREATE_TASK = auto()
     CREATE_CLASS = auto()
     DECIDE_PROPOSAL = auto()
@@ -203,14 +211,24 @@ RULES: dict[Action, AccessRule] = {
     Action.SEE_SUBMISSION: AUTHORS,  # a private one, and the name of an anonymous one
     Action.CHANGE_BOARD: AccessRule(_AUTHOR, _("Only the person who created this board can change it.")),
     Action.CHANGE_MODEL: AccessRule(_AUTHOR, _("Only the model's keeper and administrators can change who sees it.")),
+    Action.SEE_OPEN_EVALUATION: AUTHORS,  # one whose scores are not listed, and its rows
+    Action.CHANGE_OPEN_EVALUATION: AccessRule(_AUTHOR, _("Only the person who started this evaluation can change it.")),
     Action.SEE_PROPOSAL: AUTHORS,
     Action.WITHDRAW_PROPOSAL: AccessRule(
         Relation.AUTHOR, _("Only the person who proposed a task can withdraw it. You can refuse the proposal.")
     ),
     Action.SEE_IMPORT: AUTHORS,
+    Action.SEE_DATA_REPORT: AUTHORS,
     Action.MANAGE_CLASS: AccessRule(_AUTHOR, _("Only the teacher of this class can do this.")),
     Action.MANAGE_TEAM: AccessRule(_AUTHOR, _("Only the captain of this team can do this.")),
+    Action.SEE_REPOSITORY: AUTHORS,  # a private one of the hub
+    Action.CHANGE_REPOSITORY: AccessRule(
+        _AUTHOR, _("Only the owner of this repository can do this. Propose the change as a pull request.")
+    ),
+    Action.PROPOSE_CHANGE: AccessRule(Relation.MEMBER),
+    Action.CHANGE_PROPOSAL: AccessRule(_AUTHOR, _("Only the author of the pull request can do this.")),
     # Running the site
+    Action.EVALUATE_OPENLY: AccessRule(Relation.MEMBER, _("Log in to start an evaluation.")),
     Action.CREATE_TASK: AccessRule(
         _ADMIN, _("Only administrators can create tasks. Propose the task with POST /proposals.")
     ),

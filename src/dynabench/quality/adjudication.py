@@ -116,6 +116,10 @@ def decide_case(session: Session, actor: Person, example_id: int, verdict: str, 
     text = " ".join(reason.split())
     if not text or len(text) > people.REASON:
         raise errors.Invalid({"reason": _("Give a reason of at most %(most)s characters.", most=people.REASON)})
+    latest = session.scalar(queries.latest_decision(example_id))
+    if latest and (latest.by, latest.verdict, latest.reason) == (actor.id, verdict, text):
+        rounds.require(session, actor, Action.ADJUDICATE, latest.task_id)
+        return latest  # sent twice
     outcome = voting.decide(session, actor, example_id, verdict)
     round_ = session.get_one(Round, session.get_one(Example, outcome.example_id).round_id)
     decision = Adjudication(

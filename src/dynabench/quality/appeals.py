@@ -1,4 +1,4 @@
-"""Appeals: a person answers a decision about them, and somebody else than its decider decides.
+"""Appeals: a person answers a decision about them, and a person who did not take it decides.
 
 Both sides are notified. Granting an appeal reverses the decision in the same transaction; an appeal is answered once.
 """
@@ -16,7 +16,7 @@ from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 from dynabench.people.notices import service as notices
 from dynabench.people.roles import Role, TaskRole, administrators
-from dynabench.quality.decisions import DecisionKind, PersonDecision, case_facts, grants, read_decisions
+from dynabench.quality.decisions import DecisionKind, PersonDecision, describe_case, grants, read_decisions
 from dynabench.quality.tables import Appeal, AppealState
 from dynabench.rounds import service as rounds
 
@@ -132,14 +132,9 @@ def list_appeals(
     earlier = Appeal.id < before if before else true()
     statement = statement.where(Appeal.task_id == task_id, state, earlier)
     return [
-        AppealCase(appeal, person.public_name, waiting and _answerable(actor, appeal), _facts(session, appeal))
+        AppealCase(appeal, person.public_name, waiting and _answerable(actor, appeal), describe_case(session, appeal))
         for appeal, person in session.execute(statement.order_by(Appeal.id.desc()).limit(limit)).all()
     ]
-
-
-def _facts(session: Session, appeal: Appeal) -> str:
-    describe = case_facts.get(DecisionKind(appeal.kind))
-    return describe(session, appeal) if describe else ""
 
 
 def _answerable(actor: Person, appeal: Appeal) -> bool:

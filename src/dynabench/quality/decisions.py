@@ -4,10 +4,12 @@ Higher packages add theirs: a reader to `decision_readers`, what granting an app
 people who answer to `case_facts`.
 """
 
+import importlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from functools import cache
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
@@ -48,6 +50,9 @@ class PersonDecision:
     at: datetime
     decider_id: int | None
 
+
+HIGHER = ("dynabench.crowd.rejections",)
+"""Modules of higher packages that add theirs, imported when decisions are read first."""
 
 DecisionReader = Callable[[Session, int], Iterable[PersonDecision]]
 
@@ -132,7 +137,21 @@ case_facts: dict[DecisionKind, Callable[[Session, Appeal], str]] = {}
 """A sentence about what was decided on, by kind, for the people who answer an appeal; without any crowd worker's id."""
 
 
+@cache
+def _load_higher() -> None:
+    for module in HIGHER:
+        importlib.import_module(module)
+
+
+def describe_case(session: Session, appeal: Appeal) -> str:
+    """Return a sentence about what an appeal is about, "" for kinds without one."""
+    _load_higher()
+    describe = case_facts.get(DecisionKind(appeal.kind))
+    return describe(session, appeal) if describe else ""
+
+
 def read_decisions(session: Session, person_id: int) -> list[PersonDecision]:
     """Return all decisions about a person that hold now, newest first."""
+    _load_higher()
     rows = [row for read in decision_readers for row in read(session, person_id)]
     return sorted(rows, key=lambda row: row.at, reverse=True)

@@ -115,6 +115,12 @@ def adjudications(task_id: str, before: int | None, limit: int) -> Select[Adjudi
     return mine.order_by(Adjudication.id.desc()).limit(limit)
 
 
+def latest_decision(example_id: int) -> Select[Adjudication]:
+    """The latest decision about an example that was not taken back: the few decisions about it."""
+    about = select(Adjudication).where(Adjudication.example_id == example_id, Adjudication.revoked_at.is_(None))
+    return about.order_by(Adjudication.id.desc()).limit(1)
+
+
 def standings_of(example_ids: Collection[int]) -> Select[Standing]:
     """Some standings, by example: a probe of the primary key each."""
     return select(Standing).where(Standing.example_id.in_(example_ids))

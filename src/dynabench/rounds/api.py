@@ -117,7 +117,9 @@ async def read_round(db: Db, task: str, n: Number, viewer: Viewer) -> schemas.Ro
 async def create_round(request: Request, db: Db, task: str, body: schemas.RoundIn, person: Member) -> schemas.RoundOut:
     """Open a round against fixed targets (owners), or keep it as a draft."""
     host: Host = request.app.state.host
-    config = await db.aread(_newest_config, person, task)  # whoever may not do this learns so before the host is asked
+    config = await db.aread(
+        _newest_config, person, task
+    )  # a person who may not do this learns so before the host is asked
     cards = await host.index()
     targets, judge = (
         round_models.resolve_targets(config, body.targets, cards),

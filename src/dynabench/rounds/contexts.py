@@ -137,7 +137,7 @@ def pick_context(
 ) -> Context:
     """A context by the sampler called `sampling`, other than `but` where there is another; of `pool`, where given.
 
-    `person_id` is 0 for visitors. Whoever records that it was handed out calls `handed_out`. Where `languages` are
+    `person_id` is 0 for visitors. The caller that records the hand-out calls `handed_out`. Where `languages` are
     given it is in one of them, or has no language.
     """
     draw = rng.randint(0, KEYS)

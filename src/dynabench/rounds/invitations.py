@@ -1,4 +1,4 @@
-"""Invitations by link: whoever follows one and accepts becomes something to a task."""
+"""Invitations by link: the person who follows one and accepts gets a role in a task."""
 
 import secrets
 from collections.abc import Sequence
@@ -134,7 +134,7 @@ def read_offer(session: Session, person: Person | None, secret: str) -> Invitati
 
 
 def accept_invitation(session: Session, person: Person, secret: str) -> InvitationOffer:
-    """Take an invitation. Whoever is as much or more to the task already stays that, and uses nothing up."""
+    """Take an invitation. A person who has the role or a higher one keeps it, and uses nothing up."""
     invitation = _working_invitation(session, secret, lock=True)
     people.refuse_banned(session, person, invitation.task_id)
     offer = _offer(session, person, invitation)
@@ -191,7 +191,7 @@ def mailed_secret(settings: Settings, nonce: str) -> str:
 def invite_by_mail(
     session: Session, settings: Settings, actor: Person, task_id: str, role: str, address: str, days: int = 7
 ) -> Invitation:
-    """Invite somebody by mail to a role (owners); the link works once. Raises `Conflict` where the site sends none."""
+    """Invite a person by mail to a role (owners); the link works once. Raises `Conflict` where the site sends none."""
     service.require(session, actor, Action.INVITE_PEOPLE, task_id)
     if not settings.mails:
         raise errors.Conflict(_("This site does not send email. Create a link and send it yourself."))

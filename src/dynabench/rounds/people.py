@@ -24,7 +24,7 @@ REASON = 500
 
 
 def require_seat(session: Session, person: Person | None, task_id: str, *, checking: bool = False) -> None:
-    """Refuse whoever may not write for a task, or not check: the banned, and in tasks for invited people the others.
+    """Refuse people who may not write for a task, or not check: the banned, and in tasks for invited people the others.
 
     Validators check and write nothing. Visitors (None) have no seat in those; elsewhere they have the sandbox. Two
     index probes beyond the task's config.
@@ -35,7 +35,7 @@ def require_seat(session: Session, person: Person | None, task_id: str, *, check
 
 
 def open_round_for_writer(session: Session, person: Person, task_id: str) -> Round:
-    """The round that collects now, for somebody who may write in its task, by one statement; refuses as `require_seat`
+    """The round that collects now, for a person who may write in its task, by one statement; refuses as `require_seat`
     does, then as `service.open_round_of`.
     """
     row = session.execute(queries.SEATED, {"task": task_id, "person": person.id}).one_or_none()
@@ -49,7 +49,7 @@ def open_round_for_writer(session: Session, person: Person, task_id: str) -> Rou
 
 
 def refuse_banned(session: Session, person: Person, task_id: str) -> str | None:
-    """Refuse somebody who is banned from the task, whoever else may come; their role in it, without an admin's."""
+    """Refuse a person who is banned from the task; their role in it, without an admin's."""
     role, banned = _seat(session, person, task_id)
     may.refuse_if_banned(person, banned)
     return role
@@ -62,7 +62,7 @@ def _seat(session: Session, person: Person, task_id: str) -> tuple[str | None, s
 
 
 def person_named(session: Session, username: str) -> Person:
-    """Somebody by username; `NotFound` where there is nobody."""
+    """An account by username; `NotFound` where there is none."""
     person = session.scalar(queries.person_by_username(username))
     if person is None:
         raise errors.NotFound(_("There is no user called %(username)s.", username=repr(username)))
@@ -72,7 +72,7 @@ def person_named(session: Session, username: str) -> Person:
 def _require_reach(
     session: Session, actor: Person | None, task_id: str, person_id: int
 ) -> tuple[Person, TaskRole | None]:
-    """Somebody whom `actor` may warn or ban, with their role: moderators reach annotators and experts, owners reach
+    """A person whom `actor` may warn or ban, with their role: moderators reach annotators and experts, owners reach
     moderators too, nobody reaches owners or themselves.
     """
     service.require(session, actor, Action.BAN_MEMBER, task_id)
@@ -100,7 +100,7 @@ def clean_reason(text: str, name: str = "reason") -> str:
 
 
 def warn_person(session: Session, actor: Person | None, task_id: str, person_id: int, text: str) -> None:
-    """Show somebody a warning on their next pages (owners and moderators); recorded in the audit log."""
+    """Show a person a warning on their next pages (owners and moderators); recorded in the audit log."""
     person, _ = _require_reach(session, actor, task_id, person_id)
     reason = clean_reason(text)
     name = service.task_config(session, task_id).name
@@ -109,7 +109,7 @@ def warn_person(session: Session, actor: Person | None, task_id: str, person_id:
 
 
 def ban_person(session: Session, actor: Person | None, task_id: str, person_id: int, reason: str) -> None:
-    """Let somebody neither write nor check for a task any more (owners and moderators); a later reason counts.
+    """Let a person neither write nor check for a task any more (owners and moderators); a later reason counts.
 
     A moderator loses that role; annotators and experts keep theirs for when the ban is lifted.
     """

@@ -22,7 +22,7 @@ PersonId = Annotated[int, Field(ge=1, le=2**63 - 1, description="The person's nu
 
 
 class SeatOut(RowModel):
-    """Somebody with a role in a task or a ban from it; `banned` is the reason."""
+    """A person with a role in a task or a ban from it; `banned` is the reason."""
 
     id: int = Field(validation_alias="person_id")
     name: str
@@ -122,20 +122,20 @@ async def list_people(
 
 @router.post("/tasks/{task}/roles")
 async def set_role(db: Db, task: str, body: RoleIn, person: Member) -> RoleOut:
-    """Make somebody owner, moderator, expert or annotator of a task, or nothing again (owners)."""
+    """Make a person owner, moderator, expert or annotator of a task, or nothing again (owners)."""
     await db.awrite(service.set_role, person, task, body.username, body.role)
     return RoleOut(username=body.username, role=body.role)
 
 
 @router.post("/tasks/{task}/warnings", status_code=204)
 async def warn(db: Db, task: str, body: WarningIn, person: Member) -> None:
-    """Show somebody a warning on their next pages, until they have seen it (owners and moderators)."""
+    """Show a person a warning on their next pages, until they have seen it (owners and moderators)."""
     await db.awrite(people.warn_person, person, task, body.person, body.text)
 
 
 @router.post("/tasks/{task}/bans", status_code=204)
 async def ban(db: Db, task: str, body: BanIn, person: Member) -> None:
-    """Let somebody neither write nor check for the task any more (owners and moderators)."""
+    """Let a person neither write nor check for the task any more (owners and moderators)."""
     await db.awrite(people.ban_person, person, task, body.person, body.reason)
 
 
@@ -154,7 +154,7 @@ async def list_invitations(db: Db, task: str, person: Member) -> InvitationList:
 
 @router.post("/tasks/{task}/invitations", status_code=201)
 async def invite(request: Request, db: Db, task: str, body: InvitationIn, person: Member) -> NewInvitation:
-    """A link that makes whoever accepts it something to the task (owners)."""
+    """A link that gives the person who accepts it a role in the task (owners)."""
     how = (person, task, body.role, body.note, body.uses, body.days, body.round)
     invitation, secret = await db.awrite(invitations.create_invitation, *how)
     return _new(request, invitation, secret)
@@ -162,7 +162,7 @@ async def invite(request: Request, db: Db, task: str, body: InvitationIn, person
 
 @router.post("/tasks/{task}/invitations/mail", status_code=202, dependencies=MAILING)
 async def invite_by_mail(request: Request, task: str, body: MailedIn, person: Member) -> InvitationOut:
-    """Invite somebody by mail (owners); 409 where the site sends none."""
+    """Invite a person by mail (owners); 409 where the site sends none."""
     state = request.app.state
     how = (state.settings, person, task, body.role, body.address, body.days)
     invitation = await state.db.awrite(invitations.invite_by_mail, *how)

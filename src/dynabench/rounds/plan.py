@@ -258,7 +258,7 @@ def arms_without_targets(arms: Sequence[Arm]) -> frozenset[str]:
 
 
 def assign_arm(session: Session, round_: Round, person_id: int, handouts: int) -> Arm | None:
-    """The arm for what somebody is handed out now in a round; None in a plain one. `given` counts what they had so far.
+    """The arm for what a person is handed out now in a round; None in a plain one. `given` counts what they had so far.
 
     Where arms are assigned by person the first time decides, and is recorded: whatever they do, it stays. Else each
     person has a balanced sequence of their own.

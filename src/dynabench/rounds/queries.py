@@ -51,7 +51,7 @@ def tasks(after: str, limit: int) -> Select[Task]:
 
 
 def person_by_username(username: str) -> Select[Person]:
-    """Somebody by username, whatever its case: one index probe."""
+    """An account by username, whatever its case: one index probe."""
     return select(Person).where(func.lower(Person.username) == username.lower(), Person.deleted_at.is_(None))
 
 
@@ -91,7 +91,7 @@ DEMO_TASK = PreparedStatement(select(DemoMark.key).where(DemoMark.kind == "task"
 
 
 def other_owner(task_id: str, person_id: int) -> Select[int]:
-    """Somebody else who owns the task: its roles, a handful of rows."""
+    """Another owner of the task: its roles, a handful of rows."""
     return (
         select(Person.id)
         .join(Role, Role.person_id == Person.id)
@@ -136,7 +136,7 @@ def open_invitations(task_id: str, moment: datetime) -> Select[Invitation]:
 
 
 def forget_statements(person_id: int) -> Iterator[Executable]:
-    """Statements that take away what somebody is to all tasks."""
+    """Statements that take away a person's roles in all tasks."""
     yield delete(Role).where(Role.person_id == person_id)
     yield delete(Ban).where(Ban.person_id == person_id)
     yield delete(RoundPerson).where(RoundPerson.person_id == person_id)
@@ -259,7 +259,7 @@ def named_people(round_id: int) -> Select[Person]:
 
 
 def owned_tasks(person_id: int) -> Select[str]:
-    """The tasks that somebody owns."""
+    """The tasks that a person owns."""
     return select(Role.task_id).where(Role.person_id == person_id, Role.role == TaskRole.OWNER)
 
 

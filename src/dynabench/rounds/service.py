@@ -259,7 +259,7 @@ def lock_task(session: Session, task_id: str) -> Task:
 
 
 def set_role(session: Session, actor: Person | None, task_id: str, username: str, name: str | None) -> None:
-    """Give somebody one of `ROLES` in a task; None takes the role away.
+    """Give a person one of `ROLES` in a task; None takes the role away.
 
     The last owner stays one until there is another.
     """

@@ -47,7 +47,7 @@ class TaskVersion(Base):
 
 
 class Invitation(Base):
-    """A link that makes whoever follows it something to a task; only the digest of its secret is stored.
+    """A link that gives the person who follows it a role in a task; only the digest of its secret is stored.
 
     With a `round_id` it lets them take part in that round for invited people, too.
     """
@@ -130,7 +130,7 @@ class Target(Base):
 
 
 class RoundPerson(Base):
-    """Somebody who may take part in a round for invited people: named by an owner, or come by a link."""
+    """A person who may take part in a round for invited people: named by an owner, or come by a link."""
 
     __tablename__ = "round_people"
 
@@ -220,7 +220,7 @@ class ProposalState(StrEnum):
 
 
 class Proposal(Base):
-    """A task that somebody wrote and an admin accepts or refuses; `state` is a `ProposalState`.
+    """A task that a person wrote and an admin accepts or refuses; `state` is a `ProposalState`.
 
     `note` is what the proposer says of it, `reason` what the admin says.
     """

@@ -23,6 +23,7 @@ from dynabench import __version__, web
 from dynabench.announcements.api import announced
 from dynabench.collection import pages as collection_pages
 from dynabench.crowd.pages import load_bar
+from dynabench.hubs.uploads import PART_BYTES, identify_sender
 from dynabench.kit import heartbeat, jobs, security
 from dynabench.kit.db import Database
 from dynabench.kit.settings import Settings, get_settings
@@ -54,10 +55,13 @@ FEATURES = (
     "datasets",
     "datasets.archives",
     "insight.data_measurements",
+    "insight.data_reports",
     "benchmark.registry",
     "benchmark.evaluations",
     "benchmark.leaderboards",
     "benchmark.releases",
+    "open_evaluations",
+    "hubs",
     "cycle",
     "pay",
     "crowd",
@@ -91,8 +95,8 @@ PARTS = (
 )
 ANNOUNCED = (collection_pages.router, validation_pages.router, onboarding_pages.router)
 """Pages that show what the owners of a task announce, and how far a worker has come."""
-FIRST = tuple(f"dynabench.{name}" for name in ("collection.api", "collection.pages", "validation.pages", "crowd.pages"))
-"""Routes are tried one after the other; these answer most requests: examples, the pages to write and check, workers."""
+FIRST = tuple(f"dynabench.{name}" for name in ("collection.api", "validation.pages", "crowd.pages"))
+"""Routes are tried one after the other; these answer many requests, and none of them hides a later one."""
 BODY_LIMIT = 256 * 1024
 MIB = 1024 * 1024
 UPLOADS = {
@@ -113,9 +117,16 @@ UPLOADS = {
     r"/tasks/[^/]+/manage/controls/files": 16 * MIB,
     r"/tasks/[^/]+/manage/studies/[^/]+/participants/compare": 5 * MIB,
     r"/tasks/[^/]+/reported": 3 * MIB,
+    r"/api/hub/api/(models|datasets|spaces)/[^/]+/[^/]+/commit/.+": 256 * MIB,
+    r"/api/hub/uploads/[^/]+": PART_BYTES + MIB,
     r"/api/v1/tasks/[^/]+/datasets/files": 1024 * MIB,
     r"/tasks/[^/]+/datasets/files": 256 * MIB,
+    r"/data-reports": 512 * MIB,
+    r"/api/v1/open-evaluations/files": 1024 * MIB,
+    r"/open-evaluations/files": 256 * MIB,
 }
+SIGNED = {r"/api/hub/uploads/[^/]+": identify_sender}
+"""Addresses that say themselves who sends a body there."""
 FORMS = {
     r"/tasks/[^/]+/(create|validate/[^/]+)": 64 * MIB,
     r"/examples/[^/]+/explanation": 64 * MIB,
@@ -126,6 +137,8 @@ DOCUMENTS = {
     r"/api/v1/models/[^/]+/(ask|attributions)": 6 * MIB,
     r"/api/v1/evaluate/[^/]+/[^/]+": MIB,
     r"/api/v1/tasks/[^/]+/reported": 3 * MIB,
+    r"/api/hub/api/(models|datasets|spaces)/[^/]+/[^/]+/preupload/.+": 2 * MIB,
+    r"/api/hub/api/validate-yaml": MIB,
 }
 """Routes that take JSON of more than `BODY_LIMIT`: many contexts, pictures within inputs, columns of rows."""
 TAGS = [
@@ -149,6 +162,7 @@ TAGS = [
     {"name": "models", "description": "Models: their cards, answers and explanations, and who may see them."},
     {"name": "submissions", "description": "Models that people enter to be evaluated."},
     {"name": "evaluations", "description": "Models on datasets: how it goes, scores, signed records."},
+    {"name": "open evaluations", "description": "Chosen models on any dataset, outside the tasks."},
     {"name": "leaderboards", "description": "Boards of tasks, snapshots, boards of people's own, the ledger of tries."},
     {"name": "measures", "description": "What the data of rounds are like."},
     {"name": "releases", "description": "Rounds as files that never change, and what they were divided by."},
@@ -265,7 +279,7 @@ def create_app(settings: Settings | None = None, host: Any = None) -> FastAPI:
             Middleware(GZipMiddleware, minimum_size=800, compresslevel=5),
             Middleware(CleanAddress),
             Middleware(Admission, *scale(settings)),
-            Middleware(BodyLimit, limit=BODY_LIMIT, larger=UPLOADS, forms=FORMS, documents=DOCUMENTS),
+            Middleware(BodyLimit, limit=BODY_LIMIT, larger=UPLOADS, forms=FORMS, documents=DOCUMENTS, signed=SIGNED),
         ],
     )
     app.state.settings = settings

@@ -18,6 +18,8 @@ from starlette.responses import JSONResponse, PlainTextResponse, RedirectRespons
 
 from dynabench import web
 from dynabench.crowd import frames
+from dynabench.hubs import answers
+from dynabench.hubs.problems import error_headers
 from dynabench.kit.errors import (
     MOST_NAMED,
     Invalid,
@@ -93,6 +95,9 @@ async def respond(request: Request, problem: Problem, headers: Mapping[str, str]
     if is_api(request):
         if isinstance(problem, Unauthenticated):
             more["WWW-Authenticate"] = "Bearer"
+        if request.url.path.startswith(f"{answers.PREFIX}/"):  # its clients read `error` and these headers
+            problem.extra["error"] = problem.detail
+            more |= error_headers(problem)
         return document(problem, more)
     if frames.is_framed(request):
         return frames.show_problem(request, problem, more)

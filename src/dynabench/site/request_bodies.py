@@ -10,7 +10,7 @@ import math
 import re
 import shutil
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 
 from starlette.exceptions import HTTPException
@@ -47,7 +47,7 @@ class BodyLimit:
 
     `limit` bytes are for everybody. `larger` maps patterns of paths that take uploads to their own limits, `forms`
     those that take them in forms of several parts alone, `documents` those that take larger JSON; all of these are for
-    people who are logged in.
+    people who are logged in. `signed` has the paths whose address names its sender, with a function that reads it.
     """
 
     def __init__(
@@ -57,11 +57,13 @@ class BodyLimit:
         larger: Mapping[str, int] | None = None,
         forms: Mapping[str, int] | None = None,
         documents: Mapping[str, int] | None = None,
+        signed: Mapping[str, Callable[[Request], Awaitable[bool]]] | None = None,
     ) -> None:
         self.app, self.limit = app, limit
         self.larger = _patterns(larger)
         self.forms = _patterns(forms)
         self.documents = _patterns(documents)
+        self.signed = [(re.compile(pattern), identify_by) for pattern, identify_by in (signed or {}).items()]
         self.unread = 0
         self.uploads = Uploads()
 
@@ -105,6 +107,9 @@ class BodyLimit:
 
     async def is_known(self, request: Request) -> bool:
         """Tell whether a person sends this; asked of the database before a byte of the body is read."""
+        for pattern, identify_by in self.signed:
+            if pattern.fullmatch(request.scope["path"]):
+                return await identify_by(request)
         if security.bearer(request) is None and not security.session_cookie(request):
             return False
         return await identify(request) is not None

@@ -74,7 +74,7 @@ class Reservoir(Generic[Item]):
         for item in batch:
             if len(self.items) < self.size:
                 self.items.append((self.seen, item))
-            elif (place := int(self._random.integers(self.seen + 1))) < self.size:
+            elif (place := int(self._random.random() * (self.seen + 1))) < self.size:
                 self.items[place] = (self.seen, item)
             self.seen += 1
 

@@ -129,7 +129,7 @@ def max_outstanding_votes(votes: Sequence[Vote], need: int, cap: int) -> int:
         return 0
     if len(votes) < need:
         return need - len(votes)
-    if _weighted(votes):  # the next vote may decide, whoever casts it
+    if _weighted(votes):  # the next vote may decide, of any validator
         return 1
     most = max(Counter(vote.label for vote in votes).values())
     return min(cap - len(votes), cap // 2 + 1 - most)

@@ -58,7 +58,7 @@ class TaskConfig(Section):
     context: list[AnyField] = Setting([], max_length=20, description="What the annotator is given.")
     input: list[AnyField] = Setting(min_length=1, max_length=20, description="What the annotator writes.")
     answer: list[AnyField] = Setting(min_length=1, max_length=10, description="What models return and people claim.")
-    link: list[Hidden] = Setting([], max_length=20, description="What the address by which somebody comes tells.")
+    link: list[Hidden] = Setting([], max_length=20, description="What the address by which a person comes tells.")
     start: Start = Setting(default_factory=Start)
     perturb: PerturbSettings | None = Setting(
         None, description="Annotators may edit their own examples so that one flips."

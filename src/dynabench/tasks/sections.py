@@ -363,7 +363,7 @@ PROMPT_PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)\}")
 PROMPT_VALUES = ("number", "goal", "draft", "examples", "instructions")
 """What a prompt may have beside the fields of the context."""
 PROMPT = """\
-Somebody tries to write a text that people understand but that a classifier reads wrongly.
+An author tries to write a text that people understand but that a classifier reads wrongly.
 {given}
 What the text must be: {goal}
 What they have written so far: {draft}
@@ -395,11 +395,11 @@ class Assistant(Section):
         min_length=1,
         max_length=3,
         description="neighbours: examples of released rounds that fooled models on a context like this one; edits: "
-        "small changes of what somebody has written; model: texts of a language model.",
+        "small changes of what the author has written; model: texts of a language model.",
     )
     field: Name | None = Setting(None, description="The text of the input that is helped with; the first one.")
     most: int = Setting(3, ge=1, le=5, description="Suggestions at a time.")
-    times: int = Setting(5, ge=1, le=20, description="How often somebody may ask on one handout.")
+    times: int = Setting(5, ge=1, le=20, description="How often an author may ask on one handout.")
     edits: list[Name] = Setting(
         [
             *("contractions_expanded", "contractions_made", "spelling_variants", "numerals", "misspellings"),

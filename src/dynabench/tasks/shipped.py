@@ -41,7 +41,7 @@ PASSAGES_FOR = {"answers": "passage", "boolq": "passage", "summarization": "sour
 WRITTEN = ("answers",)
 """Tasks against models that write, which `dynabench model fetch` or the operator adds."""
 CONVERSATIONS = ("chat-preference", "red-team-chat")
-"""Tasks against language models, which whoever runs them brings along."""
+"""Tasks against language models, which their owners bring along."""
 DRAWINGS = ("red-team-image-prompt",)
 """Tasks against models that draw, which whoever runs them brings along."""
 SELECTIONS = ("data-selection",)

@@ -36,7 +36,7 @@ NONE = _("There is no file here that you can see.")
 
 @dataclass(frozen=True)
 class Seen:
-    """A file that somebody may see, and what it is called where they sent it."""
+    """A file that a person may see, and what it is called where they sent it."""
 
     digest: str
     kind: str
@@ -47,10 +47,10 @@ class Seen:
 def find(session: Session, viewer: Person | None, digest: str) -> Seen:
     """The file, for those who may see it; `NotFound` for everybody else, and `Unauthenticated` for visitors.
 
-    What a context shows is for whoever may write or check for its task. What an example shows is for its author, for
+    What a context shows is for those who may write or check for its task. What an example shows is for its author, for
     those who check it, for the task's owners and moderators, and once it is shown in public for everybody. Of one that
     was taken back nothing leaves, of a hidden one only to owners and moderators. A person who sent the file sees it
-    until they write an example with it, also when somebody else's example shows the same file.
+    until they write an example with it, also when another person's example shows the same file.
     """
     media = session.get(Media, digest)
     if media is not None:
@@ -141,7 +141,7 @@ HEADERS = {
 async def read_media(
     request: Request, digest: Annotated[str, Path(pattern="^[0-9a-f]{64}$")], viewer: Viewer
 ) -> Response:
-    """A picture, a sound or a file, for whoever may see a context or an example that shows it; also in ranges."""
+    """A picture, a sound or a file, for those who may see a context or an example that shows it; also in ranges."""
     state = request.app.state
     db: Database = state.db
     seen = await db.aread(find, viewer, digest)

@@ -122,7 +122,7 @@ def case(session: Session, person: Person | None, task_id: str, example_id: int)
 
 
 def dismiss(session: Session, actor: Person | None, example_id: int, reason: str) -> None:
-    """Find the flags on an example groundless: it leaves the queue until somebody flags it again."""
+    """Find the flags on an example groundless: it leaves the queue until a validator flags it again."""
     _set(session, actor, example_id, reason, dismissed=True)
 
 

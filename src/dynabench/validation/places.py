@@ -60,7 +60,7 @@ class Item:
 def next_item(
     session: Session, person: Person, task_id: str, *, seconds: int, round_number: int | None = None
 ) -> Item | None:
-    """The next example for somebody to check, with a place held for `seconds`; None where there is none for them.
+    """The next example for a validator to check, with a place held for `seconds`; None where there is none for them.
 
     Asking again gives the item that is still held. Reads a few rows, whatever the round's size, in a few statements.
     Raises `Conflict` where a round pays the person for no further vote and no other round has an item.
@@ -110,7 +110,7 @@ def count_checks(session: Session, person: Person, task_id: str) -> int:
 
 @dataclass(frozen=True)
 class _Offered:
-    """A round whose examples somebody may check, but for those of the person's own team in a competition."""
+    """A round whose examples a person may check, but for those of the person's own team in a competition."""
 
     id: int
     number: int
@@ -151,7 +151,7 @@ def examples_of_own_team(session: Session, round_id: int, person_id: int) -> Col
 
 @dataclass(frozen=True)
 class _Asks:
-    """Somebody who asks for an item, and the draw where their walk along the queue begins."""
+    """A validator who asks for an item, and the draw where their walk along the queue begins."""
 
     session: Session
     person_id: int
@@ -202,7 +202,7 @@ class _Asks:
         """The item with a place that is held from now on; None where it has none, and then nothing is locked."""
         alone = self.session.connection().dialect.name == "sqlite"  # there the whole writing transaction is
         if not alone:
-            # Letting go of a lock that was of no use needs a savepoint: whoever holds two may wait for each other.
+            # Letting go of a lock that was of no use needs a savepoint: requests that hold two may wait for each other.
             self.session.connection().exec_driver_sql("SAVEPOINT place")
             self._run(queries.LOCK, example=example_id)
         facts, rule = self.facts(example_id), offered_round.config.validation

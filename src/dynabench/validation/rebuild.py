@@ -193,7 +193,7 @@ def count_contexts(session: Session, first: int, last: int, advance: Advance) ->
     The counts are over the examples of all rounds.
     """
     in_range = Context.id.between(first, last)
-    # Whoever counts has the standings and then locks the context: what is read after the locks is whole.
+    # A request that counts has the standings and then locks the context: what is read after the locks is whole.
     session.execute(select(Context.id).where(in_range).order_by(Context.id).with_for_update(key_share=True)).all()
     fooled = Standing.fooled & ~Standing.retracted & ~Standing.hidden
     good = Standing.verdict.in_((Verdict.PENDING, Verdict.CORRECT))

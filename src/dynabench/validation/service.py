@@ -160,7 +160,7 @@ def revoke(session: Session, person: Person, vote_id: int) -> Outcome:
 def undo(session: Session, person: Person, example_id: int, *, seconds: int) -> Outcome:
     """Take back one's last vote within a minute; the place is held for `seconds` for voting again, if it is free.
 
-    Refused once somebody has voted after it: their vote was asked for, or decided, on the strength of it.
+    Refused once another validator has voted after it: their vote was asked for, or decided, on the strength of it.
     """
     session.get_one(Person, person.id, with_for_update={"key_share": True})  # as in `answers.open_place`
     case = _case(session, example_id)

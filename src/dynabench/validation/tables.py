@@ -27,7 +27,7 @@ class Reservation(Base):
 
 
 class Skip(Base):
-    """Somebody passed an example on; it is not handed to them again. A skip is no vote."""
+    """A validator passed an example on; it is not handed to them again. A skip is no vote."""
 
     __tablename__ = "skips"
 

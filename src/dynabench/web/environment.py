@@ -21,7 +21,7 @@ from jinja2.environment import TemplateModule
 from jinja2.runtime import Context
 
 from dynabench.kit.language import FOLDER, LANGUAGES, Phrase, catalogue, current, direction, translate
-from dynabench.models.check_report import in_words
+from dynabench.models.check_report import in_words, step_title
 from dynabench.stats.rates import FEW_ROWS
 from dynabench.tasks.fields import template_folders
 from dynabench.web import filters
@@ -88,6 +88,7 @@ def environment() -> Environment:
         language_name=filters.language_name,
         said=translate,
         of_check=in_words,
+        step_title=step_title,
     )
     env.tests.update(translated=lambda text: isinstance(text, Phrase))
     tests: dict[str, Any] = env.tests

@@ -115,7 +115,7 @@ FIRST_BATCH = 16
 BATCH_SECONDS = 10.0
 """Seconds that a question should take."""
 CHECK_SECONDS = 1.0
-"""Seconds between two looks at whether somebody cancelled."""
+"""Seconds between two looks at whether the evaluation was cancelled."""
 RETRIED_CODES = ("crashed", "unreachable")
 """Codes after which a shard is tried once more."""
 

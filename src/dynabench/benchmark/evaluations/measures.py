@@ -135,11 +135,16 @@ class BoundMetric:
 
 
 def bind_metric(
-    name: str, field: Field, predictions: Sequence[Any], accepted_answers: Sequence[Sequence[Any]]
+    name: str,
+    field: Field,
+    predictions: Sequence[Any],
+    accepted_answers: Sequence[Sequence[Any]],
+    options: Mapping[str, Any] | None = None,
 ) -> BoundMetric:
     """Return the metric `name` with its columns, for predictions and the accepted answers of each row.
 
-    Raises ValueError where there is no such metric or it cannot be computed from such answers.
+    `options` are those of the metric's module. Raises ValueError where there is no such metric or it cannot be
+    computed from such answers.
     """
     if isinstance(field, Spans) and name in SQUAD:
         return _squad(name, predictions, accepted_answers)
@@ -147,6 +152,7 @@ def bind_metric(
         return _labelled(LABELLED[name], field, predictions, accepted_answers)
     if isinstance(field, Number):
         return _numbers(name, field, predictions, accepted_answers)
+    chosen_options = dict(options or {})
     texts = [_comparison_text(field, value) for value in predictions]
     nearest = [
         _comparison_text(field, _nearest(field, prediction, accepted))
@@ -154,16 +160,16 @@ def bind_metric(
     ]
     columns: dict[str, list[Any]] = {"predictions": texts, "references": nearest}
     if isinstance(field, Choice | YesNo) or name in ("accuracy", "exact_match"):
-        return _load(name, columns, **({"average": "macro"} if name in AVERAGED else {}))
+        return _load(name, columns, **(({"average": "macro"} if name in AVERAGED else {}) | chosen_options))
     several: dict[str, list[Any]] = {
         "predictions": texts,
         "references": [[_comparison_text(field, value) for value in accepted] for accepted in accepted_answers],
     }
     try:
-        bound = _load(name, several)
+        bound = _load(name, several, **chosen_options)
         bound.module.clean(several)
     except ValueError:
-        return _load(name, columns)
+        return _load(name, columns, **chosen_options)
     return bound
 
 

@@ -317,7 +317,7 @@ def _add(session: Session, submission: Submission, version: DatasetVersion) -> i
         with session.begin_nested():
             session.add(evaluation)
             session.flush()
-    except IntegrityError:  # somebody else queued it at the same time
+    except IntegrityError:  # another request queued it at the same time
         return 0
     enqueue_job(session, evaluation)
     return 1

@@ -146,7 +146,7 @@ async def embedded_board(request: Request, db: Db, task: str) -> Response:
         return {"task": task} | board_values(session, board, name)
 
     response = render(request, "leaderboards/embed.html", **await db.aread(read))
-    request.state.new_visitor = None  # no cookie for a page in somebody else's frame
+    request.state.new_visitor = None  # no cookie for a page in the frame of another site
     response.headers["Content-Security-Policy"] = EMBED_POLICY
     response.headers["X-Frame-Options"] = ""
     response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
@@ -248,7 +248,7 @@ async def make_fork_form(request: Request, db: Db, task: str, person: Member) ->
 
 @boards_router.get("/forks/{slug}", name="fork")
 async def fork_page(request: Request, db: Db, slug: Slug, viewer: Viewer) -> Response:
-    """The current board under somebody's own weights."""
+    """The current board under a reader's own weights."""
 
     def read(session: Session) -> dict[str, Any]:
         fork: schemas.ForkOut = snapshots.read_fork(session, slug)

@@ -82,7 +82,7 @@ def reports_of_task(task: str) -> Select[Report]:
 
 
 def detach_person(person: int) -> Iterator[Update]:
-    """Take a name off what somebody kept or brought: reads all snapshots, forks and reports, some hundred."""
+    """Take a name off what a person kept or brought: reads all snapshots, forks and reports, some hundred."""
     yield update(Report).where(Report.person_id == person).values(person_id=None)
     yield update(Snapshot).where(Snapshot.person_id == person).values(person_id=None)
     yield update(Fork).where(Fork.person_id == person).values(person_id=None)

@@ -66,7 +66,7 @@ class SnapshotPage(BaseModel):
 
 
 class ForkOut(BaseModel):
-    """A board of somebody's own."""
+    """A board with a reader's own weights."""
 
     slug: str
     task: str
@@ -176,7 +176,7 @@ class FromObject(BaseModel):
 
 
 class EntrantOut(FromObject):
-    """Somebody on the board; `model` is null where it may not be known."""
+    """An entrant on the board; `model` is null where it may not be known."""
 
     id: int
     label: str

@@ -1,7 +1,7 @@
-"""Boards that somebody kept: frozen ones (snapshots), and ones with weights of their own (forks).
+"""Boards that readers kept: frozen ones (snapshots), and ones with weights of their own (forks).
 
-Knows no web framework. A snapshot holds what everybody may see, whoever takes it: no private submission, no
-submitter's name.
+Knows no web framework. A snapshot holds what every visitor may see, also if an owner takes it: no private submission,
+no submitter's name.
 """
 
 import hashlib
@@ -147,7 +147,7 @@ def _note(text: str) -> str:
 def make_fork(
     session: Session, person: Person, task: str, params: Mapping[str, str], title: str, note: str = ""
 ) -> Fork:
-    """Keep weights under a name. Raises `Invalid` by field, `Conflict` where somebody keeps `FORKS` already."""
+    """Keep weights under a name. Raises `Invalid` by field, `Conflict` where a person keeps `FORKS` already."""
     public = read_board(session, None, task)
     chosen, name = read_weights(public, params), _title(title, needed=True)
     if (session.scalar(queries.count_forks(person.id)) or 0) >= MAX_FORKS:

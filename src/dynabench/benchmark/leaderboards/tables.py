@@ -1,4 +1,4 @@
-"""Boards that somebody kept, frozen or with weights of their own; and what others report."""
+"""Boards that readers kept, frozen or with weights of their own; and what others report."""
 
 from datetime import datetime
 from typing import Any

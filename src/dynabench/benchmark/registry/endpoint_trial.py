@@ -63,7 +63,7 @@ class EndpointTrial:
 
 
 def trial_row(session: Session, person: Person, task_id: str) -> tuple[TaskConfig, TrialRow]:
-    """The task's config and the row of a test by somebody who may submit models.
+    """The task's config and the row of a test by a person who may submit models.
 
     People who manage the task's contexts see a real one, others a sample: contexts may be unpublished. Raises
     `Forbidden`, `NotFound`.

@@ -112,7 +112,7 @@ def read_inputs(model_fields: Sequence[Field], values: object) -> ModelInputs:
 
 
 def may_ask(viewer: Person | None, card: Card) -> None:
-    """Refuse visitors where inputs leave the platform: such calls may cost money, and somebody else reads them."""
+    """Refuse visitors where inputs leave the platform: such calls may cost money, and another site reads them."""
     if viewer is None and not card.inside:
         raise errors.Unauthenticated(
             _("Log in to ask %(name)s: it is served elsewhere, and inputs leave this platform.", name=card.name)

@@ -1,11 +1,12 @@
 """The registry as pages: the list, a model with a form to talk to it, two side by side. Forms work without scripts."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request
+from sqlalchemy.orm import Session
 from starlette.datastructures import FormData, UploadFile
 from starlette.responses import RedirectResponse, Response
 
@@ -202,6 +203,10 @@ def usage_code(request: Request, card: Card | None) -> str:
     )
 
 
+ResultList = Callable[[Session, str], list[dict[str, Any]]]
+result_lists: list[ResultList] = []
+"""Functions of higher packages that list results of a model for its page, by its name."""
+
 router = APIRouter(include_in_schema=False)
 Words = Annotated[str, Query(max_length=100)]
 FORM: dict[str, Any] = {"max_files": 4, "max_fields": 50, "max_part_size": 3 * 2**20}
@@ -331,6 +336,10 @@ async def change(request: Request, db: Db, name: Name, person: Member) -> Respon
     return RedirectResponse(str(request.app.url_path_for("model", name=name)) + "?listed=1#who", status_code=303)
 
 
+def _listed_results(session: Session, name: str) -> list[dict[str, Any]]:
+    return [result for results in result_lists for result in results(session, name)]
+
+
 async def _page(
     request: Request,
     viewer: Person | None,
@@ -357,6 +366,7 @@ async def _page(
         "has_task": await db.aread(lambda session: session.get(Task, model.task) is not None),
         "task_name": (await db.aread(rounds.task_names, [model.task]))[model.task],
         "enterable": await db.aread(submissions.enterable_tasks, viewer, model.card),
+        "results": await db.aread(_listed_results, name),
         "listing": listing or {},
         "wrong": wrong or {},
         "silent": "",

@@ -16,7 +16,7 @@ from dynabench.rounds.tables import Round, RoundState, Target
 
 
 def listings() -> Select[ModelListing, Person]:
-    """All listings with their keepers: one row for each model that somebody said something about, a few dozen."""
+    """All listings with their keepers: one row for each model that a person described, a few dozen."""
     return select(ModelListing, Person).outerjoin(Person, Person.id == ModelListing.keeper_id)
 
 
@@ -105,7 +105,7 @@ def endpoints_in_use() -> Select[dict[str, Any]]:
 
 
 def submissions_of_person(person_id: int) -> Select[Submission]:
-    """All that somebody submitted: one index range."""
+    """All that a person submitted: one index range."""
     return select(Submission).where(Submission.person_id == person_id)
 
 

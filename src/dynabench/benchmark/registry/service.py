@@ -163,7 +163,7 @@ def is_visible(session: Session, viewer: Person | None, name: str, task: str) ->
 
 
 def played_rounds(session: Session, viewer: Person | None, name: str, task: str = "") -> list[PlayedRound]:
-    """The rounds against a model, newest first, as its page shows them to somebody who may see it; else none."""
+    """The rounds against a model, newest first, as its page shows them to a person who may see it; else none."""
     if not is_visible(session, viewer, name, task):
         return []
     rounds_found = []

@@ -108,7 +108,7 @@ def file_names(source: dict[str, object]) -> set[str]:
 
 
 def delete_uploads(settings: Settings, person: int) -> None:
-    """Throw away what somebody sent and has not entered."""
+    """Throw away what a person sent and has not entered."""
     shutil.rmtree(settings.folder / "uploads" / FOLDER / str(person), ignore_errors=True)
 
 
@@ -146,7 +146,7 @@ def training_fields(source: dict[str, Any], report: dict[str, Any]) -> dict[str,
 
 
 def card_from_form(form_values: dict[str, str]) -> dict[str, Any]:
-    """A card of what somebody wrote into a form or a request; raises `Invalid` by field."""
+    """A card of what a person wrote into a form or a request; raises `Invalid` by field."""
     card: dict[str, Any] = {"licence": form_values.get("licence", "").strip()[:100]}
     card["languages"] = [
         language.strip() for language in form_values.get("languages", "").split(",") if language.strip()

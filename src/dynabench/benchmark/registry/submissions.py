@@ -74,7 +74,7 @@ def offered_kinds(config: TaskConfig) -> tuple[str, ...]:
 
 
 def may_submit(session: Session, person: Person, task_id: str) -> TaskConfig:
-    """The task's config for somebody who may enter models; raises `Forbidden` for banned people, `NotFound`."""
+    """The task's config for a person who may enter models; raises `Forbidden` for banned people, `NotFound`."""
     rounds.get_task(session, task_id)
     config = rounds.newest_config(session, task_id)
     role, banned = session.execute(round_queries.SEAT, {"task": task_id, "person": person.id}).one()
@@ -135,7 +135,7 @@ def submit_model(
 
 
 def begin_check(session: Session, submission: Submission, person: Person | None) -> None:
-    """List the model of a new submission for whoever may see it, and ask for its check; None is the platform."""
+    """List the model of a new submission for those who may see it, and ask for its check; None is the platform."""
     if submission.kind != "predictions":
         _list(session, submission)
     _check(session, submission, person)
@@ -170,7 +170,7 @@ def submit_installed(session: Session, actor: Person | None, task_id: str, card:
 
 
 def enterable_tasks(session: Session, viewer: Person | None, card: Card | None) -> list[str]:
-    """The tasks for which somebody may enter a model: their own that it fits, where this version is not entered yet."""
+    """The tasks for which a person may enter a model: their own that it fits, where this version is not entered yet."""
     if viewer is None or card is None:
         return []
     own = dict.fromkeys([card.task, *session.scalars(round_queries.owned_tasks(viewer.id))])
@@ -379,7 +379,7 @@ DAY = timedelta(days=1)
 
 
 def require_quota(session: Session, person: Person, config: TaskConfig) -> None:
-    """Raises `TooMany`, with when to try again, where somebody has entered or tried as many as the task allows."""
+    """Raises `TooMany`, with when to try again, where a person has entered or tried as many as the task allows."""
     session.get_one(Person, person.id, with_for_update=True)  # two at once count one after the other
     since, limits = now() - DAY, config.submissions
     when = list(session.scalars(queries.counted_times(config.id, person.id, since)))

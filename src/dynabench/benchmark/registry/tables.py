@@ -38,7 +38,7 @@ class ModelListing(Base):
 
 
 class Submission(Base):
-    """A model, or a file of predictions, that somebody entered for a task: checked, then evaluated on all of its data.
+    """A model, or a file of predictions, that a person entered for a task: checked, then evaluated on all of its data.
 
     `kind` is `hub`, `endpoint`, `archive`, `adapter`, `predictions` or `installed` (a model that the deployment has
     anyway). `state` is a `SubmissionState`, `visibility` a `SubmissionVisibility`. Once checked, `model` and `version`

@@ -235,7 +235,7 @@ def _composition(description: ReleaseDescription) -> Answers:
     facts = description.facts
     yield (
         "What is an instance?",
-        "An example: what somebody wrote against a context, with the answer they claim is right.",
+        "An example: what a person wrote against a context, with the answer they claim is right.",
     )
     yield "How many are there?", f"{facts.total}, by part: {_counted(facts.examples)}."
     yield (

@@ -124,7 +124,7 @@ def freeze_round(session: Session, release_id: int, plan: ReleasePlan) -> str:
     round_ = session.get_one(Round, release.round_id, with_for_update=True)
     if problems := plan.report.stopped or ([] if release.anyway else plan.report.warnings):
         raise errors.Conflict(" ".join(problems))
-    # Whoever votes holds a standing's lock: they come before this, or find the round released.
+    # A request that votes holds a standing's lock: it comes before this, or meets a released round.
     session.execute(select(Standing.example_id).where(Standing.round_id == round_.id).with_for_update()).all()
     if round_.state != RoundState.CLOSED or planning.fingerprint(session, round_.id) != plan.seen:
         return "changed"

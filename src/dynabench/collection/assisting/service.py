@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class Suggestion(Base):
-    """A text that was suggested to somebody on a handout of theirs, for one field of the input.
+    """A text that was suggested to a person on a handout of theirs, for one field of the input.
 
     `asking` counts from 1 how often they had asked; `provider` is where the text comes from, with `model` and `version`
     where a model wrote it; `about` is what is told of it, such as the name of an edit.
@@ -98,7 +98,7 @@ class Offered:
 def ask(
     session: Session, person: Person, handout_id: int, input: Mapping[str, Any], task_id: str = ""
 ) -> SuggestionRequest:
-    """Check that somebody may ask for suggestions on a handout of theirs (of this task, where named).
+    """Check that a person may ask for suggestions on a handout of theirs (of this task, where named).
 
     Raises `NotFound` where it is not theirs, `Conflict` where its round is over, its arm offers no help, or they asked
     as often as the task allows.
@@ -226,7 +226,7 @@ def latest_suggestions(session: Session, handout_id: int) -> Sequence[Suggestion
 
 
 def forget(session: Session, person_id: int) -> None:
-    """Delete what was suggested to somebody; what became of it stands beside their examples."""
+    """Delete what was suggested to a person; what became of it stands beside their examples."""
     statement = delete(Suggestion).where(Suggestion.person_id == person_id)
     session.execute(statement.execution_options(synchronize_session=False))
 

@@ -1,4 +1,4 @@
-"""Replies while they are written: models are asked here, whoever reads along is told, the database is kept posted.
+"""Replies while they are written: models are asked here, readers get each piece, the database is kept up to date.
 
 A turn belongs to no request: it goes on when the page that began it is gone, and any page may follow it.
 """
@@ -83,7 +83,7 @@ class Live:
         self.tell()
 
     def tell(self) -> None:
-        """Wake whoever waits for news."""
+        """Wake the readers that wait for news."""
         self.version += 1
         self._news.set()
         self._news = asyncio.Event()
@@ -124,7 +124,7 @@ class Chats:
             live.end("stopped")
 
     async def ended(self, turn_id: int) -> None:
-        """Wait until a turn is over, whoever writes it down."""
+        """Wait until a turn is over, in whichever process it is written down."""
         async for _state in self.states(turn_id):
             pass
 

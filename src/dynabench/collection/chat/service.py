@@ -21,7 +21,7 @@ from dynabench.rounds.tables import Round, RoundState
 from dynabench.tasks.fields.chat import BAD_CHOICE, SIDES, TIE_CHOICE, Chat
 
 SILENT = timedelta(seconds=6)
-"""Without a sign of life for so long, whoever wrote a reply down is gone."""
+"""Without a sign of life for so long, the process that wrote a reply down is gone."""
 ENDED = (ReplyState.DONE, ReplyState.STOPPED, ReplyState.FAILED, ReplyState.CUT_OFF)
 
 
@@ -54,7 +54,7 @@ class Begun:
 
 
 def begin(session: Session, person: Person, task_id: str, handout_id: int, rng: random.Random) -> Conversation:
-    """The conversation that somebody has on a handout, or a new one with its sides shuffled."""
+    """The conversation that a person has on a handout, or a new one with its sides shuffled."""
     people.require_seat(session, person, task_id)
     current = rounds.open_round_of(session, task_id)
     handout = session.get(Handout, handout_id, with_for_update=True)
@@ -91,7 +91,7 @@ def open_on(session: Session, handout_id: int) -> Conversation | None:
 
 
 def own(session: Session, person: Person, conversation_id: int, *, lock: bool = False) -> Conversation:
-    """Somebody's own conversation; for everybody else there is none."""
+    """A person's own conversation; for all others there is none."""
     conversation = session.get(Conversation, conversation_id, with_for_update=lock)
     if conversation is None or conversation.person_id != person.id:
         raise errors.NotFound(
@@ -224,7 +224,7 @@ def _rate(turn: Turn, chat: Chat, names: list[str], ratings: dict[str, int]) -> 
 
 
 def stop(session: Session, person: Person, conversation_id: int, number: int) -> int:
-    """Ask whoever writes the replies to a turn to stop; its id. A turn that is over stays as it is."""
+    """Ask the process that writes the replies to a turn to stop; its id. A turn that is over stays as it is."""
     turn = turn_of(own(session, person, conversation_id, lock=True), number)
     if turn.state == ChatTurnState.WRITING:
         turn.stop = True
@@ -232,7 +232,7 @@ def stop(session: Session, person: Person, conversation_id: int, number: int) ->
 
 
 def keep(session: Session, asking: Asking, replies: dict[int, dict[str, object]], ended: bool) -> bool:
-    """Write down how far the replies have come, unless somebody has asked again meanwhile; whether to stop."""
+    """Write down how far the replies have come, unless the author has asked again meanwhile; whether to stop."""
     values: dict[str, object] = {"beat_at": now()}
     if ended and asking.accepted and replies[0]["state"] == ReplyState.DONE:
         values |= {"state": "chosen", "continued": 0, "chosen_at": now()}
@@ -308,7 +308,7 @@ def _asking(conversation: Conversation, turn: Turn, chat: Chat) -> Asking:
 
 
 def forget(session: Session, person_id: int) -> None:
-    """Delete somebody's conversations that were not sent in; those that were belong to their examples."""
+    """Delete a person's conversations that were not sent in; those that were belong to their examples."""
     theirs = select(Conversation.id).where(Conversation.person_id == person_id, Conversation.example_id.is_(None))
     turns = select(Turn.id).where(Turn.conversation_id.in_(theirs))
     session.execute(delete(Reply).where(Reply.turn_id.in_(turns)).execution_options(synchronize_session=False))

@@ -124,7 +124,7 @@ async def drawings(
 
 
 async def drawn(request: Request, person: Person, task: str, handout: int, input: dict[str, Any], key: str) -> Sheet:
-    """The sheet that somebody asked for."""
+    """The sheet that the author asked for."""
     state = request.app.state
     drawing_request = await state.db.aread(service.want, state.settings, person, task, handout, input, key)
     return await ask_for_pictures(state.db, state.host, state.settings, drawing_request)

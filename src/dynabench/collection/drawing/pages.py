@@ -44,7 +44,7 @@ class SheetView:
 
 
 def view(session: Session, person_id: int, handout_id: int) -> list[SheetView]:
-    """All that was drawn for somebody on a handout, newest first; what was thrown away meanwhile is left out."""
+    """All that was drawn for a person on a handout, newest first; what was thrown away meanwhile is left out."""
     sheets = service.sheets(session, person_id, handout_id)
     digests = {picture["media"] for sheet in sheets for picture in _pictures(sheet)}
     stored_digests = (

@@ -86,7 +86,7 @@ class Side:
 def want(
     session: Session, settings: Settings, person: Person, task_id: str, handout_id: int, input: Any, key: str
 ) -> DrawingRequest:
-    """Check what somebody would have drawn on a handout of theirs.
+    """Check what a person would have drawn on a handout of theirs.
 
     Raises `Invalid` with keys such as `input.prompt`, `Conflict` where it was drawn as often as the task allows.
     """
@@ -151,13 +151,13 @@ def own_handout(session: Session, person: Person, current: Round, handout_id: in
 
 
 def sheets(session: Session, person_id: int, handout_id: int) -> Sequence[Sheet]:
-    """All that was drawn for somebody on a handout, newest first: a walk of its index entries."""
+    """All that was drawn for a person on a handout, newest first: a walk of its index entries."""
     theirs = (Sheet.handout_id == handout_id, Sheet.person_id == person_id)
     return session.scalars(select(Sheet).where(*theirs).order_by(Sheet.id.desc())).all()
 
 
 def forget(session: Session, person_id: int) -> None:
-    """Delete somebody's sheets; what they sent in stands in their examples."""
+    """Delete a person's sheets; what they sent in stands in their examples."""
     session.execute(delete(Sheet).where(Sheet.person_id == person_id).execution_options(synchronize_session=False))
 
 

@@ -158,7 +158,7 @@ def _back(request: Request, task: str, done: str, person_id: int = 0) -> Respons
 async def change_role(
     request: Request, db: Db, task: str, owner: TaskOwner, username: Text = "", role: Text = ""
 ) -> Response:
-    """Give somebody a role, or take it away where `role` is empty."""
+    """Give a person a role, or take it away where `role` is empty."""
     try:
         await db.awrite(service.set_role, owner, task, username.strip(), role or None)
     except (errors.Invalid, errors.Conflict, errors.NotFound) as problem:
@@ -169,7 +169,7 @@ async def change_role(
 
 @router.post("/tasks/{task}/manage/people/{id}/ban", name="manage_ban")
 async def ban(request: Request, db: Db, task: str, id: RowId, person: TaskModerator, reason: Text = "") -> Response:
-    """Ban somebody, who reads the reason."""
+    """Ban a person, who reads the reason."""
     try:
         await db.awrite(people.ban_person, person, task, id, reason)
     except (errors.Invalid, errors.Forbidden) as problem:
@@ -180,7 +180,7 @@ async def ban(request: Request, db: Db, task: str, id: RowId, person: TaskModera
 
 @router.post("/tasks/{task}/manage/people/{id}/lift", name="manage_lift")
 async def lift(request: Request, db: Db, task: str, id: RowId, person: TaskModerator) -> Response:
-    """Lift somebody's ban."""
+    """Lift a person's ban."""
     await db.awrite(people.lift_ban, person, task, id)
     return _back(request, task, "lift")
 

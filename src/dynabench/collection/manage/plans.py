@@ -190,7 +190,7 @@ async def name_people(request: Request, db: Db, task: str, n: Number, owner: Tas
 
 @router.post("/tasks/{task}/manage/rounds/{n}/link", name="link_to_round")
 async def link(request: Request, db: Db, task: str, n: Number, owner: TaskOwner) -> Response:
-    """A link that lets whoever follows it take part in the round; it is shown once."""
+    """A link that lets the person who follows it take part in the round; it is shown once."""
     how = ("annotator", f"Round {n}", LINK["uses"], LINK["days"], n)
     _, secret = await db.awrite(invitations.create_invitation, owner, task, *how)
     return await _page(request, task, n, link=str(request.url_for("join", secret=secret)))

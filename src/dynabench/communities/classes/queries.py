@@ -23,6 +23,13 @@ def taught_classes(person_id: int) -> Select[SchoolClass]:
     return select(SchoolClass).where(SchoolClass.teacher_id == person_id).order_by(SchoolClass.id.desc())
 
 
+def all_classes(task_id: str = "") -> Select[SchoolClass, str | None]:
+    """The classes of all teachers, or of one task, newest first, with the usernames of their teachers."""
+    rows = select(SchoolClass, Person.username).outerjoin(Person, Person.id == SchoolClass.teacher_id)
+    rows = rows.where(SchoolClass.task_id == task_id) if task_id else rows
+    return rows.order_by(SchoolClass.id.desc())
+
+
 def attended_classes(person_id: int) -> Select[SchoolClass]:
     """The classes that a person joined, newest first: one index range."""
     mine = select(ClassStudent.class_id).where(ClassStudent.person_id == person_id, ClassStudent.leaving_at.is_(None))

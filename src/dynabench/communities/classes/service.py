@@ -125,10 +125,15 @@ def _class_round(session: Session, teacher: Person, body: ClassIn) -> Round | No
     return round_
 
 
-def managed_class(session: Session, person: Person, class_id: int, *, lock: bool = False) -> SchoolClass:
-    """A class that a person manages: its teacher, or an administrator; for others there is none."""
+def managed_class(session: Session, person: Person | None, class_id: int, *, lock: bool = False) -> SchoolClass:
+    """A class that a person manages: its teacher, or an administrator; for others there is none.
+
+    The operator (`person` is None) manages all.
+    """
     school_class = session.get(SchoolClass, class_id, with_for_update=True if lock else None)
-    if school_class is None or not may.may(person, Action.MANAGE_CLASS, author=school_class.teacher_id):
+    if school_class is None or (
+        person is not None and not may.may(person, Action.MANAGE_CLASS, author=school_class.teacher_id)
+    ):
         raise errors.NotFound(_("There is no such class."))
     return school_class
 
@@ -347,7 +352,7 @@ def remove_student(session: Session, teacher: Person, class_id: int, person_id: 
     _remove(session, teacher, school_class, [student], withdraw)
 
 
-def reset_class(session: Session, teacher: Person, class_id: int, withdraw: bool, confirm: str) -> None:
+def reset_class(session: Session, teacher: Person | None, class_id: int, withdraw: bool, confirm: str) -> None:
     """Empty a class for the next group: students leave, accounts that joining made are deleted, the code is another.
 
     Examples and votes stay under pseudonyms that lead to nobody; with `withdraw` the examples that are in no release
@@ -362,7 +367,11 @@ def reset_class(session: Session, teacher: Person, class_id: int, withdraw: bool
 
 
 def _remove(
-    session: Session, teacher: Person, school_class: SchoolClass, students: Sequence[ClassStudent], withdraw: bool
+    session: Session,
+    teacher: Person | None,
+    school_class: SchoolClass,
+    students: Sequence[ClassStudent],
+    withdraw: bool,
 ) -> None:
     with_account = [student for student in students if student.account_made]
     for student in students:
@@ -374,7 +383,7 @@ def _remove(
     if ids:
         _log_out(session, ids)
         payload = {"class": school_class.id, "people": ids, "withdraw": withdraw}
-        jobs.enqueue(session, REMOVE_KIND, payload, teacher.id)
+        jobs.enqueue(session, REMOVE_KIND, payload, teacher.id if teacher else None)
     subject: dict[str, Any] = {"task": school_class.task_id, "school_class": school_class.id}
     act = "class.students_removed"
     rounds.record_act(session, teacher, act, **subject, students=len(students), examples_withdrawn=withdraw)

@@ -86,6 +86,17 @@ def thanks_for(session: Session, round_id: int) -> tuple[Sequence[str], Sequence
     return sorted(people, key=str.casefold), sorted(teams, key=str.casefold)
 
 
+def list_credits(session: Session) -> list[tuple[Credit, Person]]:
+    """Return the choices of all people who made one, by username."""
+    rows = select(Credit, Person).join(Person, Person.id == Credit.person_id).where(Person.deleted_at.is_(None))
+    return [(credit, person) for credit, person in session.execute(rows.order_by(Person.username))]
+
+
+def reset_credit(session: Session, person: Person) -> None:
+    """Forget a person's choice: releases from now on do not name the person."""
+    session.execute(delete(Credit).where(Credit.person_id == person.id))
+
+
 def forget_person(session: Session, person_id: int) -> None:
     """Forget how releases were to name a person."""
     session.execute(delete(Credit).where(Credit.person_id == person_id))

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session, aliased, selectinload
 
 from dynabench.collection import overview
 from dynabench.collection.tables import Example, ExampleSource, Handout, Standing
+from dynabench.collection.writing_facts import WritingFacts
 from dynabench.communities.inspiration.tables import Inspiration, InspirationMode, InspirationRule
 from dynabench.kit import errors
 from dynabench.kit.db import now
@@ -148,7 +149,9 @@ class ExposureFigures:
 
 def _exposed() -> Any:
     opened_before = (Inspiration.handout_id == Example.handout_id, Inspiration.at <= Example.at)
-    return select(Inspiration.example_id).where(*opened_before).correlate(Example).exists()
+    opened = select(Inspiration.example_id).where(*opened_before).correlate(Example).exists()
+    imported = (WritingFacts.example_id == Example.id, WritingFacts.inspired.is_(True))
+    return or_(opened, select(WritingFacts.example_id).where(*imported).correlate(Example).exists())
 
 
 def read_exposure(session: Session, round_: Round) -> list[ExposureFigures]:

@@ -11,6 +11,7 @@ from dynabench.communities.teams.tables import Team
 from dynabench.people.accounts.tables import Person
 from dynabench.stats.rates import ErrorCounts, ErrorRates, clustered_error_rates
 
+HEADER = ("rank", "team", "task", "members", "examples", "fooled", "verified", "vmer", "vmer_low", "vmer_high", "n")
 LEAST_EXAMPLES = 20
 """Examples with a known outcome that a rank needs, as in the hall of fame."""
 
@@ -97,3 +98,13 @@ def member_lines(session: Session, figures: TeamFigures, viewer: Person | None) 
         )
         for row, person in rows
     ]
+
+
+def table_rows(lines: Sequence[TeamFigures]) -> list[list[object]]:
+    """Return the lines of the board as a table, under `HEADER`."""
+    rows = []
+    for line in lines:
+        vmer, counts = line.rates.vmer, line.counts
+        cells = (line.rank, line.team.name, line.team.task_id, line.members, counts.examples, counts.fooled)
+        rows.append([*cells, counts.validated, vmer.value, vmer.low, vmer.high, vmer.n])
+    return [["" if cell is None else cell for cell in row] for row in rows]

@@ -22,7 +22,6 @@ from dynabench.web import render
 
 router = APIRouter(include_in_schema=False)
 MAX_TASKS = 1000
-HEADER = ("rank", "team", "task", "members", "examples", "fooled", "verified", "vmer", "vmer_low", "vmer_high", "n")
 MEMBER_HEADER = ("member", "captain", "examples", "fooled", "verified")
 
 
@@ -58,14 +57,9 @@ async def teams_csv(db: Db, task: TaskId = "") -> Response:
     """The board of teams as CSV."""
 
     def read(session: Session) -> list[list[object]]:
-        lines = []
-        for line in board.rank_teams(session, task):
-            vmer, counts = line.rates.vmer, line.counts
-            cells = (line.rank, line.team.name, line.team.task_id, line.members, counts.examples, counts.fooled)
-            lines.append([*cells, counts.validated, vmer.value, vmer.low, vmer.high, vmer.n])
-        return [["" if cell is None else cell for cell in row] for row in lines]
+        return board.table_rows(board.rank_teams(session, task))
 
-    return csv_response("teams.csv", HEADER, await db.aread(read))
+    return csv_response("teams.csv", board.HEADER, await db.aread(read))
 
 
 @router.post("/teams", name="create_team_form")

@@ -94,11 +94,12 @@ def is_member(session: Session, team_id: int, person: Person | None) -> bool:
     return person is not None and session.scalar(queries.membership(team_id, person.id)) is not None
 
 
-def managed_team(session: Session, person: Person, team_id: int) -> Team:
-    """A team that a person manages, locked: its captain, or an administrator."""
+def managed_team(session: Session, person: Person | None, team_id: int) -> Team:
+    """A team that a person manages, locked: its captain, or an administrator; the operator (None) manages all."""
     find_team(session, team_id)
     team = session.get_one(Team, team_id, with_for_update=True)
-    may.refuse_unless(may.may(person, Action.MANAGE_TEAM, author=captain_of(session, team_id)))
+    if person is not None:
+        may.refuse_unless(may.may(person, Action.MANAGE_TEAM, author=captain_of(session, team_id)))
     return team
 
 
@@ -115,7 +116,7 @@ def change_team(session: Session, person: Person, team_id: int, body: TeamChange
     return team
 
 
-def renew_link(session: Session, person: Person, team_id: int) -> str:
+def renew_link(session: Session, person: Person | None, team_id: int) -> str:
     """Return the secret of a new link for joining, shown once; the earlier link lets nobody in (captain)."""
     team = managed_team(session, person, team_id)
     secret = secrets.token_urlsafe(24)

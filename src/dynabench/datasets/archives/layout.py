@@ -33,11 +33,13 @@ MANIFEST, TASK, VERSIONS = "manifest.json", "task.yaml", "versions.jsonl"
 ROUNDS, CONTEXTS, SEEDS, EXAMPLES = "rounds.jsonl", "contexts.jsonl", "seeds.jsonl", "examples.jsonl"
 DATASETS = "datasets.jsonl"
 LISTS = (VERSIONS, ROUNDS, CONTEXTS, SEEDS, EXAMPLES, DATASETS)
+RECORDS = ("onboarding.jsonl", "controls.jsonl", "exclusions.jsonl", "pay.jsonl")
+"""Lists of records about people (`archives.records`); one without rows is left out."""
 DATA = re.compile(rf"datasets/{NAME[1:-1]}\.jsonl")
 CONFIG = re.compile(r"versions/\d{4}\.yaml")
 MEDIA = re.compile(r"media/([0-9a-f]{64})")
 MOST_VERSIONS, MOST_ROUNDS, MOST_MEDIA, MOST_DATASETS = 1_000, 1_000, 18_000, 500
-MOST_FILES = MOST_VERSIONS + MOST_MEDIA + MOST_DATASETS + 10
+MOST_FILES = MOST_VERSIONS + MOST_MEDIA + MOST_DATASETS + 20
 MOST_BYTES = 8 * 1024**3
 """Of all files, unpacked."""
 MOST_MANIFEST, MOST_CONFIG, MOST_LINE = 8 * 1024**2, 400_000, 8 * 1024**2
@@ -77,7 +79,11 @@ class ArchiveFile(ArchivePart):
         if media and media[1] != self.sha256:
             raise ValueError("a file that rows show is called by its SHA-256")
         many = (CONFIG, DATA)
-        if self.name not in (TASK, *LISTS) and not media and not any(pattern.fullmatch(self.name) for pattern in many):
+        if (
+            self.name not in (TASK, *LISTS, *RECORDS)
+            and not media
+            and not any(pattern.fullmatch(self.name) for pattern in many)
+        ):
             raise ValueError("an archive has no such file")
         return self
 
@@ -103,7 +109,9 @@ class Manifest(ArchivePart):
     @property
     def rows(self) -> dict[str, int]:
         """The number of rows of each list, by the list's name without its ending."""
-        return {file.name.removesuffix(".jsonl"): file.rows or 0 for file in self.files if file.name in LISTS}
+        return {
+            file.name.removesuffix(".jsonl"): file.rows or 0 for file in self.files if file.name in (*LISTS, *RECORDS)
+        }
 
 
 class ArchivedVersion(ArchivePart):

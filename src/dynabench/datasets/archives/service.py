@@ -102,7 +102,7 @@ def list_exports(session: Session, task: str) -> list[jobs.Job]:
 
 
 def list_task_imports(session: Session, person: Person) -> list[jobs.Job]:
-    """The archives that somebody brought in, and their clones, newest first."""
+    """The archives that a person brought in, and their clones, newest first."""
     mine = (jobs.Job.kind == IMPORT_KIND, jobs.Job.person_id == person.id)
     return list(session.scalars(select(jobs.Job).where(*mine).order_by(jobs.Job.created_at.desc()).limit(MOST_LISTED)))
 

@@ -1,6 +1,5 @@
 """Making a task from an archive: all of it is checked first; then the task is made, then its rows in batches."""
 
-import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from dynabench.collection import seeds
 from dynabench.collection.tables import Example
-from dynabench.datasets.archives import contents, layout
+from dynabench.datasets.archives import contents, layout, records
 from dynabench.datasets.archives.layout import (
     Archive,
     ArchivedContext,
@@ -77,6 +76,10 @@ def check_archive(
                     )
                 )
         names_taken = names_taken or db.read(_has_examples, [row.uid for row in read])
+    for name in layout.RECORDS:
+        if name in archive.files:
+            for _row in archive.parts(name, records.part_named(name).RECORD, progress):
+                pass
     contents.check_datasets(archive, progress)
     contents.check_files(settings, archive, progress)
     return CheckedArchive(configs, rounds, names_taken)
@@ -209,7 +212,8 @@ def cut_batches(
     archive: Archive, stored_names: dict[str, str], progress: ReadProgress = lambda _: None
 ) -> Iterator[ArchiveBatch]:
     """The batches of an archive, contexts first; `kept` is what `files.store` made of the files that they show."""
-    for name in (layout.CONTEXTS, layout.SEEDS, layout.EXAMPLES):
+    lists = (layout.CONTEXTS, layout.SEEDS, layout.EXAMPLES)
+    for name in (*lists, *(name for name in layout.RECORDS if name in archive.files)):
         for some in contexts.split_batches(archive.rows(name, progress), BATCH_ROWS):
             yield ArchiveBatch(
                 name,
@@ -228,6 +232,8 @@ def store_batch(
         return finished.add_examples(
             session, settings, id, [_with_new_name(id, row) for row in rows] if names_taken else rows, state
         )
+    if batch.part in layout.RECORDS:
+        return records.store_rows(records.RecordTarget(session, settings, id, names_taken), batch.part, batch.rows)
     config = service.newest_config(session, id)
     if batch.part == layout.SEEDS:
         seed_rows = [seeds.SeedRow(n, row["context"], row["input"], row.get("answer"), row.get("tag", ""))
@@ -251,9 +257,6 @@ def _context_row(number: int, row: dict[str, Any]) -> ContextRow:
 def _with_new_name(id: str, numbered: NumberedRow) -> NumberedRow:
     """An example under a name that follows from the task and its old one: names are unique among all tasks."""
 
-    def name(uid: str) -> str:
-        return hashlib.sha256(f"{id}\0{uid}".encode()).hexdigest()[:32]
-
     row = numbered.row
-    origin = name(row.made_from) if row.made_from else None
-    return replace(numbered, row=row.model_copy(update={"uid": name(row.uid), "made_from": origin}))
+    origin = records.local_uid(id, row.made_from) if row.made_from else None
+    return replace(numbered, row=row.model_copy(update={"uid": records.local_uid(id, row.uid), "made_from": origin}))

@@ -3,7 +3,7 @@
 import hashlib
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import IO, Any
 
 import orjson
@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from dynabench.collection import queries as collected
 from dynabench.collection.tables import Seed
 from dynabench.datasets import exports, scopes
-from dynabench.datasets.archives import contents, layout
+from dynabench.datasets.archives import contents, layout, records
 from dynabench.datasets.archives.layout import ArchiveFile, Manifest
 from dynabench.datasets.rows import format_moment
 from dynabench.datasets.scopes import ExportScope
@@ -44,7 +44,7 @@ class ArchivePlan:
 
 def plan_archive(session: Session, task_id: str, *, examples: bool = True) -> ArchivePlan:
     """The plan for a whole task; or, without `examples`, for its newest config, contexts and seeds alone."""
-    scope = scopes.export_scope(session, None, task_id, attributions=True)
+    scope = replace(scopes.export_scope(session, None, task_id, attributions=True), excluded_votes=True)
     config_versions = list(session.scalars(queries.versions(task_id)))
     if not examples:
         config_versions = config_versions[:1]
@@ -126,12 +126,19 @@ def write_archive(
         writer.add(
             layout.EXAMPLES, contents.collect_references(_examples(db, settings, plan, progress), digests), counted=True
         )
+        for name in layout.RECORDS if plan.scope else ():
+            if rows := db.read(_records, settings, plan.task, name):
+                writer.add(name, json_lines(rows), counted=True)
         writer.add(layout.DATASETS, json_lines(entry for entry, _ in plan.datasets.values()), counted=True)
         for name, parts in contents.dataset_contents(settings, plan.datasets):
             writer.add(name, contents.collect_references(parts, digests), counted=True)
         for name, content in contents.media_contents(settings, digests):
             writer.add(name, [content])
         return writer.finish(plan.task, plan.name)
+
+
+def _records(session: Session, settings: Settings, task_id: str, name: str) -> list[dict[str, Any]]:
+    return list(records.part_named(name).write_records(records.RecordSource(session, settings, task_id)))
 
 
 def json_lines(rows: Iterable[dict[str, Any]]) -> Iterator[bytes]:

@@ -75,7 +75,7 @@ def _store_files(
 
 def store_file(db: Database, settings: Settings, task: str, person_id: int | None, named: str, content: bytes) -> str:
     """The digest under which a file that was called `named` is kept for a task; raises `Refused`."""
-    same = hashlib.sha256(content).hexdigest() == named  # else whoever names a file would get to see it
+    same = hashlib.sha256(content).hexdigest() == named  # else a person who names a file would get to see it
     for media_row in db.read(lambda session: session.scalars(media.stored_media([named] if same else [])).all()):
         db.write(media.record_upload, task, person_id, named, _media_facts(media_row))
         return named

@@ -21,6 +21,7 @@ from dynabench.collection.tables import (
     StoredAttribution,
     VerdictEvent,
 )
+from dynabench.collection.writing_facts import WritingFacts
 from dynabench.datasets.imports import places
 from dynabench.datasets.imports.places import ImportState, NumberedRow, OriginLinks
 from dynabench.datasets.rows import ExampleRow, ValidationPart
@@ -41,6 +42,7 @@ class CheckedRow:
     """A row that will be stored: checked, with the place where it belongs."""
 
     row: ExampleRow
+    task_id: str
     round_id: int
     version_id: int
     context: dict[str, Any]
@@ -74,7 +76,7 @@ def check_row(session: Session, task_id: str, row: ExampleRow, state: ImportStat
             f"Examples of version {row.task_version}, which is not here; they stand under version {version.number}"
         )
     round_id = places.round_for_row(session, task_id, row, version, state.rounds)
-    return CheckedRow(row, round_id, version.id, context, written, answer, explanation, votes, at)
+    return CheckedRow(row, task_id, round_id, version.id, context, written, answer, explanation, votes, at)
 
 
 def _fill_media(session: Session, task_id: str, config: TaskConfig, group: str, values: dict[str, Any]) -> Any:
@@ -136,16 +138,16 @@ def _lenient(clean: Any, group: str, values: dict[str, Any], state: ImportState,
 
 
 def _countable_votes(row: ExampleRow, state: ImportState) -> list[ValidationPart]:
-    """The votes of others, one of each person; owners may vote again."""
+    """The votes of others, one of each person that counts; owners may vote again."""
     countable: list[ValidationPart] = []
     voted: set[str] = set()
     for vote in row.validations:
-        again = vote.validator in voted and not vote.by_owner
+        again = vote.validator in voted and not vote.by_owner and not vote.excluded
         state.note("Votes of authors on their own examples", int(vote.validator == row.author))
         state.note("Second votes of the same person", int(again and vote.validator != row.author))
         if not again and vote.validator != row.author:
             countable.append(vote)
-        if not vote.by_owner:
+        if not vote.by_owner and not vote.excluded:
             voted.add(vote.validator)
     return countable
 
@@ -295,12 +297,25 @@ def _insert_parts(session: Session, ready: list[CheckedRow], ids: list[int], peo
             inserts[StoredAttribution].append(words.model_dump() | {"example_id": example, "at": checked.at})
         if checked.row.assistance is not None:
             inserts[Assistance].append(checked.row.assistance.model_dump() | {"example_id": example})
+        condition = checked.row.condition
+        if condition.inspired or condition.model_written:
+            inserts[WritingFacts].append(_writing_facts(checked, example, people[checked.row.author]))
         if checked.row.program is not None and ExampleSource(checked.row.source) is ExampleSource.PROGRAM:
             place = {"example_id": example, "round_id": checked.round_id, "facts": {}}
             inserts[Proposed].append(checked.row.program.model_dump() | place)
         _insert_votes(session, checked, example, people)
     for table, values in inserts.items():
         session.execute(insert(table), values)
+
+
+def _writing_facts(checked: CheckedRow, example: int, author: int) -> dict[str, Any]:
+    """The facts that a row has; its signals count as computed, since nothing was measured here."""
+    condition = checked.row.condition
+    return {
+        "example_id": example, "person_id": author, "task_id": checked.task_id, "at": checked.at,
+        "checked_at": checked.at, "inspired": condition.inspired or None,
+        "model_written": condition.model_written or None,
+    }  # fmt: skip
 
 
 def _insert_votes(session: Session, checked: CheckedRow, example: int, people: dict[str, int]) -> None:
@@ -317,5 +332,9 @@ def _insert_votes(session: Session, checked: CheckedRow, example: int, people: d
             session.add(before)
             session.flush()
             session.add(Undo(validation_id=before.id, at=at))
-        session.add(Validation(**cast))
+        stored = Validation(**cast)
+        session.add(stored)
+        if vote.excluded:
+            session.flush()
+            session.add(Undo(validation_id=stored.id, excluded=True, at=at))
     session.flush()

@@ -218,7 +218,7 @@ def ensure_people(session: Session, settings: Settings, names: set[str]) -> dict
 
 
 def imported_pseudonym(settings: Settings, name: str) -> str:
-    """The pseudonym that stands in a file, or one for whatever else a file calls somebody."""
+    """The pseudonym that stands in a file, or one for whatever else a file calls a person."""
     return name if rows.PSEUDONYM.fullmatch(name) else rows.foreign_pseudonym(settings, name or NO_AUTHOR)
 
 

@@ -1,7 +1,7 @@
 """One pass over data of any size: counts in bounded memory, and a random sample for all that needs whole texts."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, combinations, islice
 from math import sqrt
@@ -101,20 +101,27 @@ class DataProfile:
     def add(self, rows: Sequence[DataRow]) -> None:
         """Count some rows."""
         self.rows += len(rows)
-        tokens: list[list[str]] = []
-        for row in rows:
-            split_words = [words(text) for text in row.texts]
-            self._count_lengths(row, split_words)
-            tokens.append(list(chain.from_iterable(split_words)))
-            self.tags.update(map(self._tag, row.tags))
+        by_column = [[words(row.texts[place]) for row in rows] for place in range(len(self.columns.texts))]
+        tokens = by_column[0]
+        if len(by_column) > 1:
+            tokens = [list(chain.from_iterable(parts)) for parts in zip(*by_column, strict=True)]
+        for counts, token_lists, place in zip(self.lengths.values(), by_column, range(len(by_column)), strict=True):
+            counts.words.update(map(len, token_lists))
+            counts.characters.update(len(row.texts[place]) for row in rows)
+            counts.empty += sum(not row.texts[place].strip() for row in rows)
+        for row, row_tokens in zip(rows, tokens, strict=True):
+            if row.label and (row.label in self.by_label or len(self.by_label) < SPLITS):
+                self.by_label.setdefault(row.label, LengthMoments()).add(len(row_tokens))
+            if row.tags:
+                self.tags.update(map(self._tag, row.tags))
         self.words.add(Counter(chain.from_iterable(tokens)))
-        sets = [set(held) for held in tokens]
+        sets = [set(row_tokens) for row_tokens in tokens]
         self.documents.add(Counter(chain.from_iterable(sets)))
         for held in sets:
             if present := self.terms & held:
                 self._count_companions(sorted(present), held)
         self._count_copies(rows)
-        self.reservoir.add(row._replace(texts=tuple(text[:LONGEST] for text in row.texts)) for row in rows)
+        self.reservoir.add(map(_shorten, rows))
 
     @property
     def split_codes(self) -> NDArray[np.int8]:
@@ -131,16 +138,6 @@ class DataProfile:
     def _tag(self, tag: str) -> str:
         return tag if tag in self.tags or len(self.tags) < TAGS else OTHER
 
-    def _count_lengths(self, row: DataRow, split_words: Iterable[list[str]]) -> None:
-        total = 0
-        for counts, text, held in zip(self.lengths.values(), row.texts, split_words, strict=True):
-            counts.words[len(held)] += 1
-            counts.characters[len(text)] += 1
-            counts.empty += not text.strip()
-            total += len(held)
-        if row.label and (row.label in self.by_label or len(self.by_label) < SPLITS):
-            self.by_label.setdefault(row.label, LengthMoments()).add(total)
-
     def _count_companions(self, present: Sequence[str], held: set[str]) -> None:
         self.term_rows.update(present)
         ones = dict.fromkeys(held, 1)
@@ -155,7 +152,8 @@ class DataProfile:
         for row in rows:
             if row.group:
                 self.groups.take(row.group)
-        codes = [stable_hash(label) & 0x7FFFFFFF if label else -1 for label in labels]
+        code_of = {label: stable_hash(label) & 0x7FFFFFFF if label else -1 for label in set(labels)}
+        codes = [code_of[label] for label in labels]
         self.hashes.add([text_hash(row) for row in rows], codes)
         names = [self.splits.take(row.split) if row.split else "" for row in rows]
         places = {name: place for place, name in enumerate(self.splits)}
@@ -164,4 +162,10 @@ class DataProfile:
 
 def text_hash(row: DataRow) -> int:
     """Return the hash by which exact copies are known: of all texts, without spaces at their ends."""
-    return stable_hash("\x1f".join(text.strip() for text in row.texts))
+    return stable_hash("\x1f".join(map(str.strip, row.texts)))
+
+
+def _shorten(row: DataRow) -> DataRow:
+    if all(len(text) <= LONGEST for text in row.texts):
+        return row
+    return row._replace(texts=tuple(text[:LONGEST] for text in row.texts))

@@ -56,7 +56,7 @@ class DataColumns:
 
     def row(self, values: Mapping[str, Any], split: str = "") -> DataRow:
         """Return the measured part of a row; `split` is that of its file, where no column has it."""
-        texts = tuple(_text(value_at(values, name)) for name in self.texts)
+        texts = tuple([_text(value_at(values, name)) for name in self.texts])
         tags = value_at(values, self.tags) if self.tags else None
         listed = tags if isinstance(tags, list) else str(tags).split(",") if tags not in (None, "") else []
         return DataRow(

@@ -313,7 +313,7 @@ class BatchQueue:
     async def _gather(self) -> None:
         """Let a batch fill up for a moment, but only as far as recent traffic makes that likely.
 
-        Somebody who is alone never waits: the expected company is what was there at the last batches.
+        A caller that is alone never waits: the expected company is what was there at the last batches.
         """
         if self._batch == 1:
             return

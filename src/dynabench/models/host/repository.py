@@ -329,7 +329,7 @@ class Repository:
     def _ended(self, key: Key, task: asyncio.Task[None]) -> None:
         self._loads.pop(key, None)
         if not task.cancelled():
-            task.exception()  # whoever waited has it; when all have left, nobody needs it
+            task.exception()  # a caller that waited has it; when all have left, none needs it
 
     async def _load(self, key: Key, evict: bool, beside: Collection[str]) -> None:
         async with self._changing:

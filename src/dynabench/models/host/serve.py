@@ -46,7 +46,7 @@ def check(url: str, token: str, without_token: bool) -> None:
     if url.startswith("unix:") or token or without_token or _loopback(urlsplit(url).hostname or ""):
         return
     message = (
-        f"{url} can be reached from other machines, and whoever reaches it could ask every model. "
+        f"{url} can be reached from other machines, and those who reach it could ask every model. "
         "Set DYNABENCH_HOST_TOKEN here and where `dynabench serve` runs, or add --without-token on a network of yours."
     )
     raise Invalid({"url": message})

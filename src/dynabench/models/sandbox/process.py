@@ -290,7 +290,7 @@ class Keeper:
             self._process.close()
             self._log.append("-- started again --")
         self._process = Process(self._box, self._folder, self._options, self._log)
-        if self._closed:  # meanwhile, so that whoever did saw another process, or none
+        if self._closed:  # meanwhile, so that the closer saw another process, or none
             self._process.close()
         content(self._process.first(self._options.load_seconds))
         return self._process

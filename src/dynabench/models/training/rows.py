@@ -46,7 +46,8 @@ _NAME = re.compile(r"@\w+:?")
 def plain_tweet(text: str) -> str:
     """`text` with entities as characters, mentions as `@user`, and no addresses or retweet marks.
 
-    Entities are undone twice: files hold tweets that were escaped by the platform and again by whoever saved them.
+    Entities are undone twice: files hold tweets that were escaped by the platform and again by the program that saved
+    them.
     """
     text = html.unescape(html.unescape(text))
     text = _NAME.sub(MENTION, _ADDRESS.sub("", _RETWEET.sub("", text)))

@@ -22,6 +22,9 @@ from dynabench.benchmark.releases.tables import Release, ReleaseState
 from dynabench.cycle.tables import CandidateState, CycleCandidate
 from dynabench.datasets import stored
 from dynabench.datasets.tables import Dataset, DatasetState, DatasetVersion, Twin
+from dynabench.hubs.file_store import HubFileStore
+from dynabench.hubs.git_store import GitStore
+from dynabench.hubs.tables import HubFile, HubReference, HubRepository
 from dynabench.kit import jobs
 from dynabench.kit.errors import Conflict, Problem
 from dynabench.kit.jobs import Job
@@ -61,6 +64,9 @@ def expected_files(session: Session, settings: Settings, engine: str | None = No
     store = MediaStore.of(settings)
     for digest in session.scalars(select(Media.digest).order_by(Media.digest)):
         yield ExpectedFile(store.path(digest), f"picture or sound {digest[:12]}", digest)
+    for digest in session.scalars(select(HubFile.digest).order_by(HubFile.digest)):
+        yield ExpectedFile(HubFileStore.of(settings).path(digest), f"large file {digest[:12]} of the hub", digest)
+    yield from _repositories(session, settings)
     for table_class, name in ((DatasetVersion, "version of a dataset"), (Twin, "perturbed copy of a dataset")):
         ready = (
             select(table_class.id, table_class.digest)
@@ -78,6 +84,16 @@ def expected_files(session: Session, settings: Settings, engine: str | None = No
     yield from _answers(session, settings)
     yield from _submissions(session, settings)
     yield from _uploads(session, settings, jobs.engine_url(settings) if engine is None else engine)
+
+
+def _repositories(session: Session, settings: Settings) -> Iterator[ExpectedFile]:
+    """The commits of branches, as git keeps them."""
+    statement = select(HubRepository.folder, HubReference.revision).join(
+        HubReference, HubReference.repository_id == HubRepository.id
+    )
+    for folder, revision in session.execute(statement.distinct().order_by(HubRepository.folder)):
+        path = GitStore.of(settings, folder).objects / revision[:2] / revision[2:]
+        yield ExpectedFile(path, f"commit {revision[:12]} of a repository of the hub")
 
 
 def _has_rows(settings: Settings, digest: str) -> bool:

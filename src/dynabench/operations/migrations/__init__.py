@@ -55,10 +55,12 @@ def metadata() -> MetaData:
     import dynabench.crowd.tables
     import dynabench.cycle.tables
     import dynabench.datasets.tables
+    import dynabench.hubs.tables
     import dynabench.insight.data_measurements.tables
     import dynabench.kit.jobs
     import dynabench.media.tables
     import dynabench.onboarding.tables
+    import dynabench.open_evaluations.tables
     import dynabench.pay.tables
     import dynabench.people.accounts.tables
     import dynabench.people.contributions

@@ -15,7 +15,7 @@ router = APIRouter(prefix="/api/v1", tags=["accounts"], dependencies=[Depends(sc
 
 @router.post("/accounts", status_code=201)
 async def create_account(request: Request, body: schemas.Registration) -> schemas.Account:
-    """Register. Whoever registers agrees to the terms and to the licence of the data."""
+    """Register. People who register agree to the terms and to the licence of the data."""
     person = await login.join_site(request, body.username, body.email, body.password, body.agree)
     return schemas.Account.model_validate(person)
 

@@ -24,7 +24,7 @@ async def identify(request: Request) -> Person | None:
     """The person behind the request's token or cookie, by one indexed read; kept as `request.state.viewer`.
 
     What a token may do is kept as `request.state.scopes`; cookies and visitors leave it None. Tokens open the JSON
-    API alone: on a page, where no route names a scope, whoever sends one is a visitor.
+    API alone: on a page, where no route names a scope, the sender of one is a visitor.
     """
     db: Database = request.app.state.db
     token, cookie = security.bearer(request), security.session_cookie(request)

@@ -79,7 +79,7 @@ MINUTE, HOUR = 60.0, 3600.0
 
 @dataclass(frozen=True)
 class CheckedCredentials:
-    """Somebody who gave the right password; `rehashed` replaces a hash that was made with other parameters."""
+    """A person who gave the right password; `rehashed` replaces a hash that was made with other parameters."""
 
     person: Person
     rehashed: str | None
@@ -166,7 +166,7 @@ async def _require_fresh_session(request: Request) -> None:
 
 
 async def change_password(request: Request, person: Person, current: str, password: str) -> None:
-    """Replace the password of somebody who knows it, or set the first of somebody who has just logged in at a provider.
+    """Replace the password of a person who knows it, or set the first of one who has just logged in at a provider.
 
     Every browser is logged out. Raises `Invalid` or `TooMany`.
     """

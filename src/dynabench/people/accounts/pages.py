@@ -114,7 +114,7 @@ async def log_in(
 ) -> Response:
     """Log in a person who has proved who they are, and lead on.
 
-    With `asks_code` whoever has an app for codes is asked for one first.
+    With `asks_code` a person who has an app for codes is asked for one first.
     """
     db: Database = request.app.state.db
     if cookie := pending.login_cookie(request):

@@ -53,7 +53,7 @@ class Newcomer:
 def check_registration(username: str, email: str, password: str | None, agree: bool) -> Newcomer:
     """The checked fields of a registration; raises `Invalid` with a message for each field that is not right.
 
-    Without a password (None) it is for somebody who logs in at a provider.
+    Without a password (None) it is for a person who logs in at a provider.
     """
     username, email = username.strip(), email.strip()
     problems = {

@@ -47,7 +47,7 @@ def register_account(session: Session, newcomer: Newcomer, password_hash: str) -
     try:
         with session.begin_nested():
             session.add(person)
-    except IntegrityError:  # somebody took it in the meantime
+    except IntegrityError:  # another person took it in the meantime
         _refuse_taken(session, newcomer)
         raise
     note_person(session, person.id)
@@ -243,7 +243,7 @@ def _pseudonym_taken() -> Conflict:
 
 
 def make_administrator(session: Session, person_id: int) -> None:
-    """Make somebody an administrator; recorded in the audit log."""
+    """Make a person an administrator; recorded in the audit log."""
     session.get_one(Person, person_id).admin = True
     record_act(session, None, "user.promote", {"person": person_id, "to": "admin"})
 

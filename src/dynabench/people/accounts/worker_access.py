@@ -23,7 +23,7 @@ _PAGES = re.compile(
 )
 _SHARED = re.compile(
     r"(?:/api/v1)?/(?:examples|conversations|handouts|media|drawings)/.+|/api/v1/attributions|/studies/.+|/language|/pay"
-    r"|/api/v1/me/pay|(?:/api/v1)?/me/(?:decisions|appeals)(?:/.*)?"
+    r"|/api/v1/me/pay|(?:/api/v1)?/me/(?:decisions|appeals)(?:/.*)?|/me/data\.json"
 )
 
 

@@ -56,7 +56,7 @@ class EvaluationEnded(Data):
 
 
 class SnapshotTaken(Data):
-    """Somebody froze the public board."""
+    """A reader froze the public board."""
 
     task: Task
     snapshot: str = Field(examples=["nli-20261122-1f2e3d4c"])
@@ -101,7 +101,7 @@ class ArchiveReady(Data):
 
 
 class Tested(Data):
-    """Somebody asked for a test of this webhook."""
+    """An owner asked for a test of this webhook."""
 
     text: str = Field("This is a test.", examples=["This is a test."])
 

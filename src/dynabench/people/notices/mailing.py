@@ -140,7 +140,7 @@ def _record_try(session: Session, id: int, job_id: str, outcome: SendingResult) 
         log.warning("mail %s was given up after %s tries: %s", id, mailing.tries, outcome.answer)
     if wish and mailing.state in (MailingState.SENT, MailingState.FAILED):
         wish.problem = outcome.answer
-        if outcome.state is MailOutcome.REFUSED:  # no more goes there until somebody confirms it again
+        if outcome.state is MailOutcome.REFUSED:  # no more goes there until its owner confirms it again
             wish.verified_at = None
     return mailing.state
 
@@ -151,7 +151,7 @@ VERIFY_SECONDS = 48 * 3600
 
 
 def mask_address(address: str) -> str:
-    """An address as whoever has a link to it may read it: links are passed on, and end in logs of proxies."""
+    """An address as those who have a link to it may read it: links are passed on, and end in logs of proxies."""
     local, _, domain = address.rpartition("@")
     return f"{local[:1]}…@{domain}"
 
@@ -161,7 +161,7 @@ SUBJECT, TEXT = 120, 2000  # characters
 
 @dataclass(frozen=True)
 class MailItem:
-    """One thing that somebody is told, and where there is more."""
+    """One piece of news for a person, and where there is more."""
 
     text: str
     address: str
@@ -218,7 +218,7 @@ def notices_letter(settings: Settings, mailing: Mailing, wish: Wish, bundled: Se
 
 
 def invitation_letter(settings: Settings, to: str, key: str, at: datetime, **values: str) -> EmailMessage:
-    """Invites somebody who need not have an account; `key` is the same in each try, `values` are the template's."""
+    """Invites a person who need not have an account; `key` is the same in each try, `values` are the template's."""
     subject = translate(_("An invitation to %(task)s", task=values["task"]))
     return _letter(settings, to, key, at, subject, "invitation", **values)
 

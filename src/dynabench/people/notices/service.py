@@ -23,7 +23,7 @@ ALWAYS_SHOWN = ("warning", "ban", "lifted", "webhook")
 
 
 def notify_person(session: Session, person_id: int, kind: str, text: str, *, link: str = "", outside: str = "") -> None:
-    """Tell somebody something in the ways that they want for this kind; what leaves does so after the transaction.
+    """Send a person a notice in the ways that they chose for this kind; what leaves does so after the transaction.
 
     `link` is the path of the page that has more; `outside` stands in for `text` in mails and webhooks where that may
     quote what does not leave the platform.
@@ -107,7 +107,7 @@ def choose_address(session: Session, person_id: int, typed: str) -> Wish:
 
 
 def confirm_address(session: Session, key: bytes, token: str) -> Wish:
-    """Somebody followed the link that was sent to the address; raises `NotFound` for any other link."""
+    """The reader of a mail followed the link that was sent to the address; raises `NotFound` for any other link."""
     wish = _locked_wish_of_link(session, key, mailing.VERIFY, token)
     wish.verified_at, wish.problem = wish.verified_at or now(), ""
     return wish

@@ -76,7 +76,7 @@ def view_account(session: Session, person_id: int) -> AccountView:
 
 
 def change_admin(session: Session, actor: Person, person_id: int, admin: bool) -> None:
-    """Make somebody an administrator, or no longer one; nobody takes the right from themselves."""
+    """Make a person an administrator, or no longer one; none takes the right from themselves."""
     _require_admin(actor)
     person = _existing(session, person_id)
     if person.id == actor.id:
@@ -89,14 +89,14 @@ def change_admin(session: Session, actor: Person, person_id: int, admin: bool) -
 
 
 def end_sessions(session: Session, actor: Person, person_id: int) -> None:
-    """Log out all browsers of somebody."""
+    """Log out all browsers of a person."""
     _require_admin(actor)
     accounts.end_other_sessions(session, _existing(session, person_id).id, "")
     accounts.record_act(session, actor.id, "user.log_out", {"person": person_id})
 
 
 def drop_second_factor(session: Session, actor: Person, person_id: int) -> None:
-    """Ask somebody who has lost phone and recovery codes for no code any more."""
+    """Ask a person who has lost phone and recovery codes for no code any more."""
     _require_admin(actor)
     second_factor.drop_second_factor(session, actor.id, _existing(session, person_id).id)
 

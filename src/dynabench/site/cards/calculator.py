@@ -45,7 +45,7 @@ class Calculator:
 
     def __init__(self, seconds: int = SECONDS) -> None:
         self._seconds = seconds  # that one request may take
-        self.examples: dict[Any, dict[str, Any]] = {}  # what worked examples give, by whoever asked first
+        self.examples: dict[Any, dict[str, Any]] = {}  # what worked examples give, computed for the first reader
         self._turn = asyncio.Semaphore(MAX_PARALLEL)
         self._waiting = 0
         self._folder: tempfile.TemporaryDirectory[str] | None = None

@@ -4,6 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, Field
+from starlette.responses import StreamingResponse
 
 from dynabench.collection.withdrawal import written
 from dynabench.kit import errors
@@ -11,9 +12,9 @@ from dynabench.kit.api import AppSettings, Db
 from dynabench.kit.language import _
 from dynabench.kit.schemas import Page, StrictModel
 from dynabench.people.accounts import login
-from dynabench.people.accounts.auth import Member, scope
+from dynabench.people.accounts.auth import Member, limited, needs, scope
 from dynabench.people.accounts.tables import Person
-from dynabench.site.community import service
+from dynabench.site.community import own_data, service
 
 
 class WrittenOut(BaseModel):
@@ -77,6 +78,13 @@ async def count_examples(db: Db, person: Member) -> WrittenList:
             for written_round in rounds_written
         ]
     )
+
+
+@router.get("/me/data", dependencies=[Depends(limited("own data", 20, 3600))], response_class=StreamingResponse)
+@needs("account")
+async def read_own_data(db: Db, person: Member) -> StreamingResponse:
+    """Everything that is stored about you, as one JSON file: a list of objects for each section."""
+    return own_data.download_own_data(db, person.id)
 
 
 @router.post("/me/withdrawal")

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Form, Query, Request
+from fastapi import APIRouter, Depends, Form, Query, Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
@@ -15,11 +15,11 @@ from dynabench.kit.forms import redirect
 from dynabench.kit.language import _
 from dynabench.kit.security import RowId
 from dynabench.people.accounts import login
-from dynabench.people.accounts.auth import Member
+from dynabench.people.accounts.auth import Member, limited
 from dynabench.people.accounts.pages import logged_out
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds import service as rounds
-from dynabench.site.community import service
+from dynabench.site.community import own_data, service
 from dynabench.site.community.api import require_confirmation
 from dynabench.web import render
 
@@ -81,6 +81,12 @@ async def retract_own(request: Request, db: Db, id: RowId, person: Member) -> Re
 
     task = await db.awrite(write)
     return redirect(request, "own_examples", query={"task": task, "done": id})
+
+
+@router.get("/me/data.json", name="download_own_data", dependencies=[Depends(limited("own data", 20, 3600))])
+async def download_own_data(db: Db, person: Member) -> Response:
+    """Everything that is stored about the person, as a file."""
+    return own_data.download_own_data(db, person.id)
 
 
 @router.get("/settings/examples", name="withdraw")

@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Select, case, func, select
+from sqlalchemy import Select, case, func, select, update
 from sqlalchemy.orm import Session
 
 from dynabench.announcements import service as announcements
 from dynabench.benchmark.leaderboards import snapshots
 from dynabench.benchmark.registry import service as registry
 from dynabench.benchmark.registry import submissions
+from dynabench.benchmark.releases import tables as release_tables
 from dynabench.collection import notes, search
 from dynabench.collection.assisting import service as assisting
 from dynabench.collection.chat import service as conversations
@@ -22,9 +23,15 @@ from dynabench.communities.classes import service as classes
 from dynabench.communities.competitions import service as competitions
 from dynabench.communities.credits import service as credits
 from dynabench.communities.teams import service as teams
+from dynabench.crowd import tables as crowd_tables
+from dynabench.cycle import tables as cycle_tables
 from dynabench.datasets import library
+from dynabench.hubs import service as hubs
+from dynabench.kit.db import Base
 from dynabench.kit.settings import Settings
 from dynabench.onboarding import service as onboarding
+from dynabench.open_evaluations import service as open_evaluations
+from dynabench.pay import tables as pay_tables
 from dynabench.people.accounts import service as accounts
 from dynabench.people.accounts.tables import Person
 from dynabench.people.notices import service as notices
@@ -53,11 +60,11 @@ def withdraw_own_examples(
 def delete_own_account(session: Session, settings: Settings, person_id: int, *, withdraw_examples: bool) -> int:
     """Delete an account: identifying data is deleted, examples stay without a name or are withdrawn.
 
-    Roles, bans, notices, tokens, sessions, signals, digests of devices and the links that the person made for others
-    are deleted too. Models
-    that the person kept or submitted, datasets and boards stay without an owner; files and tokens of submissions,
-    and conversations and drawn pictures that were not sent, are deleted. Returns the number of withdrawn
-    examples; those of released rounds are public and stay.
+    Roles, bans, notices, tokens, sessions, signals, digests of devices, onboardings with their answers, places in
+    classes and teams, and the links that the person made for others are deleted too. Models that the person kept or
+    submitted, datasets and boards stay without an owner, and what the person decided as an owner stays without a name;
+    files and tokens of submissions, repositories on the hub, and conversations and drawn pictures that were not sent,
+    are deleted. Returns the number of withdrawn examples; those of released rounds are public and stay.
     """
     person = session.get_one(Person, person_id, with_for_update=True)
     count = withdraw_own_examples(session, person) if withdraw_examples else 0
@@ -82,8 +89,24 @@ def delete_own_account(session: Session, settings: Settings, person_id: int, *, 
     submissions.detach_person(session, settings, person_id)
     library.forget_person(session, person_id)
     snapshots.detach_person(session, person_id)
+    open_evaluations.forget_person(session, settings, person_id)
+    hubs.forget_person(session, person_id)
+    detach_acts(session, person_id)
     accounts.delete_account(session, person_id)
     return count
+
+
+TABLE_MODULES = (crowd_tables, cycle_tables, pay_tables, release_tables)
+"""Modules of tables that nothing above needs: `detach_acts` goes through the tables of all modules."""
+
+
+def detach_acts(session: Session, person_id: int) -> None:
+    """Remove the number of a person from all that they made or decided for others, in every table that allows it."""
+    for table in Base.metadata.tables.values():
+        for key in table.foreign_keys:
+            if key.column.table.name == Person.__tablename__ and key.ondelete == "SET NULL":
+                column = key.parent
+                session.execute(update(table).where(column == person_id).values({column.name: None}))
 
 
 @dataclass(frozen=True)

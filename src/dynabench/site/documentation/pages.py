@@ -20,7 +20,7 @@ NO_SUCH_DOCUMENT = _("The documentation has no such page.")
 
 
 async def _reference(request: Request) -> api_reference.Reference:
-    """The reference; whoever asks first, while its document is being made, is told to wait."""
+    """The reference; the first reader, while its document is being made, is asked to wait."""
     description: Description = request.app.state.description
     try:
         document = await asyncio.wait_for(description.document(), PATIENCE)

@@ -17,7 +17,7 @@ from dynabench.site.home.task_index import TaskLine
 class Continuation:
     """The task to go on with, and as `check` the one with the longest queue; `rank` is None before a first example.
 
-    `new` is True for somebody who has written nothing yet.
+    `new` is True for a person who has written nothing yet.
     """
 
     line: TaskLine

@@ -1,6 +1,6 @@
 """Icons, the manifest, pictures of shared links, robots.txt and the site map.
 
-A picture shows what everybody may see on the page that it is of, whoever asks for it.
+A picture shows what every visitor may see on its page, also to those who may see more.
 """
 
 import time
@@ -222,7 +222,7 @@ def _site(request: Request) -> str:
 
 @router.get("/robots.txt", name="robots")
 async def robots(request: Request) -> Response:
-    """Search engines may read the pages, not the interface of programs nor what is somebody's own."""
+    """Search engines may read the pages, not the interface of programs nor a person's own pages."""
     closed = ("/api/", "/settings", "/people/me$", "/people/me/", "/admin", "/login", "/register", "/try")
     lines = ["User-agent: *", *(f"Disallow: {path}" for path in closed), f"Sitemap: {_site(request)}/sitemap.xml"]
     return Response("\n".join(lines) + "\n", media_type="text/plain", headers=FOR_AN_HOUR)

@@ -1,4 +1,4 @@
-"""Is collection healthy today? A few numbers with their trend, and what needs somebody's attention.
+"""Is collection healthy today? A few numbers with their trend, and what needs an owner's attention.
 
 Everything is read from projections, or from the newest examples of the round alone: with a million of them as quick.
 """

@@ -52,7 +52,7 @@ class Prompt:
 
 def harmless(text: str, special: Iterable[str]) -> str:
     """The text with a space inside everything that the tokenizer would take for a mark of its own, such as the end of a
-    turn: whoever writes an input must not be able to speak for the system.
+    turn: an author of an input must not be able to speak for the system.
     """
     marks = sorted((mark for mark in special if len(mark) > 1 and mark in text), key=len, reverse=True)
     for mark in marks:

@@ -48,7 +48,7 @@ SUBMITTED = re.compile(r"SUBMITTED_[0-9A-F]{32}")
 def token(name: str, host: str, environ: Mapping[str, str] = os.environ) -> str:
     """The token `name` for `host`, from `DYNABENCH_TOKEN_<name>`, which reads `HOST TOKEN`; empty without a name.
 
-    Whoever writes a `model.yaml` chooses its address, so the variable says which host may see the token. Raises
+    The author of a `model.yaml` chooses its address, so the variable says which host may see the token. Raises
     `Invalid` when it is not set, malformed, or another host's.
     """
     if not name:
@@ -66,7 +66,7 @@ def token(name: str, host: str, environ: Mapping[str, str] = os.environ) -> str:
 
 
 def keep_token(home: Path, name: str, host: str, secret: str) -> None:
-    """Keep a token that somebody sent, for `host` alone."""
+    """Keep a token that a person sent, for `host` alone."""
     folder = home / "tokens"
     folder.mkdir(mode=0o700, exist_ok=True)
     path = folder / name

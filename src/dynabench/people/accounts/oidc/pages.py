@@ -137,7 +137,7 @@ async def _join_page(request: Request, status: int = 200, **values: Any) -> Resp
 
 @router.get("/login/provider/join", name="provider_join")
 async def ask_to_join(request: Request) -> Response:
-    """The form for whoever comes from a provider and has no account here."""
+    """The form for a person who comes from a provider and has no account here."""
     return await _join_page(request)
 
 
@@ -167,7 +167,7 @@ async def _proof_page(request: Request, status: int = 200, error: str = "") -> R
 
 @router.get("/login/provider/proof", name="provider_proof")
 async def ask_for_proof(request: Request) -> Response:
-    """The form by which whoever comes from a provider proves that the account with their address is theirs."""
+    """The form by which a person who comes from a provider proves that the account with their address is theirs."""
     return await _proof_page(request)
 
 

@@ -79,7 +79,7 @@ class LoginProvider:
         return str(address)
 
     async def claims(self, key: bytes, state: str, code: str, redirect_uri: str, issuer: str) -> Claims:
-        """Return what the provider says of whoever came back with a code; raises `LoginRefused` or `Unavailable`.
+        """Return what the provider says of a person who came back with a code; raises `LoginRefused` or `Unavailable`.
 
         `issuer` is what came back with the code (RFC 9207), which providers may leave out.
         """

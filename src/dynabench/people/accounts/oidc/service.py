@@ -33,7 +33,7 @@ def next_step(
     """Begin what a provider's account that belongs to nobody leads to: the value of the cookie, and the step.
 
     With `person_id` that person is asked whether it is theirs. Where the provider is sure of an address that an account
-    has, whoever comes has to prove that it is theirs; else they join.
+    has, the person who comes has to prove that it is theirs; else they join.
     """
     owner = service.find_account(session, claims.email) if claims.verified else None
     step = LoginStep.CONFIRM if person_id else LoginStep.PROOF if owner else LoginStep.JOIN

@@ -44,10 +44,10 @@ function closeForm({ detail }) {
   if (matchMedia("(max-width: 800px)").matches) bench.scrollIntoView({ block: "start" });
 }
 
-/** A form whose answer is on its way is not sent again by a double click; a slow answer is told. */
+/** A form whose answer is on its way is not sent again by a double click; a slow answer is told. A file leaves the page as it is. */
 function sendOnce(event) {
   const form = event.target;
-  if (event.defaultPrevented || form.method !== "post" || form.target) return;
+  if (event.defaultPrevented || form.method !== "post" || form.target || "download" in form.dataset) return;
   if (sent.has(form)) return event.preventDefault();
   sent.add(form);
   form.setAttribute("aria-busy", "true");

@@ -1,0 +1,56 @@
+"""The part of the client that evaluates chosen models on any dataset."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+Json = dict[str, Any]
+PLACE = "/open-evaluations"
+
+
+class Evaluating(ABC):
+    """The part of `client.Client` for open evaluations."""
+
+    @abstractmethod
+    def request(self, method: str, path: str, **how: Any) -> Any:
+        """The JSON answer to a request below `/api/v1`."""
+
+    @abstractmethod
+    def pages(self, path: str, **params: Any) -> Iterator[Json]:
+        """All items of a list, page by page."""
+
+    def upload_rows(self, path: str) -> str:
+        """Upload a file of rows or a zip of pictures; return what names it as a dataset."""
+        with Path(path).open("rb") as content:
+            how: Json = {"params": {"name": Path(path).name}, "content": content}
+            return str(self.request("POST", f"{PLACE}/files", **how)["dataset"])
+
+    def plan_evaluation(self, dataset: str, models: Sequence[str] = (), **choices: str) -> Json:
+        """Return the guesses for a dataset and models, and what is missing; nothing is started.
+
+        `choices` are those of the form's address, such as `task` and `rows`.
+        """
+        params = [("dataset", dataset), *(("model", model) for model in models), *choices.items()]
+        return cast(Json, self.request("GET", f"{PLACE}/plan", params=params))
+
+    def evaluate_openly(self, dataset: str, models: Sequence[str], **choices: Any) -> Json:
+        """Start an open evaluation; what `choices` (`task`, `columns`, `metrics`, `labels`) leave out is guessed."""
+        body = {"dataset": dataset, "models": list(models), **choices}
+        return cast(Json, self.request("POST", PLACE, json=body))
+
+    def open_evaluations(self) -> Iterator[Json]:
+        """Your open evaluations and those that everybody may see, newest first."""
+        return self.pages(PLACE)
+
+    def open_evaluation(self, id: int) -> Json:
+        """One open evaluation: its state, and how far each model is."""
+        return cast(Json, self.request("GET", f"{PLACE}/{id}"))
+
+    def open_board(self, id: int, by: str = "") -> Json:
+        """The scores of an open evaluation with intervals, and paired differences of models on the metric `by`."""
+        return cast(Json, self.request("GET", f"{PLACE}/{id}/board", params={"by": by} if by else {}))
+
+    def cancel_open_evaluation(self, id: int) -> Json:
+        """Cancel an open evaluation; models that are done keep their scores."""
+        return cast(Json, self.request("POST", f"{PLACE}/{id}/cancel"))

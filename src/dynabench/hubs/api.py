@@ -1,0 +1,405 @@
+"""The hub's API: repositories, their branches and tags, in the form of Hugging Face's hub, whose clients use it."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Body, Depends, Query, Request
+from sqlalchemy.orm import Session
+from starlette.responses import JSONResponse, RedirectResponse, Response
+
+from dynabench.hubs import answers, commit_api, discussion_api, file_api, queries, reading, service
+from dynabench.hubs.addresses import (
+    Namespace,
+    RepositoryName,
+    Rest,
+    kind_of,
+    revision_and_path,
+    split_full_name,
+)
+from dynabench.hubs.card import parse_metadata, split_card
+from dynabench.hubs.git_store import GitStore, TreeEntry
+from dynabench.hubs.problems import RepositoryExists
+from dynabench.hubs.schemas import (
+    KINDS,
+    BranchIn,
+    CardCheckIn,
+    HubKinds,
+    RepositoryIn,
+    RepositoryMoveIn,
+    RepositorySettingsIn,
+    RepositoryTagIn,
+)
+from dynabench.hubs.service import MAIN, HubEntry
+from dynabench.hubs.tables import HubRepository, ReferenceKind
+from dynabench.kit import errors
+from dynabench.kit.api import AppSettings, Db
+from dynabench.kit.language import _
+from dynabench.people.accounts.auth import Member, Viewer, limited, scope
+from dynabench.people.accounts.tables import Person
+from dynabench.people.disclosure import is_private_choice
+
+router = APIRouter(prefix=answers.PREFIX, include_in_schema=False, dependencies=[Depends(scope("annotate"))])
+REPOSITORY = "/api/{kinds}/{namespace}/{name}"
+CHANGES = Depends(limited("hub changes", 600, 60))
+PAGE = 100
+SORTS = {
+    "lastModified": HubRepository.changed_at,
+    "createdAt": HubRepository.created_at,
+    "downloads": HubRepository.downloads,
+    "trendingScore": HubRepository.downloads,
+    "likes": HubRepository.changed_at,
+}
+Texts = Annotated[Sequence[str], Query(max_length=20)]
+SearchTexts = Annotated[Sequence[str], Query(max_length=5)]
+
+
+@router.get("/api/whoami-v2")
+async def read_sender(request: Request, db: Db, settings: AppSettings, person: Member) -> JSONResponse:
+    """Return the person whose token a client has."""
+    namespace = await db.awrite(service.claim_namespace, settings, person)
+    return JSONResponse(answers.person_document(person, namespace.name, request.state.scopes))
+
+
+@router.post("/api/validate-yaml")
+async def check_card(body: CardCheckIn) -> JSONResponse:
+    """Check the metadata at the top of a README.md."""
+    try:
+        metadata = parse_metadata(split_card(body.content)[0])
+    except errors.Invalid as problem:
+        return JSONResponse({"errors": [{"message": problem.detail}], "warnings": []}, 400)
+    warnings = [] if metadata else [{"message": "empty or missing yaml metadata in repo card"}]
+    return JSONResponse({"errors": [], "warnings": warnings})
+
+
+def _is_private(private: bool | None, visibility: str | None) -> bool | None:
+    return private if private is not None or visibility is None else is_private_choice(visibility)
+
+
+@router.post("/api/repos/create", dependencies=[CHANGES])
+async def create_repository(
+    request: Request, db: Db, settings: AppSettings, body: RepositoryIn, person: Member
+) -> JSONResponse:
+    """Make a repository in the sender's namespace."""
+
+    def write(session: Session) -> HubEntry:
+        namespace = service.claim_namespace(session, settings, person).name
+        if body.organization and body.organization.lower() != namespace.lower():
+            message = _("You can create repositories in your own namespace alone: %(name)s.", name=namespace)
+            raise errors.Forbidden(message)
+        private = bool(_is_private(body.private, body.visibility))
+        return service.create_repository(session, settings, person, KINDS[body.type], body.name, private=private)
+
+    try:
+        entry = await db.awrite(write)
+    except RepositoryExists as problem:
+        kind = "" if body.type == "model" else f"{body.type}s/"
+        problem.extra["url"] = f"{answers.hub_address(request)}/{kind}{problem.extra['address']}"
+        raise
+    return JSONResponse(
+        {"url": answers.repository_address(request, entry), "name": entry.full_name, "id": entry.row.folder[:24]}
+    )
+
+
+@router.delete("/api/repos/delete", dependencies=[CHANGES])
+async def delete_repository(
+    db: Db, settings: AppSettings, body: Annotated[RepositoryIn, Body()], person: Member
+) -> JSONResponse:
+    """Delete a repository with its history (owner)."""
+
+    def write(session: Session) -> str:
+        namespace = body.organization or service.claim_namespace(session, settings, person).name
+        entry = service.find_entry(session, person, KINDS[body.type], namespace, body.name)
+        return service.delete_repository(session, person, entry)
+
+    folder = await db.awrite(write)
+    GitStore.of(settings, folder).remove()
+    return JSONResponse({})
+
+
+@router.post("/api/repos/move", dependencies=[CHANGES])
+async def move_repository(db: Db, settings: AppSettings, body: RepositoryMoveIn, person: Member) -> JSONResponse:
+    """Give a repository another name in the same namespace (owner)."""
+    before, after = split_full_name(body.fromRepo), split_full_name(body.toRepo)
+
+    def write(session: Session) -> None:
+        entry = service.find_entry(session, person, KINDS[body.type], *before)
+        if after[0].lower() != entry.namespace.lower():
+            raise errors.Forbidden(_("A repository stays in its namespace."))
+        service.rename_repository(session, settings, person, entry, after[1])
+
+    await db.awrite(write)
+    return JSONResponse({})
+
+
+@router.put(f"{REPOSITORY}/settings", dependencies=[CHANGES])
+async def change_settings(
+    db: Db, kinds: HubKinds, namespace: Namespace, name: RepositoryName, body: RepositorySettingsIn, person: Member
+) -> JSONResponse:
+    """Make a repository private or public (owner)."""
+    if body.gated:
+        raise errors.Invalid({"gated": _("Repositories here are public or private.")})
+
+    def write(session: Session) -> bool:
+        entry = service.managed_entry(session, person, kind_of(kinds), namespace, name)
+        private = _is_private(body.private, body.visibility)
+        if private is not None:
+            service.set_private(session, person, entry, private)
+        return entry.row.private if private is None else private
+
+    return JSONResponse({"private": await db.awrite(write)})
+
+
+@router.get("/api/{kinds}")
+async def list_repositories(
+    request: Request,
+    db: Db,
+    kinds: HubKinds,
+    viewer: Viewer,
+    search: SearchTexts = (),
+    filter: Texts = (),
+    author: Annotated[str, Query(max_length=60)] = "",
+    pipeline_tag: Annotated[str, Query(max_length=100)] = "",
+    sort: Annotated[str, Query(max_length=40)] = "lastModified",
+    direction: Annotated[int, Query(ge=-1, le=1)] = -1,
+    limit: Annotated[int, Query(ge=1)] = PAGE,
+    cursor: Annotated[int, Query(ge=0, le=10**9)] = 0,
+    full: bool = False,
+    cardData: bool = False,
+    expand: Texts = (),
+) -> JSONResponse:
+    """List the repositories of a kind that the sender may see."""
+    if sort not in SORTS:
+        raise errors.Invalid({"sort": _("Choose from %(names)s.", names=", ".join(SORTS))})
+    limit, column = min(limit, PAGE), SORTS[sort]
+    tags = [*filter, *([pipeline_tag] if pipeline_tag else ())]
+    words = [word[:100] for text in search for word in text.split()]
+
+    def read(session: Session) -> tuple[list[dict[str, Any]], bool]:
+        statement = queries.listed_repositories(viewer, kind_of(kinds), words, tags, author)
+        order = (column.asc(), HubRepository.id) if direction > 0 else (column.desc(), HubRepository.id.desc())
+        rows = session.execute(statement.order_by(*order).offset(cursor).limit(limit + 1)).all()
+        entries = [HubEntry(row, space.name) for row, space in rows[:limit]]
+        return [_listed(session, entry, full, cardData, expand) for entry in entries], len(rows) > limit
+
+    items, more = await db.aread(read)
+    return JSONResponse(items, headers=answers.next_link(request, cursor=cursor + limit) if more else None)
+
+
+def _listed(session: Session, entry: HubEntry, full: bool, card: bool, expand: Sequence[str]) -> dict[str, Any]:
+    tags = [tag for _id, tag in session.execute(queries.tags_of([entry.row.id]))]
+    document = answers.repository_document(entry, tags)
+    if full or card or "cardData" in expand:
+        document["cardData"] = entry.row.card
+    return _expanded(document, expand)
+
+
+def _expanded(document: dict[str, Any], expand: Sequence[str]) -> dict[str, Any]:
+    return {name: document[name] for name in ("_id", "id", *expand) if name in document} if expand else document
+
+
+async def _information(
+    db: Db,
+    settings: AppSettings,
+    viewer: Person | None,
+    kinds: HubKinds,
+    full_name: tuple[str, str],
+    revision: str,
+    blobs: bool,
+    expand: Sequence[str],
+) -> JSONResponse:
+    def read(session: Session) -> dict[str, Any]:
+        entry = service.find_entry(session, viewer, kind_of(kinds), *full_name)
+        commit = service.resolve_revision(session, settings, entry, revision)
+        store = GitStore.of(settings, entry.row.folder)
+        files = [TreeEntry(path, item, False) for path, item in sorted(store.files(commit).items())]
+        document = _listed(session, entry, True, True, ()) | {"sha": commit}
+        if blobs:
+            facts = reading.file_facts(session, store, entry, files)
+            document["siblings"] = [answers.sibling_document(item, True) for item in facts]
+        else:
+            document["siblings"] = [{"rfilename": item.path} for item in files]
+        document["usedStorage"] = entry.row.git_bytes + (session.scalar(queries.repository_bytes(entry.row.id)) or 0)
+        return _expanded(document, expand)
+
+    return JSONResponse(await db.aread(read))
+
+
+@router.get(REPOSITORY)
+async def read_repository(
+    db: Db,
+    settings: AppSettings,
+    kinds: HubKinds,
+    namespace: Namespace,
+    name: RepositoryName,
+    viewer: Viewer,
+    blobs: bool = False,
+    expand: Texts = (),
+) -> JSONResponse:
+    """Return a repository with the files of its branch main."""
+    return await _information(db, settings, viewer, kinds, (namespace, name), MAIN, blobs, expand)
+
+
+@router.get(f"{REPOSITORY}/revision/{{rest:path}}")
+async def read_revision(
+    request: Request,
+    db: Db,
+    settings: AppSettings,
+    kinds: HubKinds,
+    namespace: Namespace,
+    name: RepositoryName,
+    rest: Rest,
+    viewer: Viewer,
+    blobs: bool = False,
+    expand: Texts = (),
+) -> JSONResponse:
+    """Return a repository with the files of a branch, tag or commit."""
+    revision = revision_and_path(request, rest, "revision")[0]
+    return await _information(db, settings, viewer, kinds, (namespace, name), revision, blobs, expand)
+
+
+@router.get(f"{REPOSITORY}/refs")
+async def list_references(
+    db: Db, kinds: HubKinds, namespace: Namespace, name: RepositoryName, viewer: Viewer, include_prs: bool = False
+) -> JSONResponse:
+    """List the branches and tags of a repository."""
+
+    def read(session: Session) -> dict[str, Any]:
+        entry = service.find_entry(session, viewer, kind_of(kinds), namespace, name)
+        return answers.reference_documents(session.scalars(queries.references(entry.row.id)).all(), include_prs)
+
+    return JSONResponse(await db.aread(read))
+
+
+@router.get(f"{REPOSITORY}/auth-check")
+async def check_access(
+    db: Db, kinds: HubKinds, namespace: Namespace, name: RepositoryName, viewer: Viewer
+) -> JSONResponse:
+    """Tell whether the sender may read a repository."""
+    await db.aread(service.find_entry, viewer, kind_of(kinds), namespace, name)
+    return JSONResponse({})
+
+
+@router.get(f"{REPOSITORY}/auth-check/write")
+async def check_write_access(
+    db: Db, kinds: HubKinds, namespace: Namespace, name: RepositoryName, person: Member
+) -> JSONResponse:
+    """Tell whether the sender may change a repository."""
+    await db.aread(service.managed_entry, person, kind_of(kinds), namespace, name)
+    return JSONResponse({})
+
+
+@router.post(f"{REPOSITORY}/branch/{{rest:path}}", dependencies=[CHANGES])
+async def create_branch(
+    request: Request,
+    db: Db,
+    settings: AppSettings,
+    kinds: HubKinds,
+    namespace: Namespace,
+    name: RepositoryName,
+    rest: Rest,
+    body: BranchIn,
+    person: Member,
+) -> JSONResponse:
+    """Make a branch (owner)."""
+    branch = "/".join(filter(None, revision_and_path(request, rest, "branch")))
+
+    def write(session: Session) -> HubEntry:
+        entry = service.managed_entry(session, person, kind_of(kinds), namespace, name)
+        start = body.startingPoint or MAIN
+        service.create_reference(session, settings, person, entry, ReferenceKind.BRANCH, branch, start)
+        return entry
+
+    await _mirror(db, settings, await db.awrite(write))
+    return JSONResponse({}, 201)
+
+
+@router.delete(f"{REPOSITORY}/branch/{{rest:path}}", dependencies=[CHANGES])
+async def delete_branch(
+    request: Request,
+    db: Db,
+    settings: AppSettings,
+    kinds: HubKinds,
+    namespace: Namespace,
+    name: RepositoryName,
+    rest: Rest,
+    person: Member,
+) -> JSONResponse:
+    """Delete a branch (owner)."""
+    branch = "/".join(filter(None, revision_and_path(request, rest, "branch")))
+
+    def write(session: Session) -> HubEntry:
+        entry = service.managed_entry(session, person, kind_of(kinds), namespace, name)
+        service.delete_reference(session, person, entry, ReferenceKind.BRANCH, branch)
+        return entry
+
+    await _mirror(db, settings, await db.awrite(write))
+    return JSONResponse({})
+
+
+@router.post(f"{REPOSITORY}/tag/{{rest:path}}", dependencies=[CHANGES])
+async def create_tag(
+    request: Request,
+    db: Db,
+    settings: AppSettings,
+    kinds: HubKinds,
+    namespace: Namespace,
+    name: RepositoryName,
+    rest: Rest,
+    body: RepositoryTagIn,
+    person: Member,
+) -> JSONResponse:
+    """Give a revision a tag (owner)."""
+    revision = revision_and_path(request, rest, "tag")[0]
+
+    def write(session: Session) -> HubEntry:
+        entry = service.managed_entry(session, person, kind_of(kinds), namespace, name)
+        service.create_reference(session, settings, person, entry, ReferenceKind.TAG, body.tag, revision)
+        return entry
+
+    await _mirror(db, settings, await db.awrite(write))
+    return JSONResponse({}, 201)
+
+
+@router.delete(f"{REPOSITORY}/tag/{{rest:path}}", dependencies=[CHANGES])
+async def delete_tag(
+    request: Request,
+    db: Db,
+    settings: AppSettings,
+    kinds: HubKinds,
+    namespace: Namespace,
+    name: RepositoryName,
+    rest: Rest,
+    person: Member,
+) -> JSONResponse:
+    """Delete a tag (owner)."""
+    tag = "/".join(filter(None, revision_and_path(request, rest, "tag")))
+
+    def write(session: Session) -> HubEntry:
+        entry = service.managed_entry(session, person, kind_of(kinds), namespace, name)
+        service.delete_reference(session, person, entry, ReferenceKind.TAG, tag)
+        return entry
+
+    await _mirror(db, settings, await db.awrite(write))
+    return JSONResponse({})
+
+
+async def _mirror(db: Db, settings: AppSettings, entry: HubEntry) -> None:
+    references = await db.aread(service.full_references, entry.row.id)
+    GitStore.of(settings, entry.row.folder).mirror_references(references)
+
+
+router.include_router(file_api.router)
+router.include_router(commit_api.router)
+router.include_router(discussion_api.router)
+
+
+@router.get("/{namespace}/{name}")
+@router.get("/{kinds}/{namespace}/{name}")
+@router.get("/{namespace}/{name}/commit/{revision}")
+@router.get("/{kinds}/{namespace}/{name}/commit/{revision}")
+async def open_page(
+    namespace: Namespace, name: RepositoryName, kinds: HubKinds = "models", revision: str = ""
+) -> Response:
+    """Lead people who open an address of the API in a browser to the page of the repository."""
+    path = f"/hub/{kinds}/{namespace}/{name}"
+    return RedirectResponse(f"{path}/commits/{revision[:40]}" if revision else path, 303)

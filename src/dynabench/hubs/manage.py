@@ -1,0 +1,213 @@
+"""Forms of the hub: a new repository, its settings, and what is done with pull requests."""
+
+import asyncio
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Request
+from sqlalchemy.orm import Session
+from starlette.responses import Response
+
+from dynabench.hubs import discussions, merging, service
+from dynabench.hubs.addresses import Namespace, RepositoryName, kind_of
+from dynabench.hubs.git_store import GitStore
+from dynabench.hubs.schemas import HubKinds
+from dynabench.hubs.service import HubEntry
+from dynabench.hubs.tables import DiscussionState
+from dynabench.kit import errors
+from dynabench.kit.api import AppSettings, Db
+from dynabench.kit.forms import Text, redirect, rejection
+from dynabench.kit.language import _
+from dynabench.people.accounts.auth import Member
+from dynabench.web import render
+
+router = APIRouter()
+REPOSITORY = "/hub/{kinds}/{namespace}/{name}"
+Number = Annotated[int, Path(ge=1, le=10**9)]
+
+
+@router.get("/hub/new", name="new_repository")
+async def new_repository(request: Request, _person: Member, kind: HubKinds = "models") -> Response:
+    """The form for a new repository."""
+    typed = {"kind": kind, "name": "", "private": False}
+    return render(request, "hubs/new.html", typed=typed, errors={})
+
+
+@router.post("/hub/new", name="create_repository")
+async def create_repository(
+    request: Request,
+    db: Db,
+    settings: AppSettings,
+    person: Member,
+    name: Text = "",
+    kind: Text = "models",
+    private: Text = "",
+) -> Response:
+    """Make a repository in the person's namespace."""
+
+    def write(session: Session) -> HubEntry:
+        chosen = kind_of(kind)
+        return service.create_repository(session, settings, person, chosen, name.strip(), private=bool(private))
+
+    try:
+        entry = await db.awrite(write)
+    except (errors.Invalid, errors.Conflict) as problem:
+        typed = {"kind": kind, "name": name, "private": bool(private)}
+        return render(request, "hubs/new.html", typed=typed, **rejection(problem, "name"))
+    return redirect(request, "repository", kinds=kind, namespace=entry.namespace, name=entry.row.name)
+
+
+async def _settings_page(request: Request, kinds: HubKinds, entry: HubEntry, **values: Any) -> Response:
+    path = {"kinds": kinds, "namespace": entry.namespace, "name": entry.row.name}
+    page: dict[str, Any] = {"typed": {"name": entry.row.name, "confirm": ""}, "errors": {}, "status": 200} | values
+    return render(request, "hubs/settings.html", entry=entry, kinds=kinds, place=path, manages=True, **page)
+
+
+@router.get(f"{REPOSITORY}/settings", name="repository_settings")
+async def read_settings(
+    request: Request, db: Db, kinds: HubKinds, namespace: Namespace, name: RepositoryName, person: Member
+) -> Response:
+    """The settings of a repository (owner)."""
+    entry = await db.aread(service.managed_entry, person, kind_of(kinds), namespace, name)
+    return await _settings_page(request, kinds, entry)
+
+
+@router.post(f"{REPOSITORY}/settings", name="change_repository")
+async def change_settings(
+    request: Request,
+    db: Db,
+    settings: AppSettings,
+    kinds: HubKinds,
+    namespace: Namespace,
+    name: RepositoryName,
+    person: Member,
+    new_name: Text = "",
+    private: Text = "",
+) -> Response:
+    """Rename a repository, make it private or public (owner)."""
+    entry = await db.aread(service.managed_entry, person, kind_of(kinds), namespace, name)
+
+    def write(session: Session) -> HubEntry:
+        fresh = service.managed_entry(session, person, kind_of(kinds), namespace, name)
+        service.set_private(session, person, fresh, bool(private))
+        wanted_name = new_name.strip() or fresh.row.name
+        if wanted_name == fresh.row.name:
+            return fresh
+        return service.rename_repository(session, settings, person, fresh, wanted_name)
+
+    try:
+        changed = await db.awrite(write)
+    except (errors.Invalid, errors.Conflict) as problem:
+        typed = {"name": new_name, "confirm": ""}
+        return await _settings_page(request, kinds, entry, typed=typed, **rejection(problem, "name"))
+    return redirect(request, "repository", kinds=kinds, namespace=changed.namespace, name=changed.row.name)
+
+
+@router.post(f"{REPOSITORY}/delete", name="delete_repository_form")
+async def delete_repository(
+    request: Request,
+    db: Db,
+    settings: AppSettings,
+    kinds: HubKinds,
+    namespace: Namespace,
+    name: RepositoryName,
+    person: Member,
+    confirm: Text = "",
+) -> Response:
+    """Delete a repository once its name was typed (owner)."""
+    entry = await db.aread(service.managed_entry, person, kind_of(kinds), namespace, name)
+    if confirm.strip() != entry.full_name:
+        wrong = {"confirm": _("Type %(name)s to delete the repository.", name=entry.full_name)}
+        return await _settings_page(request, kinds, entry, errors=wrong, status=422)
+
+    def write(session: Session) -> str:
+        fresh = service.managed_entry(session, person, kind_of(kinds), namespace, name)
+        return service.delete_repository(session, person, fresh)
+
+    GitStore.of(settings, await db.awrite(write)).remove()
+    return redirect(request, "hub", query={"kind": kinds})
+
+
+@router.post(f"{REPOSITORY}/discussions", name="open_discussion_form")
+async def open_discussion(
+    request: Request,
+    db: Db,
+    kinds: HubKinds,
+    namespace: Namespace,
+    name: RepositoryName,
+    person: Member,
+    title: Text = "",
+    text: Text = "",
+) -> Response:
+    """Begin a discussion."""
+
+    def write(session: Session) -> tuple[HubEntry, int]:
+        entry = service.find_entry(session, person, kind_of(kinds), namespace, name)
+        return entry, discussions.open_discussion(session, person, entry, title, text).number
+
+    entry, number = await db.awrite(write)
+    return _to_discussion(request, kinds, entry, number)
+
+
+def _to_discussion(request: Request, kinds: HubKinds, entry: HubEntry, number: int) -> Response:
+    space, name = entry.namespace, entry.row.name
+    return redirect(request, "repository_discussion", kinds=kinds, namespace=space, name=name, number=number)
+
+
+@router.post(f"{REPOSITORY}/discussions/{{number}}/comment", name="comment_discussion_form")
+async def comment(
+    request: Request,
+    db: Db,
+    kinds: HubKinds,
+    namespace: Namespace,
+    name: RepositoryName,
+    number: Number,
+    person: Member,
+    text: Text = "",
+) -> Response:
+    """Add a comment to a discussion."""
+
+    def write(session: Session) -> HubEntry:
+        entry = service.find_entry(session, person, kind_of(kinds), namespace, name)
+        discussions.comment(session, person, entry, number, text)
+        return entry
+
+    return _to_discussion(request, kinds, await db.awrite(write), number)
+
+
+@router.post(f"{REPOSITORY}/discussions/{{number}}/status", name="change_discussion_form")
+async def change_status(
+    request: Request,
+    db: Db,
+    kinds: HubKinds,
+    namespace: Namespace,
+    name: RepositoryName,
+    number: Number,
+    person: Member,
+    status: Text = "",
+) -> Response:
+    """Close a discussion, or open it again (its author, or the owner)."""
+
+    def write(session: Session) -> HubEntry:
+        entry = service.find_entry(session, person, kind_of(kinds), namespace, name)
+        state = DiscussionState.OPEN if status == DiscussionState.OPEN.value else DiscussionState.CLOSED
+        discussions.change_state(session, person, entry, number, state)
+        return entry
+
+    return _to_discussion(request, kinds, await db.awrite(write), number)
+
+
+@router.post(f"{REPOSITORY}/discussions/{{number}}/merge", name="merge_discussion_form")
+async def merge(
+    request: Request,
+    db: Db,
+    settings: AppSettings,
+    kinds: HubKinds,
+    namespace: Namespace,
+    name: RepositoryName,
+    number: Number,
+    person: Member,
+) -> Response:
+    """Bring a pull request into the branch main (owner)."""
+    entry = await db.aread(service.managed_entry, person, kind_of(kinds), namespace, name)
+    await asyncio.to_thread(merging.merge_pull, db, settings, person, entry, number)
+    return _to_discussion(request, kinds, entry, number)

@@ -1,0 +1,180 @@
+"""Pages of reports on data: a form and one's own reports, a report while it is measured and after, its files."""
+
+from pathlib import Path
+from typing import Annotated, Any
+from uuid import UUID
+
+from anyio import to_thread
+from fastapi import APIRouter, Depends, Request
+from fastapi import Path as PathParameter
+from sqlalchemy.orm import Session
+from starlette.datastructures import FormData, UploadFile
+from starlette.responses import Response
+
+from dynabench.insight.data_measurements import formatting
+from dynabench.insight.data_reports import exports, service, views
+from dynabench.insight.data_reports.files import FORMATS
+from dynabench.insight.data_reports.measures import COMPARED, MEASURES
+from dynabench.insight.data_reports.report import DataReport, ReportOptions, parse_pairs
+from dynabench.insight.data_reports.sources import ChosenColumns, choose_columns
+from dynabench.intake import sources
+from dynabench.kit import errors, jobs
+from dynabench.kit.api import AppSettings, Db, attachment, csv_response
+from dynabench.kit.forms import redirect
+from dynabench.kit.language import _
+from dynabench.kit.settings import Settings
+from dynabench.people.accounts.auth import Member, limited
+from dynabench.people.accounts.tables import Person
+from dynabench.rounds import uploaded_files
+from dynabench.web import render
+
+router = APIRouter(include_in_schema=False)
+SELDOM = [Depends(limited("data_report", 20, 3600))]
+Name = Annotated[str, PathParameter(pattern=r"^[A-Za-z0-9_. -]{1,120}$")]
+FIELDS = ("dataset", "other_dataset", "texts", "label", "group", "terms")
+LONGEST = 300
+"""Characters of a field of the form."""
+
+
+async def _form_page(request: Request, person: Person, status: int = 200, **values: Any) -> Response:
+    state = request.app.state
+    own = await state.db.aread(service.list_reports, person)
+    states = [await to_thread.run_sync(jobs.progress, state.settings, job) for job in own]
+    defaults: dict[str, Any] = {"errors": {}, "typed": {}, "reports": list(zip(own, states, strict=True))}
+    return render(request, "data_reports/list.html", status=status, **(defaults | values))
+
+
+@router.get("/data-reports", name="data_reports")
+async def show_reports(request: Request, person: Member, dataset: str = "") -> Response:
+    """Show a form for data to measure, and the person's reports."""
+    return await _form_page(request, person, typed={"dataset": dataset[:LONGEST]})
+
+
+@router.post("/data-reports", name="send_data_report", dependencies=SELDOM)
+async def send_report(request: Request, settings: AppSettings, db: Db, person: Member) -> Response:
+    """Store the files, read their first rows, and have the worker measure them."""
+    async with request.form(max_files=2, max_fields=12) as form:
+        typed = {name: str(form.get(name, ""))[:LONGEST].strip() for name in FIELDS}
+        paths: list[str] = []
+        try:
+            options = _options(typed)
+            first = await _subject(settings, db, person, form, "file", typed["dataset"], paths)
+            if first is None:
+                raise errors.Invalid({"file": _("Choose a file, or name a dataset.")})
+            second = await _subject(settings, db, person, form, "other_file", typed["other_dataset"], paths)
+            for subject, chosen in ((first, options.columns), (second, ChosenColumns())):
+                if subject is not None:
+                    await to_thread.run_sync(_check, settings, subject, chosen)
+        except errors.Problem as problem:
+            service.remove_files(paths)
+            fields = problem.fields if isinstance(problem, errors.Invalid) else {"dataset": problem.detail}
+            return await _form_page(request, person, 422, errors=_named(fields), typed=typed)
+    job = await db.awrite(service.request_report, person, first, options, second)
+    return redirect(request, "data_report", id=job.id)
+
+
+def _options(typed: dict[str, str]) -> ReportOptions:
+    texts = tuple(name.strip() for name in typed["texts"].split(",") if name.strip())
+    return ReportOptions(ChosenColumns(texts, typed["label"], "", typed["group"]), parse_pairs(typed["terms"]))
+
+
+def _named(fields: dict[str, str]) -> dict[str, str]:
+    """Problems under the fields of the form; those of others go to the file."""
+    known_fields = (*FIELDS, "file", "other_file")
+    return {name if name in known_fields else "file": message for name, message in fields.items()}
+
+
+def _check(settings: Settings, subject: service.Subject, chosen: ChosenColumns) -> None:
+    choose_columns(service.open_subject(settings, subject), chosen)
+
+
+async def _subject(
+    settings: Settings, db: Db, person: Person, form: FormData, field: str, named: str, paths: list[str]
+) -> service.Subject | None:
+    file = form.get(field)
+    if isinstance(file, UploadFile) and file.filename:
+        name = Path(file.filename.replace("\\", "/")).name[-100:]
+        try:
+            sources.kind_of_source(name)
+        except errors.Invalid as problem:
+            raise errors.Invalid({field: "; ".join(problem.fields.values())}) from None
+        place = await to_thread.run_sync(service.uploads_folder, settings)
+        path = await uploaded_files.store_stream(place, name, uploaded_files.read_pieces(file))
+        paths.append(str(path))
+        return service.file_subject(path, name)
+    return await db.aread(service.dataset_subject, person, named) if named else None
+
+
+@router.get("/data-reports/{id}", name="data_report")
+async def show_report(request: Request, settings: AppSettings, db: Db, id: UUID, person: Member) -> Response:
+    """Show a report, or how far it is."""
+    job = await db.aread(service.report_job, person, id)
+    state = await to_thread.run_sync(jobs.progress, settings, job)
+    report = await to_thread.run_sync(service.finished_report, settings, job)
+    values: dict[str, Any] = {"job": job, "progress": state, "problem": service.job_problem(job), "report": report}
+    if report is not None:
+        values |= report_values(report)
+    return render(request, "data_reports/report.html", fragment="data_reports/_report.html", **values)
+
+
+def report_values(report: DataReport) -> dict[str, Any]:
+    """Return the values that a page needs to show a report."""
+    themes = report.results.get("themes")
+    return {
+        "sections": list(exports.sections(report)),
+        "formatting": formatting,
+        "chart": views.table_chart,
+        "header": formatting.table_header,
+        "lines": formatting.table_lines,
+        "tree": views.cluster_tree(themes) if themes else [],
+        "points": views.map_points(themes) if themes else [],
+        "hidden_tables": views.DRAWN,
+        "formats": FORMATS,
+    }
+
+
+@router.post("/data-reports/{id}/delete", name="delete_data_report")
+async def delete_report(request: Request, db: Db, id: UUID, person: Member) -> Response:
+    """Take a report of one's own off the list."""
+
+    def forget(session: Session) -> list[str]:
+        return service.delete_report(session, person, id)
+
+    service.remove_files(await db.awrite(forget))
+    return redirect(request, "data_reports")
+
+
+@router.get("/data-reports/{id}/report.{form}", name="data_report_file")
+async def download_report(settings: AppSettings, db: Db, id: UUID, form: str, person: Member) -> Response:
+    """Send a report as HTML, PDF, Markdown for a card, or JSON."""
+    if form not in FORMATS:
+        raise errors.NotFound(service.GONE)
+    report = await _finished(settings, db, id, person)
+    content = await to_thread.run_sync(FORMATS[form].render, report)
+    return Response(content, media_type=FORMATS[form].media_type, headers=attachment(f"data-report.{form}"))
+
+
+@router.get("/data-reports/{id}/{measure}/{table}.csv", name="data_report_table")
+async def download_table(
+    settings: AppSettings, db: Db, id: UUID, measure: Name, table: Name, person: Member
+) -> Response:
+    """Send one table of a report, `figures` for a measure's figures, as a sheet."""
+    report = await _finished(settings, db, id, person)
+    result = report.result(measure) if measure in {**MEASURES, **COMPARED} else None
+    if result is None:
+        raise errors.NotFound(service.GONE)
+    if table == "figures":
+        lines = [[item.name, item.label, item.value, item.low, item.high, item.n] for item in result.figures]
+        return csv_response(f"{measure}-figures.csv", ["name", "label", "value", "low", "high", "n"], lines)
+    match = next((item for item in result.tables if item.name == table), None)
+    if match is None:
+        raise errors.NotFound(service.GONE)
+    return csv_response(f"{measure}-table.csv", [item.name for item in match.columns], match.rows)
+
+
+async def _finished(settings: Settings, db: Db, id: UUID, person: Person) -> DataReport:
+    job = await db.aread(service.report_job, person, id)
+    report = await to_thread.run_sync(service.finished_report, settings, job)
+    if report is None:
+        raise errors.Conflict(_("This report is not finished yet."))
+    return report

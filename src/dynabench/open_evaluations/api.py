@@ -1,0 +1,173 @@
+"""The JSON API of open evaluations: files, plans, evaluations, boards, predictions, records."""
+
+import uuid
+from collections.abc import AsyncIterator
+from typing import Annotated, Literal
+
+from anyio import to_thread
+from fastapi import APIRouter, Depends, Query, Request
+from sqlalchemy.orm import Session
+from starlette.responses import Response
+
+from dynabench.benchmark.registry.pages import visible_models
+from dynabench.intake import sources
+from dynabench.kit import errors
+from dynabench.kit.api import After, AppSettings, Db, Limit, attachment, csv_response
+from dynabench.kit.db import Database
+from dynabench.kit.settings import Settings
+from dynabench.models.protocol import Card
+from dynabench.open_evaluations import board, planning, predictions, records, service
+from dynabench.open_evaluations.choices import OpenChoices
+from dynabench.open_evaluations.schemas import (
+    BoardOut,
+    DatasetFileOut,
+    OpenEvaluationOut,
+    OpenEvaluationPage,
+    OpenRecordOut,
+    PlanOut,
+)
+from dynabench.people import may
+from dynabench.people.accounts.auth import Member, Viewer, scope
+from dynabench.people.accounts.tables import Person
+from dynabench.people.may import Action
+from dynabench.rounds import uploaded_files
+from dynabench.rounds.schemas import Number
+
+router = APIRouter(
+    prefix="/api/v1/open-evaluations", tags=["open evaluations"], dependencies=[Depends(scope("annotate"))]
+)
+FileName = Annotated[str, Query(min_length=1, max_length=200, description="Its ending tells the kind of file.")]
+NEWEST = 2**63 - 1
+
+
+async def usable_cards(request: Request, viewer: Person | None) -> list[Card]:
+    """Return the cards of the models that the viewer may see, a version of each."""
+    models, down = await visible_models(request, viewer)
+    if down:
+        raise errors.Unavailable(down)
+    return [model.card for model in models if model.card is not None]
+
+
+async def store_file(
+    db: Database, settings: Settings, person: Person, name: str, parts: AsyncIterator[bytes]
+) -> DatasetFileOut:
+    """Store an uploaded file and read it once; raises `Invalid` under `file`, and then nothing of it stays."""
+    allowed = may.may(person, Action.EVALUATE_OPENLY)
+    if not allowed:
+        raise errors.Forbidden(allowed.reason)
+    plain, id = service.plain_name(name), str(uuid.uuid4())
+    sources.kind_of_source(plain)
+    path = await uploaded_files.write_stream(service.new_file_path(settings, id), parts)
+    try:
+        facts = await to_thread.run_sync(service.check_file, settings, id, plain)
+        dataset = await db.awrite(service.add_file, settings, person, id, plain, facts)
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+    return DatasetFileOut(dataset=dataset, name=plain, rows=facts[0])
+
+
+@router.post("/files", status_code=201)
+async def upload_file(
+    request: Request, db: Db, settings: AppSettings, person: Member, name: FileName
+) -> DatasetFileOut:
+    """Upload rows as the body: CSV, TSV, JSON, JSON lines or Parquet, a zip of these, or a zip of pictures in folders.
+
+    The file is for open evaluations of yours alone, and stays as long as one of them uses it, at least 30 days.
+    """
+    return await store_file(db, settings, person, name, request.stream())
+
+
+@router.get("/plan")
+async def read_plan(request: Request, db: Db, settings: AppSettings, person: Member) -> PlanOut:
+    """Return the plan for the choices in the query, which are those of the page's address: what is left out is guessed.
+
+    Names: `dataset`, `split`, `task`, `pair`, `rows`, `title`, `listed`, `column.ROLE`, `metric`, `model`,
+    `label.MODEL:LABEL`. Nothing is started.
+    """
+    choices = OpenChoices.from_query(request.query_params.multi_items())
+    cards = await usable_cards(request, person)
+    return PlanOut.of(await db.aread(planning.make_plan, settings, person, choices, cards))
+
+
+@router.post("", status_code=202)
+async def start(
+    request: Request, db: Db, settings: AppSettings, person: Member, choices: OpenChoices
+) -> OpenEvaluationOut:
+    """Start an open evaluation: choices that are left out are guessed as in the plan."""
+    cards = await usable_cards(request, person)
+
+    def begin(session: Session) -> OpenEvaluationOut:
+        evaluation = service.start_evaluation(session, settings, person, choices, cards)
+        session.flush()
+        return OpenEvaluationOut.of(service.find_evaluation(session, person, evaluation.id))
+
+    return await db.awrite(begin)
+
+
+@router.get("")
+async def list_all(db: Db, viewer: Viewer, after: After = None, limit: Limit = 50) -> OpenEvaluationPage:
+    """List your open evaluations and those that everybody may see, newest first."""
+    before = NEWEST if after is None else after
+    rows = await db.aread(service.list_evaluations, viewer, before, limit + 1)
+    items = [OpenEvaluationOut.of(seen) for seen in rows]
+    return OpenEvaluationPage.cut(items, limit)
+
+
+@router.get("/{id}")
+async def read(db: Db, id: Number, viewer: Viewer) -> OpenEvaluationOut:
+    """Return an open evaluation and how far each of its models is."""
+    return OpenEvaluationOut.of(await db.aread(service.find_evaluation, viewer, id))
+
+
+@router.get("/{id}/board")
+async def read_scores(db: Db, id: Number, viewer: Viewer, by: Annotated[str, Query(max_length=200)] = "") -> BoardOut:
+    """Return the scores with intervals, and paired differences of models on the metric `by` (the first by default)."""
+
+    def find(session: Session) -> BoardOut:
+        return BoardOut.of(board.read_board(session, service.find_evaluation(session, viewer, id), by))
+
+    return await db.aread(find)
+
+
+@router.get("/{id}/predictions")
+async def download(
+    db: Db, settings: AppSettings, id: Number, person: Member, format: Literal["csv", "parquet"] = "csv"
+) -> Response:
+    """Download rows, right answers and predictions (the author)."""
+    table = await db.aread(predictions.prediction_table, person, id)
+    return await prediction_file(settings, id, table, format)
+
+
+async def prediction_file(settings: Settings, id: int, table: predictions.PredictionTable, format: str) -> Response:
+    """Return the predictions as a file of this format."""
+    if format == "csv":
+        lines = predictions.read_lines(settings, table)
+        return csv_response(f"open-evaluation-{id}.csv", table.header, lines)
+    content = await to_thread.run_sync(predictions.as_parquet, settings, table)
+    headers = attachment(f"open-evaluation-{id}.parquet") | {"Cache-Control": "no-store"}
+    return Response(content, media_type="application/vnd.apache.parquet", headers=headers)
+
+
+@router.get("/{id}/record")
+async def read_record(db: Db, id: Number, viewer: Viewer) -> OpenRecordOut:
+    """Return the signed record."""
+
+    def find(session: Session) -> OpenRecordOut:
+        service.find_evaluation(session, viewer, id)
+        return OpenRecordOut.model_validate(records.read_record(session, id))
+
+    return await db.aread(find)
+
+
+@router.post("/{id}/cancel")
+async def cancel(db: Db, id: Number, person: Member) -> OpenEvaluationOut:
+    """Cancel an open evaluation (its author); models that are done keep their scores."""
+    await db.awrite(service.cancel_evaluation, person, id)
+    return OpenEvaluationOut.of(await db.aread(service.find_evaluation, person, id))
+
+
+@router.delete("/{id}", status_code=204)
+async def delete(db: Db, settings: AppSettings, id: Number, person: Member) -> None:
+    """Delete an open evaluation that has ended, with its answers and scores (its author)."""
+    await db.awrite(service.delete_evaluation, settings, person, id)

@@ -1,0 +1,100 @@
+"""The board of an open evaluation: models by metric with intervals, and paired differences of models."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from sqlalchemy.orm import Session
+
+from dynabench.benchmark.evaluations.measures import unpack_replicates
+from dynabench.evaluate import loading
+from dynabench.open_evaluations import queries
+from dynabench.open_evaluations.service import VisibleEvaluation
+from dynabench.open_evaluations.tables import OpenEvaluationModel, OpenScore
+
+
+@dataclass(frozen=True)
+class BoardColumn:
+    """One number of one metric; `better` is empty where the metric's card does not say which direction is better."""
+
+    metric: str
+    key: str
+    better: str
+    title: str
+
+
+@dataclass(frozen=True)
+class BoardLine:
+    """One model with its scores in the order of the columns; None where a metric has no number for it."""
+
+    model: OpenEvaluationModel
+    scores: Sequence[OpenScore | None]
+
+
+@dataclass(frozen=True)
+class PairedDifference:
+    """The first model's score minus the second's, with its 95 % interval over the same samples of rows.
+
+    `differs` says that the interval does not contain 0.
+    """
+
+    first: str
+    second: str
+    value: float
+    low: float
+    high: float
+
+    @property
+    def differs(self) -> bool:
+        """True where the rows are enough to tell the two models apart."""
+        return self.low > 0 or self.high < 0
+
+
+@dataclass(frozen=True)
+class OpenBoard:
+    """The board, sorted by its `main` column, the best model first."""
+
+    columns: Sequence[BoardColumn]
+    lines: Sequence[BoardLine]
+    pairs: Sequence[PairedDifference]
+    main: int = 0
+
+
+def read_board(session: Session, seen: VisibleEvaluation, by: str = "") -> OpenBoard:
+    """Return the board, sorted by the column whose title is `by`, by default the first."""
+    scores = session.scalars(queries.scores_of(seen.evaluation.id)).all()
+    columns = list(dict.fromkeys(_column(score) for score in scores))
+    main = next((at for at, column in enumerate(columns) if column.title == by), 0)
+    by_place = {(score.model, score.metric, score.key): score for score in scores}
+    lines = [
+        BoardLine(model, [by_place.get((model.number, column.metric, column.key)) for column in columns])
+        for model in seen.models
+    ]
+    if not columns:
+        return OpenBoard(columns, lines, [])
+    sign = -1 if columns[main].better == "lower" else 1
+    lines.sort(key=lambda line: _sort_value(line.scores[main], sign))
+    return OpenBoard(columns, lines, list(_pairs(lines, main)), main)
+
+
+def _sort_value(score: OpenScore | None, sign: int) -> float:
+    return float("inf") if score is None else -sign * score.value
+
+
+def _column(score: OpenScore) -> BoardColumn:
+    name, _blank, options = score.metric.partition(" ")
+    outputs = loading.find_module(name).card.outputs
+    better = next((output.better for output in outputs if output.name == score.key and output.better), "")
+    title = score.key if score.key == name else f"{name} {score.key}"
+    return BoardColumn(score.metric, score.key, better, f"{title} {options}".strip().replace("average=", ""))
+
+
+def _pairs(lines: Sequence[BoardLine], main: int) -> Iterator[PairedDifference]:
+    for at, line in enumerate(lines):
+        for other in lines[at + 1 :]:
+            first, second = line.scores[main], other.scores[main]
+            if first is None or second is None or not (first.replicates and second.replicates) or first.n != second.n:
+                continue
+            drawn = unpack_replicates(first.replicates) - unpack_replicates(second.replicates)
+            low, high = (float(end) for end in np.quantile(drawn, [0.025, 0.975]))
+            yield PairedDifference(line.model.name, other.model.name, first.value - second.value, low, high)

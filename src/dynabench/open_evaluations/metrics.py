@@ -1,0 +1,158 @@
+"""The metrics that an open evaluation can compute, and the scores of one model with intervals and replicates."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dynabench.benchmark.evaluations.measures import BoundMetric, Replicates, bind_metric
+from dynabench.evaluate import loading
+from dynabench.evaluate.chosen_metrics import ChosenMetric, parse_metric
+from dynabench.evaluate.evaluator.scoring import LabelProbabilities
+from dynabench.evaluate.resampling import score_replicates
+from dynabench.kit import errors
+from dynabench.kit.language import _
+from dynabench.models.protocol import Output
+from dynabench.open_evaluations.kinds import OpenTask
+from dynabench.stats.rates import wilson
+from dynabench.tasks.fields import Field
+
+NAME = re.compile(r"[a-z][a-z0-9_]{1,60}")
+UNSAFE = frozenset({"code_eval", "pass_at_k", "competition_math", "perplexity", "bertscore", "bleurt", "comet",
+                    "frugalscore", "mauve", "bits_per_byte"})  # fmt: skip
+"""Modules that run what a model wrote, or need a model of their own."""
+RATES = ("accuracy", "exact_match")
+
+
+@dataclass(frozen=True)
+class ComputedScore:
+    """One number of a metric; `metric` is its text with options."""
+
+    metric: str
+    key: str
+    value: float
+    low: float | None
+    high: float | None
+    n: int
+    replicates: Replicates | None = None
+
+
+@dataclass(frozen=True)
+class ScoredAnswers:
+    """The answers of one model beside the right ones, row by row; `chances` are probabilities by label of the rows."""
+
+    field: Field
+    predictions: Sequence[Any]
+    right: Sequence[Sequence[Any]]
+    chances: Sequence[Mapping[str, float] | None] = ()
+
+
+def read_metric(text: str) -> ChosenMetric:
+    """Return the metric that a text such as `f1:average=macro` names; raises `Invalid` under `metrics`."""
+    name = text.partition(":")[0]
+    shipped = loading.shipped_modules()["metric"]
+    if not NAME.fullmatch(name) or name in UNSAFE or name not in shipped:
+        message = _("There is no metric %(name)s that can be computed here.", name=repr(name[:60]))
+        raise errors.Invalid({"metrics": message})
+    try:
+        return parse_metric(text)
+    except ValueError as error:
+        raise errors.Invalid({"metrics": str(error)}) from None
+
+
+def offered_metrics(task: OpenTask) -> list[str]:
+    """Return the names of further metrics that fit the form of the task's answers."""
+    usual_names = {metric.partition(":")[0] for metric in task.metrics}
+    names = []
+    for name in loading.shipped_modules()["metric"]:
+        if name in usual_names or name in UNSAFE:
+            continue
+        module = loading.find_module(name)
+        if task.name in module.card.tasks or (task.labelled and "text-classification" in module.card.tasks):
+            names.append(name)
+    return names
+
+
+def compute_scores(metric: ChosenMetric, answers: ScoredAnswers, digest: str) -> Iterator[ComputedScore]:
+    """Yield the numbers of a metric, each with its 95 % interval; raises ValueError where it is not defined here."""
+    bound = _bind(metric, answers)
+    columns: dict[str, Any] = dict(bound.columns)
+    result = bound.module.compute(**columns)
+    if not isinstance(result, Mapping):
+        result = {bound.key: result}
+    try:
+        drawn = score_replicates(bound.module, bound.columns, digest)
+    except ValueError:
+        drawn = {}
+    n = len(answers.predictions)
+    for key in _keys(bound, result):
+        value = float(result[key]) * bound.scale
+        yield _with_interval(metric.title, key, value, n, drawn[key] * bound.scale if key in drawn else None)
+
+
+def _keys(bound: BoundMetric, result: Mapping[str, Any]) -> list[str]:
+    """The numbers of a result that its card describes, at most eight."""
+    described = [output.name for output in bound.module.card.outputs]
+    numbers = [
+        key
+        for key in result
+        if isinstance(result[key], int | float | np.number)
+        and not isinstance(result[key], bool)
+        and np.isfinite(result[key])
+    ]
+    chosen = [key for key in described if key in numbers] or numbers
+    if not chosen:
+        raise ValueError("the metric has no number as its result for these rows")
+    return chosen[:8]
+
+
+def _bind(metric: ChosenMetric, answers: ScoredAnswers) -> BoundMetric:
+    module = metric.kind
+    if not getattr(module, "takes_probabilities", False):
+        return bind_metric(metric.name, answers.field, answers.predictions, answers.right, metric.options)
+    chances = [row for row in answers.chances if row]
+    if len(chances) != len(answers.predictions):
+        raise ValueError("the metric takes probabilities, and the model gives none")
+    loaded: Any = metric.module()
+    labels = tuple(sorted({label for row in chances for label in row} | {right[0] for right in answers.right}))
+    table = np.array([[row.get(label, 0.0) for label in labels] for row in chances])
+    table_of_labels = LabelProbabilities(table, [right[0] for right in answers.right], labels)
+    columns = dict(loaded.of_probabilities(table_of_labels.rows, table_of_labels.references, table_of_labels.labels))
+    options = {name: columns.pop(name) for name in list(columns) if name in loaded.options_known()}
+    rebuilt = metric.kind(None, **{**metric.options, **options})
+    return BoundMetric(rebuilt, columns, rebuilt.card.outputs[0].name)
+
+
+def _with_interval(metric: str, key: str, value: float, n: int, drawn: Replicates | None) -> ComputedScore:
+    if drawn is None:
+        return ComputedScore(metric, key, value, None, None, n)
+    filled = np.where(np.isfinite(drawn), drawn, value)
+    low, high = (float(end) for end in np.quantile(filled, [0.025, 0.975]))
+    if key in RATES and 0 <= value <= 1:
+        rate = wilson(round(value * n), n)
+        low, high = rate.low if rate.low is not None else low, rate.high if rate.high is not None else high
+    return ComputedScore(metric, key, value, low, high, n, filled)
+
+
+def answer_in_rows(task: OpenTask, output: Output, answer_field: str, meanings: Mapping[str, str]) -> Any:
+    """Return a model's answer in the labels of the rows; labels without a meaning stay as they are, and are wrong."""
+    answer = output.answer.get(answer_field)
+    if not task.labelled:
+        return answer if answer is not None else ""
+    if isinstance(answer, list):
+        return [{**span, "label": meanings.get(span["label"], span["label"])} for span in answer]
+    text = "" if answer is None else str(answer)
+    return meanings.get(text, text)
+
+
+def chances_in_rows(output: Output, meanings: Mapping[str, str]) -> dict[str, float] | None:
+    """Return a model's probabilities by the labels of the rows; those of labels that mean the same add up."""
+    if not output.probabilities:
+        return None
+    sums: dict[str, float] = {}
+    for label, chance in output.probabilities.items():
+        name = meanings.get(label, label)
+        sums[name] = sums.get(name, 0.0) + chance
+    return sums

@@ -1,0 +1,208 @@
+"""One model of an open evaluation: its process, and its shards, each answered and stored once."""
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import TypeVar
+
+from sqlalchemy.orm import Session
+
+from dynabench.benchmark.evaluations import answers
+from dynabench.benchmark.evaluations.evaluation_run import BATCH, BATCH_SECONDS, CHECK_SECONDS, FIRST_BATCH
+from dynabench.benchmark.evaluations.model_process import EvaluationStopped, ModelLimits, ModelProcess
+from dynabench.datasets import stored
+from dynabench.datasets.stored import StoredRow
+from dynabench.kit import jobs
+from dynabench.kit.compute_lock import TURNS
+from dynabench.kit.errors import NotFound
+from dynabench.kit.settings import Settings
+from dynabench.models import catalog, spec
+from dynabench.models.protocol import Inputs, Output
+from dynabench.open_evaluations import external_models, service
+from dynabench.open_evaluations.candidates import match_inputs, match_labels
+from dynabench.open_evaluations.kinds import OPEN_TASKS
+from dynabench.open_evaluations.tables import (
+    OPEN_STATES,
+    OpenEvaluation,
+    OpenEvaluationModel,
+    OpenShard,
+    OpenState,
+)
+
+Item = TypeVar("Item")
+SHARD_ROWS = 256
+"""Rows of a shard, which is what a crash may cost."""
+RETRIED_CODES = ("crashed", "unreachable")
+
+
+def planned_shards(rows: int) -> list[tuple[int, int]]:
+    """Return the first row and the number of rows of each shard."""
+    return [(first, min(SHARD_ROWS, rows - first)) for first in range(0, rows, SHARD_ROWS)]
+
+
+def first_rows(rows: Iterable[Item], limit: int) -> Iterator[Item]:
+    """Yield the first `limit` rows."""
+    return islice(rows, limit)
+
+
+def answers_path(settings: Settings, evaluation: int, model: int, shard: int) -> Path:
+    """Return the path of the answers of one shard."""
+    return service.evaluation_folder(settings, evaluation) / f"model-{model}" / f"{shard}.parquet"
+
+
+def owned_evaluation(session: Session, evaluation: int, job_id: str, lock: bool = False) -> OpenEvaluation:
+    """Return the open evaluation if this job works on it; otherwise raise `EvaluationStopped`."""
+    row = session.get(OpenEvaluation, evaluation, with_for_update=lock or None)
+    if row is None or row.job_id != job_id:
+        raise EvaluationStopped("superseded")
+    if row.state not in OPEN_STATES:
+        raise EvaluationStopped("cancelled")
+    return row
+
+
+class ModelRun:
+    """The run of one model in a job. Shards that are stored never open the model."""
+
+    def __init__(self, settings: Settings, job_id: str, evaluation: int, model: int, digest: str) -> None:
+        self.settings, self.job_id, self.evaluation, self.model = settings, job_id, evaluation, model
+        self.digest = digest
+        self._process: ModelProcess | None = None
+        self._inputs: dict[str, str] = {}
+        self._size = FIRST_BATCH
+        self._checked_at = 0.0
+
+    def check_wanted(self) -> None:
+        """Raise `EvaluationStopped` where the evaluation was cancelled or another job took over."""
+        if time.monotonic() - self._checked_at >= CHECK_SECONDS:
+            self._checked_at = time.monotonic()
+            jobs.database().read(owned_evaluation, self.evaluation, self.job_id)
+
+    def log(self) -> str:
+        """Return the last lines of the model's log."""
+        return self._process.log() if self._process else ""
+
+    def close(self) -> None:
+        """End the model's process."""
+        if self._process is not None:
+            self._process.close()
+
+    def answer_shard(self, shard: int, first: int, rows: int) -> None:
+        """Answer and store a shard, unless it is stored; raises `EvaluationStopped`."""
+        if jobs.database().read(_is_stored, self.evaluation, self.model, shard):
+            return
+        shard_rows = list(stored.read_rows(self.settings, self.digest, first, rows))
+        if len(shard_rows) != rows:
+            raise EvaluationStopped("dataset_changed")
+        with TURNS.shared(self.check_wanted):
+            process = self._open()
+            begun = time.perf_counter()
+            outputs = self._answers(process, shard_rows)
+            seconds = time.perf_counter() - begun
+        waiting = answers.write_answers(self.settings, [row.uid for row in shard_rows], outputs)
+        costs = [float(output.extras["cost"]) for output in outputs if output.extras.get("cost") is not None]
+        try:
+            jobs.database().write(_store_shard, self, shard, first, waiting, seconds, costs)
+        finally:
+            waiting.path.unlink(missing_ok=True)
+
+    def _open(self) -> ModelProcess:
+        if self._process is None:
+            folder = self._folder()
+            card = spec.card(folder)
+            kind = jobs.database().read(_kind_and_labels, self.evaluation)
+            task, labels = OPEN_TASKS[kind[0]], kind[1]
+            inputs = match_inputs(card, task, with_pair="pair" in card.inputs)
+            if inputs is None or card.returns not in task.returns:
+                raise EvaluationStopped("refused", f"{card.name}: {', '.join(card.inputs)} -> {card.returns}")
+            self._inputs = inputs
+            jobs.database().write(
+                _begin_model, self, card.version, inputs, card.labels if task.labelled else (), labels
+            )
+            seconds = max(card.seconds or 0, self.settings.evaluation_answer_seconds)
+            deadline = time.monotonic() + 3600 * self.settings.evaluation_hours
+            limits = ModelLimits(self.settings.evaluation_memory_mb, seconds, deadline)
+            self._process = ModelProcess(folder, limits, self.check_wanted)
+        self._process.open()
+        return self._process
+
+    def _folder(self) -> Path:
+        reference, version, (kind, labels) = jobs.database().read(_reference, self.evaluation, self.model)
+        if not external_models.is_external(reference):
+            try:
+                return catalog.entry(reference, version or None).folder
+            except NotFound:
+                raise EvaluationStopped("model_gone") from None
+        into = service.evaluation_folder(self.settings, self.evaluation) / f"model-{self.model}" / "folder"
+        return external_models.make_folder(OPEN_TASKS[kind], labels, reference, into)
+
+    def _answers(self, process: ModelProcess, rows: Sequence[StoredRow]) -> list[Output]:
+        try:
+            return self._ask(process, rows)
+        except EvaluationStopped as stopped:
+            if stopped.code not in RETRIED_CODES:
+                raise
+        return self._ask(process, rows)
+
+    def _ask(self, process: ModelProcess, rows: Sequence[StoredRow]) -> list[Output]:
+        """Questions of so many rows that each takes about `BATCH_SECONDS`."""
+        outputs: list[Output] = []
+        while len(outputs) < len(rows):
+            part = [self._model_inputs(row) for row in rows[len(outputs) : len(outputs) + self._size]]
+            begun = time.perf_counter()
+            outputs += process.ask(part, len(part)).outputs
+            rate = len(part) / max(time.perf_counter() - begun, 1e-6)
+            self._size = int(min(max(rate * BATCH_SECONDS, 1), BATCH))
+        return outputs
+
+    def _model_inputs(self, row: StoredRow) -> Inputs:
+        return {name: row.inputs.get(role, "") for name, role in self._inputs.items()}
+
+
+def _is_stored(session: Session, evaluation: int, model: int, shard: int) -> bool:
+    return session.get(OpenShard, (evaluation, model, shard)) is not None
+
+
+def _kind_and_labels(session: Session, evaluation: int) -> tuple[str, list[str]]:
+    row = session.get_one(OpenEvaluation, evaluation)
+    return row.kind, row.labels
+
+
+def _reference(session: Session, evaluation: int, model: int) -> tuple[str, str, tuple[str, list[str]]]:
+    row = session.get_one(OpenEvaluationModel, (evaluation, model))
+    return row.reference, row.version, _kind_and_labels(session, evaluation)
+
+
+def _begin_model(
+    session: Session, run: ModelRun, version: str, inputs: dict[str, str], model_labels: Sequence[str],
+    row_labels: Sequence[str],
+) -> None:  # fmt: skip
+    """Note what the model is and what its labels mean among those of all rows."""
+    owned_evaluation(session, run.evaluation, run.job_id, lock=True)
+    row = session.get_one(OpenEvaluationModel, (run.evaluation, run.model))
+    row.version, row.inputs, row.state = version, inputs, OpenState.RUNNING
+    row.labels = dict(match_labels(model_labels, row_labels, row.labels).meanings)
+
+
+def _store_shard(
+    session: Session, run: ModelRun, shard: int, first: int, waiting: answers.UnnamedFile, seconds: float,
+    costs: Sequence[float],
+) -> None:  # fmt: skip
+    """Name the file and count its rows, in the transaction that says that the shard is done."""
+    owned_evaluation(session, run.evaluation, run.job_id, lock=True)
+    if _is_stored(session, run.evaluation, run.model, shard):
+        return
+    path = answers_path(run.settings, run.evaluation, run.model, shard)
+    waiting.keep(path)
+    rows = sum(1 for _answer in answers.read_answers(path))
+    session.add(
+        OpenShard(
+            evaluation_id=run.evaluation, model=run.model, number=shard, first=first, rows=rows,
+            digest=waiting.digest, seconds=seconds,
+        )
+    )  # fmt: skip
+    model = session.get_one(OpenEvaluationModel, (run.evaluation, run.model), with_for_update=True)
+    model.rows_done += rows
+    model.seconds += seconds
+    if costs:
+        model.cost = (model.cost or 0.0) + sum(costs)

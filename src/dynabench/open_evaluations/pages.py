@@ -1,0 +1,234 @@
+"""The pages of open evaluations: the form, whose state is its address, the list, and the board of one evaluation."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+from sqlalchemy.orm import Session
+from starlette.datastructures import UploadFile
+from starlette.responses import RedirectResponse, Response
+
+from dynabench.benchmark.registry import pages as registry_pages
+from dynabench.kit import errors
+from dynabench.kit.api import After, AppSettings, Db, csv_response
+from dynabench.kit.forms import field_errors, redirect
+from dynabench.kit.language import _
+from dynabench.open_evaluations import api, board, metrics, planning, predictions, queries, service, sources
+from dynabench.open_evaluations.choices import MOST_MODELS, OpenChoices, label_field
+from dynabench.open_evaluations.kinds import OPEN_TASKS
+from dynabench.open_evaluations.planning import OpenPlan
+from dynabench.people.accounts.auth import Member, Viewer
+from dynabench.people.accounts.tables import Person
+from dynabench.rounds import uploaded_files
+from dynabench.rounds.schemas import Number
+from dynabench.web import render
+
+router = APIRouter(include_in_schema=False)
+LISTED = 20
+FORM: dict[str, Any] = {"max_files": 1, "max_fields": 1000, "max_part_size": 2**20}
+
+
+@router.get("/open-evaluations", name="open_evaluations")
+async def show_list(request: Request, db: Db, viewer: Viewer, after: After = None) -> Response:
+    """Show one's own open evaluations and those that everybody may see."""
+    before = api.NEWEST if after is None else after
+    rows = await db.aread(service.list_evaluations, viewer, before, LISTED + 1)
+    following = rows[LISTED - 1].evaluation.id if len(rows) > LISTED else None
+    values: dict[str, Any] = {"rows": rows[:LISTED], "following": following, "tasks": OPEN_TASKS}
+    return render(request, "open_evaluations/list.html", **values)
+
+
+@router.get("/open-evaluations/new", name="open_evaluation_form")
+async def show_form(request: Request, person: Member) -> Response:
+    """Show the form with the choices of the address; everything that they leave open is guessed."""
+    choices, wrong = _read(request.query_params.multi_items())
+    touched = "checked" in request.query_params or bool(choices.models)
+    return await _form_page(request, person, choices, wrong, touched=touched)
+
+
+@router.post("/open-evaluations/files", name="upload_dataset_form")
+async def upload(request: Request, db: Db, settings: AppSettings, person: Member) -> Response:
+    """Store an uploaded file and lead to the form with it."""
+    async with request.form(**FORM) as form:
+        file = form.get("file")
+        try:
+            if not isinstance(file, UploadFile) or not file.filename:
+                raise errors.Invalid({"file": _("Choose a file first.")})
+            parts = uploaded_files.read_pieces(file)
+            stored = await api.store_file(db, settings, person, file.filename, parts)
+        except (errors.Invalid, errors.TooLarge) as problem:
+            wrong = field_errors(problem, "file")
+            return await _form_page(request, person, OpenChoices(), wrong, status=problem.status)
+    return redirect(request, "open_evaluation_form", query={"dataset": stored.dataset})
+
+
+@router.post("/open-evaluations", name="start_open_evaluation")
+async def start(request: Request, db: Db, settings: AppSettings, person: Member) -> Response:
+    """Start an open evaluation and lead to it; show the form again with what is wrong."""
+    async with request.form(**FORM) as form:
+        pairs = [(name, value) for name, value in form.multi_items() if isinstance(value, str)]
+    choices, wrong = _read(pairs)
+    if wrong:
+        return await _form_page(request, person, choices, wrong, status=422)
+    try:
+        cards = await api.usable_cards(request, person)
+        evaluation = await db.awrite(_start, settings, person, choices, cards)
+    except (errors.Invalid, errors.Conflict) as problem:
+        return await _form_page(request, person, choices, field_errors(problem, "models"), status=problem.status)
+    return redirect(request, "open_evaluation", id=evaluation)
+
+
+def _start(session: Session, settings: Any, person: Person, choices: OpenChoices, cards: Any) -> int:
+    evaluation = service.start_evaluation(session, settings, person, choices, cards)
+    session.flush()
+    return evaluation.id
+
+
+def _read(pairs: Sequence[tuple[str, str]]) -> tuple[OpenChoices, dict[str, str]]:
+    try:
+        return OpenChoices.from_query(pairs), {}
+    except errors.Invalid as problem:
+        return OpenChoices(), problem.fields
+
+
+async def _form_page(
+    request: Request,
+    person: Person,
+    choices: OpenChoices,
+    wrong: dict[str, str],
+    status: int = 200,
+    touched: bool = True,
+) -> Response:
+    """The form: the choice of a dataset, or the plan for the chosen one."""
+    db, settings = request.app.state.db, request.app.state.settings
+    plan: OpenPlan | None = None
+    down = ""
+    if choices.dataset:
+        try:
+            cards = await api.usable_cards(request, person)
+        except errors.Unavailable as problem:
+            cards, down = [], problem.detail
+        try:
+            plan = await db.aread(planning.make_plan, settings, person, choices, cards)
+        except errors.Problem as problem:
+            wrong, status = {**field_errors(problem, "dataset"), **wrong}, max(status, problem.status)
+    if plan and touched:
+        wrong = {**plan.problems, **wrong}
+    elif plan:  # nobody has chosen models yet: that they are missing is no error
+        wrong = {name: text for name, text in plan.problems.items() if name != "models"} | wrong
+    values: dict[str, Any] = {
+        "choices": plan.choices if plan else choices,
+        "plan": plan,
+        "wrong": wrong,
+        "down": down,
+        "tasks": OPEN_TASKS,
+        "offered": await db.aread(sources.offered_datasets, person),
+        "further": metrics.offered_metrics(plan.task) if plan else [],
+        "hub": bool(settings.hub_url),
+        "most": MOST_MODELS,
+        "most_rows": planning.MOST_ROWS,
+        "label_field": label_field,
+        "link": f"?{plan.choices.query()}" if plan else "",
+    }
+    return render(request, "open_evaluations/form.html", status=status, **values)
+
+
+@dataclass(frozen=True)
+class EvaluationValues:
+    """The values of the page of one open evaluation."""
+
+    seen: service.VisibleEvaluation
+    board: board.OpenBoard
+    link: str
+
+
+def _evaluation_values(session: Session, viewer: Person | None, id: int, by: str) -> EvaluationValues:
+    seen = service.find_evaluation(session, viewer, id)
+    link = OpenChoices.parse(seen.evaluation.choices).query() if seen.own else ""
+    return EvaluationValues(seen, board.read_board(session, seen, by), link)
+
+
+By = Annotated[str, Query(max_length=200)]
+
+
+@router.get("/open-evaluations/{id}", name="open_evaluation")
+async def show_evaluation(request: Request, db: Db, id: Number, viewer: Viewer, by: By = "") -> Response:
+    """Show an open evaluation: its progress by model, then its board; htmx reloads it until it has ended."""
+    page_values = await db.aread(_evaluation_values, viewer, id, by)
+    here = str(request.app.url_path_for("open_evaluation", id=id))
+    values: dict[str, Any] = {
+        "shown": page_values,
+        "here": here,
+        "by": by,
+        "task": OPEN_TASKS.get(page_values.seen.evaluation.kind),
+    }
+    return render(request, "open_evaluations/evaluation.html", fragment="open_evaluations/_state.html", **values)
+
+
+@router.get("/open-evaluations/{id}/scores.csv", name="open_evaluation_scores")
+async def download_scores(db: Db, id: Number, viewer: Viewer) -> Response:
+    """Download the scores as CSV."""
+    page_values = await db.aread(_evaluation_values, viewer, id, "")
+    lines = [
+        [line.model.reference, line.model.version, score.metric, score.key, score.value, score.low, score.high, score.n]
+        for line in page_values.board.lines
+        for score in line.scores
+        if score is not None
+    ]
+    header = ["model", "version", "metric", "key", "value", "low", "high", "n"]
+    return csv_response(f"open-evaluation-{id}-scores.csv", header, lines)
+
+
+@router.get("/open-evaluations/{id}/pairs.csv", name="open_evaluation_pairs")
+async def download_pairs(db: Db, id: Number, viewer: Viewer, by: By = "") -> Response:
+    """Download the paired differences on one metric as CSV."""
+    page_values = await db.aread(_evaluation_values, viewer, id, by)
+    lines = [[pair.first, pair.second, pair.value, pair.low, pair.high] for pair in page_values.board.pairs]
+    header = ["first", "second", "difference", "low", "high"]
+    return csv_response(f"open-evaluation-{id}-pairs.csv", header, lines)
+
+
+@router.get("/open-evaluations/{id}/predictions.{format}", name="open_evaluation_predictions")
+async def download_predictions(db: Db, settings: AppSettings, id: Number, person: Member, format: str) -> Response:
+    """Download rows, right answers and predictions as CSV or Parquet (the author)."""
+    if format not in ("csv", "parquet"):
+        raise errors.NotFound(_("Predictions can be downloaded as csv or parquet."))
+    table = await db.aread(predictions.prediction_table, person, id)
+    return await api.prediction_file(settings, id, table, format)
+
+
+@router.post("/open-evaluations/{id}/cancel", name="cancel_open_evaluation")
+async def cancel(request: Request, db: Db, id: Number, person: Member) -> Response:
+    """Cancel an open evaluation (its author)."""
+    await db.awrite(service.cancel_evaluation, person, id)
+    return redirect(request, "open_evaluation", id=id)
+
+
+@router.post("/open-evaluations/{id}/listed", name="list_open_evaluation")
+async def change_listing(request: Request, db: Db, id: Number, person: Member) -> Response:
+    """Show the scores to everybody, or to the author alone (its author)."""
+    listed = bool((await request.form()).get("listed"))
+    await db.awrite(service.list_publicly, person, id, listed)
+    return redirect(request, "open_evaluation", id=id)
+
+
+@router.post("/open-evaluations/{id}/delete", name="delete_open_evaluation")
+async def delete(request: Request, db: Db, settings: AppSettings, id: Number, person: Member) -> Response:
+    """Delete an open evaluation that has ended (its author)."""
+    await db.awrite(service.delete_evaluation, settings, person, id)
+    return RedirectResponse(str(request.app.url_path_for("open_evaluations")), status_code=303)
+
+
+def model_results(session: Session, name: str) -> list[dict[str, Any]]:
+    """Return the listed open evaluations of a model for its page: title, address, rows and the main score."""
+    results = []
+    for evaluation, model in session.execute(queries.listed_of_model(name, LISTED)):
+        scores = session.scalars(queries.scores_of(evaluation.id)).all()
+        main = next((score for score in scores if score.model == model.number), None)
+        results.append({"id": evaluation.id, "title": evaluation.title, "rows": evaluation.rows, "score": main,
+                        "version": model.version})  # fmt: skip
+    return results
+
+
+registry_pages.result_lists.append(model_results)

@@ -1,0 +1,193 @@
+"""The plan of an open evaluation: everything that the choices leave open is guessed, and what is wrong is named."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from sqlalchemy.orm import Session
+
+from dynabench.datasets.stored import StoredRow
+from dynabench.intake.mapping import FilePreview, preview_rows
+from dynabench.intake.rows import BadRow
+from dynabench.kit import errors
+from dynabench.kit.language import _
+from dynabench.kit.settings import Settings
+from dynabench.models.protocol import Card
+from dynabench.open_evaluations import estimates, external_models, guessing
+from dynabench.open_evaluations.candidates import FittingModel, find_candidates
+from dynabench.open_evaluations.choices import MOST_MODELS, OpenChoices
+from dynabench.open_evaluations.estimates import RunEstimate
+from dynabench.open_evaluations.kinds import OPEN_TASKS, OpenTask
+from dynabench.open_evaluations.metrics import read_metric
+from dynabench.open_evaluations.rows import OpenRowReader
+from dynabench.open_evaluations.sources import ClassNames, RowSource, open_source
+from dynabench.people.accounts.tables import Person
+
+PREVIEW_ROWS = 1000
+"""Rows that guesses and labels are made from."""
+SAMPLE_ROWS = 5
+PICTURE_PREVIEW_ROWS = 40
+MOST_ROWS = 100_000
+"""Rows of one open evaluation."""
+MOST_LABELS = 400
+
+
+@dataclass
+class OpenPlan:
+    """A plan for one person. `choices` are complete as far as guesses go; `problems` say by field what is missing.
+
+    `sample` are the first rows as models would get them, `refused` rows that do not fit, with the reason. `labels` are
+    those in the rows that were looked at.
+    """
+
+    choices: OpenChoices
+    source: RowSource
+    preview: FilePreview
+    task: OpenTask
+    classes: ClassNames
+    rows: int | None
+    sample: list[StoredRow] = field(default_factory=list)
+    refused: list[BadRow] = field(default_factory=list)
+    labels: list[str] = field(default_factory=list)
+    candidates: list[FittingModel] = field(default_factory=list)
+    others: list[str] = field(default_factory=list)
+    estimate: RunEstimate | None = None
+    problems: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def chosen(self) -> list[FittingModel]:
+        """The chosen models of the platform."""
+        return [candidate for candidate in self.candidates if candidate.reference in self.choices.models]
+
+    @property
+    def external(self) -> list[str]:
+        """The chosen hub ids and addresses."""
+        return [name for name in self.choices.models if external_models.is_external(name)]
+
+    @property
+    def counted_rows(self) -> int:
+        """Rows that would be answered, as far as they were counted."""
+        limit = self.choices.rows or MOST_ROWS
+        return min(self.rows if self.rows is not None else len(self.preview.rows), limit)
+
+
+def make_plan(
+    session: Session, settings: Settings, viewer: Person, choices: OpenChoices, cards: Sequence[Card]
+) -> OpenPlan:
+    """Plan an open evaluation of `choices` with models of these cards, which the viewer may use.
+
+    Raises a problem where the dataset cannot be opened; everything else that is wrong stands in `problems`.
+    """
+    source = open_source(session, settings, viewer, choices)
+    try:
+        preview = preview_rows(source.read_rows(settings), PREVIEW_ROWS).require_rows()
+        classes = source.class_names(settings)
+    except errors.Invalid as problem:
+        raise errors.Invalid({"dataset": "; ".join(problem.fields.values())}) from None
+    name = choices.task if choices.task in OPEN_TASKS else guessing.guess_task(source, preview, classes)
+    task = OPEN_TASKS[name]
+    columns = guessing.guess_columns(task, source, preview, classes, choices.columns)
+    completed = choices.model_copy(
+        update={
+            "task": name,
+            "columns": columns,
+            "title": choices.title or source.title[:200],
+            "metrics": choices.metrics or list(task.metrics),
+            "pair": choices.pair or guessing.guess_pair(task, columns),
+        }
+    )
+    plan = OpenPlan(completed, source, preview, task, classes, source.rows)
+    if choices.task and choices.task not in OPEN_TASKS:
+        plan.problems["task"] = _("There is no kind of problem called %(name)s.", name=repr(choices.task))
+    _read_sample(plan)
+    _match_models(plan, cards)
+    _check_choices(session, settings, plan, {card.name: card for card in cards})
+    return plan
+
+
+def _read_sample(plan: OpenPlan) -> None:
+    """Try the columns on the first rows: the sample, the labels, and what does not fit."""
+    columns = plan.choices.columns
+    for role in plan.task.roles:
+        if role.required and role.name not in columns:
+            plan.problems[f"column.{role.name}"] = _(
+                "No column looks like this. Choose one of: %(columns)s.", columns=", ".join(plan.preview.columns[:30])
+            )
+    if plan.problems:
+        return
+    prepared = OpenRowReader(plan.task, columns, plan.classes, plan.choices.pair)
+    pictures = any(role.kind == "image" for role in plan.task.inputs)
+    rows = plan.preview.rows[: PICTURE_PREVIEW_ROWS if pictures else PREVIEW_ROWS]
+    for row in prepared.read(rows):
+        if len(plan.sample) < SAMPLE_ROWS:
+            plan.sample.append(row)
+    reference = columns[plan.task.reference.name]
+    named = [str(name) for name in plan.classes.get(reference, ())]
+    plan.labels = list(dict.fromkeys([*named, *sorted(prepared.labels)]))
+    plan.refused = prepared.report.bad_rows[:SAMPLE_ROWS]
+    if not plan.sample:
+        reason = plan.refused[0].message if plan.refused else ""
+        field_name = f"column.{plan.task.reference.name}"
+        plan.problems[field_name] = _("None of the first rows fits these columns: %(reason)s", reason=reason)
+    elif plan.task.reference.kind == "label" and len(plan.labels) > MOST_LABELS:
+        plan.problems[f"column.{plan.task.reference.name}"] = _(
+            "This column has more than %(most)s different values, so it holds no labels. Choose another column or kind "
+            "of problem.",
+            most=MOST_LABELS,
+        )
+
+
+def _match_models(plan: OpenPlan, cards: Sequence[Card]) -> None:
+    with_pair = bool(plan.choices.pair or "pair" in plan.choices.columns)
+    plan.candidates = find_candidates(cards, plan.task, plan.labels, plan.choices.labels, with_pair)
+    fitting = {candidate.reference for candidate in plan.candidates}
+    plan.others = [card.name for card in cards if card.name not in fitting]
+
+
+def _check_choices(session: Session, settings: Settings, plan: OpenPlan, cards: dict[str, Card]) -> None:
+    choices = plan.choices
+    for metric in choices.metrics:
+        try:
+            read_metric(metric)
+        except errors.Invalid as problem:
+            plan.problems |= problem.fields
+    if not choices.models:
+        plan.problems["models"] = _("Choose at least one model, and at most %(most)s.", most=MOST_MODELS)
+    known_names = {candidate.reference for candidate in plan.candidates}
+    for name in choices.models:
+        if name in known_names:
+            continue
+        if name in cards:
+            plan.problems["models"] = _unfit_model(plan, cards[name])
+        elif reason := external_models.refusal(settings, name):
+            plan.problems["models"] = reason
+    for candidate in plan.chosen:
+        if not candidate.labels.fits:
+            plan.problems["labels"] = _(
+                "No label of %(model)s (%(labels)s) is a label of the rows (%(rows)s). Say below what its labels mean.",
+                model=candidate.reference,
+                labels=", ".join(candidate.card.labels[:6]),
+                rows=", ".join(plan.labels[:6]),
+            )
+    if choices.rows > MOST_ROWS or (not choices.rows and plan.rows is not None and plan.rows > MOST_ROWS):
+        plan.problems["rows"] = _(
+            "The dataset has %(n)s rows; one evaluation takes at most %(most)s. Take the first rows only.",
+            n=f"{plan.rows or choices.rows:,}",
+            most=f"{MOST_ROWS:,}",
+        )
+    if choices.models and "models" not in plan.problems:
+        plan.estimate = estimates.estimate_run(session, plan.counted_rows, choices.models, cards)
+        if reason := estimates.refusal(settings, plan.estimate):
+            plan.problems["rows"] = reason
+
+
+def _unfit_model(plan: OpenPlan, card: Card) -> str:
+    reads, needs = ", ".join(card.inputs), ", ".join(role.title for role in plan.task.inputs if role.required)
+    return _(
+        "%(model)s does not fit %(task)s: it reads %(reads)s and answers with %(returns)s; the rows have %(needs)s. "
+        "Choose another model, or another kind of problem.",
+        model=card.name,
+        task=plan.task.title,
+        reads=reads,
+        returns=card.returns,
+        needs=needs,
+    )

@@ -1,0 +1,125 @@
+"""The scores of one model of an open evaluation, from its stored answers, and the answers beside the rows."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from dynabench.benchmark.evaluations import answers
+from dynabench.benchmark.evaluations.measures import is_exact, pack_replicates
+from dynabench.benchmark.evaluations.model_process import EvaluationStopped
+from dynabench.datasets import stored
+from dynabench.datasets.stored import StoredRow
+from dynabench.kit.db import Database
+from dynabench.kit.settings import Settings
+from dynabench.models.protocol import Output
+from dynabench.open_evaluations import queries
+from dynabench.open_evaluations.kinds import ANSWER, OPEN_TASKS
+from dynabench.open_evaluations.metrics import (
+    ComputedScore,
+    ScoredAnswers,
+    answer_in_rows,
+    chances_in_rows,
+    compute_scores,
+    read_metric,
+)
+from dynabench.open_evaluations.model_runs import answers_path, owned_evaluation
+from dynabench.open_evaluations.tables import OpenEvaluation, OpenEvaluationModel, OpenScore, OpenState
+
+
+@dataclass(frozen=True)
+class AnsweredModel:
+    """The facts by which the answers of one model are read."""
+
+    evaluation: int
+    model: int
+    kind: str
+    digest: str
+    meanings: dict[str, str]
+    shards: list[int]
+
+
+@dataclass(frozen=True)
+class AnsweredRow:
+    """A row with a model's answer in the labels of the rows; `right` says whether it equals an accepted answer."""
+
+    row: StoredRow
+    prediction: Any
+    chances: dict[str, float] | None
+    right: bool
+
+
+def answered_model(session: Session, evaluation: OpenEvaluation, model: OpenEvaluationModel) -> AnsweredModel:
+    """Return what reading the answers of a model needs."""
+    shards = [shard.number for shard in session.scalars(queries.shards_of(evaluation.id, model.number))]
+    return AnsweredModel(evaluation.id, model.number, evaluation.kind, evaluation.digest, dict(model.labels), shards)
+
+
+def read_answers(settings: Settings, answered: AnsweredModel) -> Iterator[AnsweredRow]:
+    """Yield the rows that a model answered, in their order; raises `EvaluationStopped` where files are gone."""
+    task = OPEN_TASKS[answered.kind]
+    field = task.field([])
+    rows = stored.read_rows(settings, answered.digest)
+    for shard in answered.shards:
+        try:
+            for answer in answers.read_answers(answers_path(settings, answered.evaluation, answered.model, shard)):
+                row = next(rows)
+                if row.uid != answer.uid:
+                    raise EvaluationStopped("dataset_changed")
+                output = Output(answer.answer, answer.probabilities)
+                name = next(iter(answer.answer), ANSWER)
+                prediction = answer_in_rows(task, output, name, answered.meanings)
+                accepted = [right[ANSWER] for right in row.answers]
+                chances = chances_in_rows(output, answered.meanings)
+                yield AnsweredRow(row, prediction, chances, is_exact(field, prediction, accepted))
+        except (FileNotFoundError, StopIteration):
+            raise EvaluationStopped("answers_gone") from None
+
+
+def score_model(database: Database, settings: Settings, job_id: str, evaluation: int, model: int) -> dict[str, str]:
+    """Compute and store all scores of a model; return the metrics that are not defined here, with the reason."""
+
+    def begin(session: Session) -> tuple[AnsweredModel, list[str]]:
+        row = owned_evaluation(session, evaluation, job_id, lock=True)
+        model_row = session.get_one(OpenEvaluationModel, (evaluation, model))
+        model_row.state = OpenState.SCORING
+        return answered_model(session, row, model_row), list(row.choices["metrics"])
+
+    answered, metrics = database.write(begin)
+    rows = list(read_answers(settings, answered))
+    scored_answers = ScoredAnswers(
+        OPEN_TASKS[answered.kind].field([]),
+        [row.prediction for row in rows],
+        [[right[ANSWER] for right in row.row.answers] for row in rows],
+        [row.chances for row in rows],
+    )
+    computed: list[tuple[int, ComputedScore]] = []
+    undefined: dict[str, str] = {}
+    for place, text in enumerate(metrics):
+        try:
+            computed += [(place, score) for score in compute_scores(read_metric(text), scored_answers, answered.digest)]
+        except (ValueError, TypeError, KeyError, ImportError) as error:
+            undefined[text] = str(error)[:300]
+    database.write(_store_scores, job_id, answered, computed)
+    return undefined
+
+
+def _store_scores(
+    session: Session, job_id: str, answered: AnsweredModel, computed: list[tuple[int, ComputedScore]]
+) -> None:
+    owned_evaluation(session, answered.evaluation, job_id, lock=True)
+    session.execute(queries.remove_scores(answered.evaluation, answered.model))
+    seen: set[tuple[str, str]] = set()
+    for place, score in computed:
+        if (score.metric, score.key) in seen:
+            continue
+        seen.add((score.metric, score.key))
+        drawn = None if score.replicates is None else pack_replicates(score.replicates)
+        session.add(
+            OpenScore(
+                evaluation_id=answered.evaluation, model=answered.model, metric=score.metric[:200],
+                key=score.key[:100], place=place, value=score.value, low=score.low, high=score.high, n=score.n,
+                replicates=drawn,
+            )
+        )  # fmt: skip
