@@ -75,7 +75,11 @@ def themes(data: MeasuredData) -> MeasureResult | None:
     )
     note = "" if encoder else _("No encoder is installed: texts are compared by their words instead of their meaning.")
     finding = (
-        _("%(share)s of texts are in a cluster (clusters: %(n)s)", n=Amount(len(top)), share=Amount(inside / len(rows), ".0%"))
+        _(
+            "%(share)s of texts are in a cluster (clusters: %(n)s)",
+            n=Amount(len(top)),
+            share=Amount(inside / len(rows), ".0%"),
+        )
         if top
         else _("Texts form no clusters")
     )
