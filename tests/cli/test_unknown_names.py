@@ -34,6 +34,15 @@ TOLD = {
     "restore": "no backup of Dynabench",
     "train": "A recipe needs the folder of the data sets",
     "adversary import": "garak, promptfoo",
+    "evaluate card push": "nosuch.jsonl cannot be read",
+    "evaluate card rescore": "nosuch.jsonl cannot be read",
+    "evaluate card merge": "nosuch.jsonl cannot be read",
+    "class export": "There is no such class.",
+    "class reset": "There is no such class.",
+    "team reset": "There is no such team.",
+    "competition export": "There is no such competition.",
+    "competition reset": "There is no such competition.",
+    "competition finish": "There is no such competition.",
 }
 """What those say whose files have other contents, or whose first argument has another form."""
 
@@ -65,6 +74,8 @@ def made_up(parameter, folder):
         path = folder / "rows.jsonl"
         path.write_text('{"statement": "It rains.", "label": "neutral"}\n')
         return str(path)
+    if "datetime" in kind:
+        return "2026-12-01"
     return "1" if "int" in kind or "float" in kind else "NOSUCH"
 
 

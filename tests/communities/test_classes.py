@@ -318,7 +318,7 @@ def test_the_five_steps_of_the_documentation(client, ada, browser, database):
     is_shown(page, 5, "Reset or delete")
     assert "Kim" in page.text
     assert teacher.submit(f"{group}/state", page=group, open="false").status_code == 303
-    assert kim.get(f"/class?code={code}").status_code == 422
+    assert browser().get(f"/class?code={code}").status_code == 422
     sheet = teacher.get(f"{group}/grades.csv").text
     assert "Kim,student-" in sheet
     reset = teacher.submit(f"{group}/reset", page=group, confirm="Logic", withdraw_examples="true")

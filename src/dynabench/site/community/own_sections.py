@@ -21,6 +21,7 @@ from dynabench.communities.teams.tables import Team, TeamMember
 from dynabench.crowd.tables import ConsentText, Participation, Study
 from dynabench.hubs.tables import HubDiscussion, HubDiscussionEvent, HubNamespace, HubRepository
 from dynabench.onboarding.tables import OnboardingProgress, Qualification, QuizAnswer, QuizAttempt
+from dynabench.open_evaluations.tables import DatasetFile, OpenEvaluation
 from dynabench.pay.tables import Payment, Payout
 from dynabench.people.accounts.tables import Identity, Notice, Person, Token
 from dynabench.people.accounts.tables import Session as Login
@@ -245,6 +246,17 @@ def _comments(person: int) -> Selected:
     return select(*columns).where(HubDiscussionEvent.author_id == person).order_by(HubDiscussionEvent.id)
 
 
+def _dataset_files(person: int) -> Selected:
+    columns = (DatasetFile.name, DatasetFile.size, DatasetFile.rows, DatasetFile.digest, DatasetFile.created_at)
+    return select(*columns).where(DatasetFile.person_id == person).order_by(DatasetFile.created_at, DatasetFile.id)
+
+
+def _open_evaluations(person: int) -> Selected:
+    names = "id kind title edition choices state reason rows refused listed created_at ended_at".split()
+    columns = (getattr(OpenEvaluation, name) for name in names)
+    return select(*columns).where(OpenEvaluation.person_id == person).order_by(OpenEvaluation.id)
+
+
 SECTIONS: Mapping[str, Section] = {
     "account": _account,
     "logins": _logins,
@@ -277,6 +289,8 @@ SECTIONS: Mapping[str, Section] = {
     "repositories": _repositories,
     "discussions": _discussions,
     "comments": _comments,
+    "dataset_files": _dataset_files,
+    "open_evaluations": _open_evaluations,
 }
 
 
