@@ -1,4 +1,4 @@
-"""The hub's API: repositories, their branches and tags, in the form of Hugging Face's hub, whose clients use it."""
+"""The hub's API: repositories, in the form of Hugging Face's hub, whose clients use it."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -7,7 +7,7 @@ from fastapi import APIRouter, Body, Depends, Query, Request
 from sqlalchemy.orm import Session
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
-from dynabench.hubs import answers, commit_api, discussion_api, file_api, queries, reading, service
+from dynabench.hubs import answers, commit_api, discussion_api, file_api, queries, reading, reference_api, service
 from dynabench.hubs.addresses import (
     Namespace,
     RepositoryName,
@@ -21,16 +21,14 @@ from dynabench.hubs.git_store import GitStore, TreeEntry
 from dynabench.hubs.problems import RepositoryExists
 from dynabench.hubs.schemas import (
     KINDS,
-    BranchIn,
     CardCheckIn,
     HubKinds,
     RepositoryIn,
     RepositoryMoveIn,
     RepositorySettingsIn,
-    RepositoryTagIn,
 )
 from dynabench.hubs.service import MAIN, HubEntry
-from dynabench.hubs.tables import HubRepository, ReferenceKind
+from dynabench.hubs.tables import HubRepository
 from dynabench.kit import errors
 from dynabench.kit.api import AppSettings, Db
 from dynabench.kit.language import _
@@ -257,19 +255,6 @@ async def read_revision(
     return await _information(db, settings, viewer, kinds, (namespace, name), revision, blobs, expand)
 
 
-@router.get(f"{REPOSITORY}/refs")
-async def list_references(
-    db: Db, kinds: HubKinds, namespace: Namespace, name: RepositoryName, viewer: Viewer, include_prs: bool = False
-) -> JSONResponse:
-    """List the branches and tags of a repository."""
-
-    def read(session: Session) -> dict[str, Any]:
-        entry = service.find_entry(session, viewer, kind_of(kinds), namespace, name)
-        return answers.reference_documents(session.scalars(queries.references(entry.row.id)).all(), include_prs)
-
-    return JSONResponse(await db.aread(read))
-
-
 @router.get(f"{REPOSITORY}/auth-check")
 async def check_access(
     db: Db, kinds: HubKinds, namespace: Namespace, name: RepositoryName, viewer: Viewer
@@ -288,106 +273,7 @@ async def check_write_access(
     return JSONResponse({})
 
 
-@router.post(f"{REPOSITORY}/branch/{{rest:path}}", dependencies=[CHANGES])
-async def create_branch(
-    request: Request,
-    db: Db,
-    settings: AppSettings,
-    kinds: HubKinds,
-    namespace: Namespace,
-    name: RepositoryName,
-    rest: Rest,
-    body: BranchIn,
-    person: Member,
-) -> JSONResponse:
-    """Make a branch (owner)."""
-    branch = "/".join(filter(None, revision_and_path(request, rest, "branch")))
-
-    def write(session: Session) -> HubEntry:
-        entry = service.managed_entry(session, person, kind_of(kinds), namespace, name)
-        start = body.startingPoint or MAIN
-        service.create_reference(session, settings, person, entry, ReferenceKind.BRANCH, branch, start)
-        return entry
-
-    await _mirror(db, settings, await db.awrite(write))
-    return JSONResponse({}, 201)
-
-
-@router.delete(f"{REPOSITORY}/branch/{{rest:path}}", dependencies=[CHANGES])
-async def delete_branch(
-    request: Request,
-    db: Db,
-    settings: AppSettings,
-    kinds: HubKinds,
-    namespace: Namespace,
-    name: RepositoryName,
-    rest: Rest,
-    person: Member,
-) -> JSONResponse:
-    """Delete a branch (owner)."""
-    branch = "/".join(filter(None, revision_and_path(request, rest, "branch")))
-
-    def write(session: Session) -> HubEntry:
-        entry = service.managed_entry(session, person, kind_of(kinds), namespace, name)
-        service.delete_reference(session, person, entry, ReferenceKind.BRANCH, branch)
-        return entry
-
-    await _mirror(db, settings, await db.awrite(write))
-    return JSONResponse({})
-
-
-@router.post(f"{REPOSITORY}/tag/{{rest:path}}", dependencies=[CHANGES])
-async def create_tag(
-    request: Request,
-    db: Db,
-    settings: AppSettings,
-    kinds: HubKinds,
-    namespace: Namespace,
-    name: RepositoryName,
-    rest: Rest,
-    body: RepositoryTagIn,
-    person: Member,
-) -> JSONResponse:
-    """Give a revision a tag (owner)."""
-    revision = revision_and_path(request, rest, "tag")[0]
-
-    def write(session: Session) -> HubEntry:
-        entry = service.managed_entry(session, person, kind_of(kinds), namespace, name)
-        service.create_reference(session, settings, person, entry, ReferenceKind.TAG, body.tag, revision)
-        return entry
-
-    await _mirror(db, settings, await db.awrite(write))
-    return JSONResponse({}, 201)
-
-
-@router.delete(f"{REPOSITORY}/tag/{{rest:path}}", dependencies=[CHANGES])
-async def delete_tag(
-    request: Request,
-    db: Db,
-    settings: AppSettings,
-    kinds: HubKinds,
-    namespace: Namespace,
-    name: RepositoryName,
-    rest: Rest,
-    person: Member,
-) -> JSONResponse:
-    """Delete a tag (owner)."""
-    tag = "/".join(filter(None, revision_and_path(request, rest, "tag")))
-
-    def write(session: Session) -> HubEntry:
-        entry = service.managed_entry(session, person, kind_of(kinds), namespace, name)
-        service.delete_reference(session, person, entry, ReferenceKind.TAG, tag)
-        return entry
-
-    await _mirror(db, settings, await db.awrite(write))
-    return JSONResponse({})
-
-
-async def _mirror(db: Db, settings: AppSettings, entry: HubEntry) -> None:
-    references = await db.aread(service.full_references, entry.row.id)
-    GitStore.of(settings, entry.row.folder).mirror_references(references)
-
-
+router.include_router(reference_api.router)
 router.include_router(file_api.router)
 router.include_router(commit_api.router)
 router.include_router(discussion_api.router)
