@@ -1,4 +1,4 @@
-"""What the card of a dataset says of an evaluation: its task, columns, split and names of classes. All are hints."""
+"""Hints in the card of a dataset: the task, columns, split and names of classes of an evaluation."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -79,6 +79,6 @@ def _class_names(feature: Mapping[str, Any]) -> list[str]:
             ]
         if isinstance(names, list):
             return [str(name) for name in names]
-        if found := _class_names(inner):
-            return found
+        if inner_names := _class_names(inner):
+            return inner_names
     return []

@@ -188,13 +188,13 @@ def find_splits(names: Sequence[str], card: str, config: str) -> dict[str, list[
         return sources.group_by_split(pictures)
 
 
-def choose_split(by_split: Mapping[str, Any], wanted: str, hints: DatasetHints) -> tuple[str, str]:
-    """Return the split to evaluate on, and what is wrong with the wanted one; empty where nothing is."""
-    if wanted in by_split and wanted:
-        return wanted, ""
+def choose_split(by_split: Mapping[str, Any], chosen: str, hints: DatasetHints) -> tuple[str, str]:
+    """Return the split to evaluate on, and what is wrong with the chosen one; empty where nothing is."""
+    if chosen in by_split and chosen:
+        return chosen, ""
     usual = [hints.split, *EVALUATED_SPLITS]
     split = next((name for name in usual if name in by_split), next(iter(by_split)))
-    if not wanted:
+    if not chosen:
         return split, ""
     return split, _("Choose one of %(value)s.", value=", ".join(sorted(filter(None, by_split))[:30]) or _("all rows"))
 
