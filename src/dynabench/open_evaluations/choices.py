@@ -19,8 +19,9 @@ OneLine = Annotated[str, Field(max_length=300)]
 class OpenChoices(StrictModel):
     """The choices; what is left out is guessed.
 
-    `dataset` is `file:ID` (an upload), `dataset:TASK/NAME` (of this platform) or `hub:OWNER/NAME`. `columns` maps
-    roles to columns, `labels` maps a model's labels to those of the rows, by model. `rows` takes the first rows only.
+    `dataset` is `file:ID` (an upload), `dataset:TASK/NAME` (of this platform) or `hub:OWNER/NAME[@REVISION]`.
+    `columns` maps roles to columns, `labels` maps a model's labels to those of the rows, by model. `rows` takes the
+    first rows only.
     """
 
     dataset: OneLine = ""
@@ -46,6 +47,8 @@ class OpenChoices(StrictModel):
             text = raw.strip()
             if name in SINGLE_NAMES and text:
                 values[name] = text
+            elif name == "hub" and text:
+                values["dataset"] = f"hub:{text.removeprefix('hub:')}"
             elif name == "listed":
                 values["listed"] = text in ("1", "true", "on")
             elif name in ("metric", "model") and text:

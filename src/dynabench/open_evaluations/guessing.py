@@ -6,8 +6,8 @@ from typing import Any
 from dynabench.intake.mapping import FilePreview, value_at
 from dynabench.media.store import is_reference
 from dynabench.open_evaluations.kinds import OPEN_TASKS, ColumnRole, OpenTask, RoleKind
+from dynabench.open_evaluations.row_source import ClassNames, RowSource
 from dynabench.open_evaluations.rows import UnfitValue, read_reference
-from dynabench.open_evaluations.sources import ClassNames, RowSource
 
 ORDER = (
     "question-answering",
@@ -25,15 +25,13 @@ FEW_LABELS = 100
 
 
 def guess_task(source: RowSource, preview: FilePreview, classes: ClassNames) -> str:
-    """Return the task that the dataset names, else the first whose columns are all there."""
-    if source.task in OPEN_TASKS:
-        return source.task
-    for name in ORDER:
+    """Return the task that the dataset names if its columns are there, else the first whose columns are all there."""
+    for name in (source.task, *ORDER) if source.task in OPEN_TASKS else ORDER:
         task = OPEN_TASKS[name]
         columns = guess_columns(task, source, preview, classes)
         if all(role.name in columns for role in task.roles if role.required):
             return name
-    return "text-classification"
+    return source.task if source.task in OPEN_TASKS else "text-classification"
 
 
 def guess_columns(
