@@ -3,7 +3,6 @@
 import json
 import os
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -33,10 +32,10 @@ COMMITS = st.text("0123456789abcdef", min_size=40, max_size=40)
 
 
 @pytest.fixture
-def published(hub: HubProcess, request: pytest.FixtureRequest) -> Iterator[PublishedCommit]:
+def published(hub: HubProcess, request: pytest.FixtureRequest) -> PublishedCommit:
     """A module of Ada's, and her token in the environment."""
     hub.api("ada")
-    yield publish(hub, f"ada/{request.node.name[:60].replace('[', '_').replace(']', '').replace('--', '-')}")
+    return publish(hub, f"ada/{request.node.name[:60].replace('[', '_').replace(']', '').replace('--', '-')}")
 
 
 def publish(hub: HubProcess, repository: str, **code: str) -> PublishedCommit:
