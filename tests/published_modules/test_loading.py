@@ -175,14 +175,14 @@ def test_the_command_publishes_what_passes_and_trusts_what_was_read(
     folder = tmp_path / "gap"
     assert run(app, ["new", "gap", "--folder", str(folder)]).exit_code == 0
     server = ["--server", hub.endpoint]
-    made = run(app, ["publish", str(folder), "ada/gap", *server, "--json"])
-    assert made.exit_code == 0, made.output
-    commit = json.loads(made.stdout)
+    publication = run(app, ["publish", str(folder), "ada/gap", *server, "--json"])
+    assert publication.exit_code == 0, publication.output
+    commit = json.loads(publication.stdout)
     assert commit["address"] == f"{hub.address}/hub/spaces/ada/gap"
     again = run(app, ["publish", str(folder), "ada/gap", *server, "--json"])
     assert json.loads(again.stdout)["repository"] == "ada/gap"
-    shown = run(app, ["show", f"ada/gap@{commit['revision']}", *server])
-    assert "class Gap(Metric)" in shown.stdout
+    listing = run(app, ["show", f"ada/gap@{commit['revision']}", *server])
+    assert "class Gap(Metric)" in listing.stdout
     refused = run(app, ["trust", "ada/gap", *server])
     assert refused.exit_code == 1
     assert "dynabench module trust ada/gap@" in refused.stderr

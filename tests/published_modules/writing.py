@@ -1,6 +1,6 @@
 """Modules that tests write: their files, with any code in `update`."""
 
-from dynabench.published_modules.manifest import Manifest, read_manifest
+from dynabench.published_modules.manifest import ModuleManifest, read_manifest
 from dynabench.published_modules.publishing import declare_module, readme_text
 
 CODE = '''
@@ -74,6 +74,6 @@ def module_files(**code: str) -> dict[str, bytes]:
     return {"README.md": readme, "agreement.py": module_code(**code)}
 
 
-def manifest() -> Manifest:
+def manifest() -> ModuleManifest:
     """The declaration of these modules."""
     return read_manifest(DOCUMENT)

@@ -101,8 +101,8 @@ def show_module(reference: Reference, server: Server = "", code: bool = True) ->
     from dynabench.published_modules.repositories import fetch_files, parse_reference, resolve_commit
 
     try:
-        wanted = parse_reference(reference, endpoint=server or None)
-        files = fetch_files(wanted, resolve_commit(wanted))
+        module_reference = parse_reference(reference, endpoint=server or None)
+        files = fetch_files(module_reference, resolve_commit(module_reference))
         manifest = files.manifest()
     except ValueError as error:
         _refuse(error)
@@ -121,12 +121,12 @@ def trust_module(reference: Reference, server: Server = "", as_json: AsJson = Fa
     from dynabench.published_modules.trust import add_trust
 
     try:
-        wanted = parse_reference(reference, endpoint=server or None)
-        commit = resolve_commit(wanted)
-        if not wanted.pinned:
-            command = f"dynabench module trust {wanted.repository}@{commit}"
-            raise ValueError(f"{wanted.revision} is {commit} now; read that commit, then run: {command}")
-        trusted = add_trust(fetch_files(wanted, commit))
+        module_reference = parse_reference(reference, endpoint=server or None)
+        commit = resolve_commit(module_reference)
+        if not module_reference.pinned:
+            command = f"dynabench module trust {module_reference.repository}@{commit}"
+            raise ValueError(f"{module_reference.revision} is {commit} now; read that commit, then run: {command}")
+        trusted = add_trust(fetch_files(module_reference, commit))
     except ValueError as error:
         _refuse(error)
     entry = {"repository": trusted.repository, "revision": trusted.revision, "digest": trusted.digest}

@@ -18,7 +18,7 @@ from dynabench.evaluate.card import Example, Output
 from dynabench.evaluate.cards.card_text import decode_card, split_card
 from dynabench.evaluate.cards.yaml_text import CardError, plain_values, same_values
 from dynabench.evaluate.inputs import matches_expected
-from dynabench.published_modules.manifest import KEY, Manifest, check_module_name, check_result
+from dynabench.published_modules.manifest import KEY, ModuleManifest, check_module_name, check_result
 from dynabench.published_modules.repositories import MOST_BYTES, MOST_FILES, README, read_folder
 from dynabench.published_modules.sandboxed import SandboxedModule, describe_files, sandbox_module
 
@@ -32,7 +32,7 @@ class CheckReport:
 
     failures: list[tuple[str, str]] = field(default_factory=list)
     passed: list[str] = field(default_factory=list)
-    manifest: Manifest | None = None
+    manifest: ModuleManifest | None = None
     document: dict[str, Any] = field(default_factory=dict)
     files: dict[str, bytes] = field(default_factory=dict)
 
@@ -146,16 +146,18 @@ def _readme(readme: bytes, document: Mapping[str, Any]) -> tuple[bool, list[str]
     declared = metadata.get(KEY)
     order_matters = isinstance(declared, dict) and declared.get("order-matters") is True
     if isinstance(declared, dict):
-        kept = {name: value for name, value in declared.items() if name not in ("order-matters", "requires")}
-        if kept and not same_values(dict(sorted(kept.items())), dict(sorted(document.items()))):
-            changed = sorted(name for name in {*kept, *document} if kept.get(name) != document.get(name))
+        declaration = {name: value for name, value in declared.items() if name not in ("order-matters", "requires")}
+        if declaration and not same_values(dict(sorted(declaration.items())), dict(sorted(document.items()))):
+            changed = sorted(name for name in {*declaration, *document} if declaration.get(name) != document.get(name))
             failures.append(
                 f"README.md declares another module than the code ({', '.join(changed)}): publish renews it"
             )
     return order_matters, failures
 
 
-def _check_behaviour(report: CheckReport, module: SandboxedModule, manifest: Manifest, order_matters: bool) -> None:
+def _check_behaviour(
+    report: CheckReport, module: SandboxedModule, manifest: ModuleManifest, order_matters: bool
+) -> None:
     examples = [example for example in manifest.card.examples if example.error is None]
     report.add("examples", [*_no_examples(examples), *_example_failures(module, manifest)])
     checks = {"deterministic": _repeated, "bounds": _bounds, "direction": _direction, "merged batches": _merged}
@@ -181,7 +183,7 @@ def _compute(module: SandboxedModule, example: Example, columns: Mapping[str, An
     return result
 
 
-def _example_failures(module: SandboxedModule, manifest: Manifest) -> Iterator[str]:
+def _example_failures(module: SandboxedModule, manifest: ModuleManifest) -> Iterator[str]:
     for example in manifest.card.examples:
         try:
             result = _compute(module, example)
@@ -195,7 +197,7 @@ def _example_failures(module: SandboxedModule, manifest: Manifest) -> Iterator[s
             yield f"{example.title}: it gives {_plain(result)}, the card says {_plain(dict(example.result))}"
 
 
-def _repeated(module: SandboxedModule, _manifest: Manifest, example: Example) -> Iterator[str]:
+def _repeated(module: SandboxedModule, _manifest: ModuleManifest, example: Example) -> Iterator[str]:
     """The same rows twice, the second time in a new process."""
     first = _compute(module, example)
     module.close_process()
@@ -204,7 +206,7 @@ def _repeated(module: SandboxedModule, _manifest: Manifest, example: Example) ->
         yield f"the same rows give {_plain(first)} and then {_plain(second)}; pass a seed to what draws numbers"
 
 
-def _shuffled(module: SandboxedModule, _manifest: Manifest, example: Example) -> Iterator[str]:
+def _shuffled(module: SandboxedModule, _manifest: ModuleManifest, example: Example) -> Iterator[str]:
     """The same rows in another order."""
     first = _compute(module, example)
     for columns in _orders(example.inputs):
@@ -226,7 +228,7 @@ def _orders(inputs: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         yield {name: [values[row] for row in order] for name, values in inputs.items()}
 
 
-def _bounds(module: SandboxedModule, manifest: Manifest, example: Example) -> Iterator[str]:
+def _bounds(module: SandboxedModule, manifest: ModuleManifest, example: Example) -> Iterator[str]:
     """Parts of the rows: each result is within the declared range, which `compute` checks."""
     lengths = {len(values) for values in example.inputs.values()}
     sizes = {1, 2, max(lengths, default=0) // 2} if len(lengths) == 1 else set()
@@ -240,29 +242,29 @@ def _bounds(module: SandboxedModule, manifest: Manifest, example: Example) -> It
                     yield f"rows {start} to {start + size - 1}: {error}"
 
 
-def _direction(module: SandboxedModule, manifest: Manifest, example: Example) -> Iterator[str]:
+def _direction(module: SandboxedModule, manifest: ModuleManifest, example: Example) -> Iterator[str]:
     """Predictions that equal the references: no worse than the example's in the better direction."""
     pairs = [pair for pair in (("predictions", "references"),) if all(name in example.inputs for name in pair)]
     for predictions, references in pairs:
         if manifest.takes[predictions] != manifest.takes[references]:
             continue
         perfect = {**example.inputs, predictions: example.inputs[references]}
-        given, best = _compute(module, example), _compute(module, example, perfect)
+        example_result, best_result = _compute(module, example), _compute(module, example, perfect)
         for output in manifest.card.outputs:
-            if _is_worse(output, given.get(output.name), best.get(output.name)):
+            if _is_worse(output, example_result.get(output.name), best_result.get(output.name)):
                 yield (
                     f"{output.name} is better {output.better}, and predictions that equal the references give "
-                    f"{best[output.name]:g}, the example's {given[output.name]:g}"
+                    f"{best_result[output.name]:g}, the example's {example_result[output.name]:g}"
                 )
 
 
-def _is_worse(output: Output, given: object, best: object) -> bool:
-    if not isinstance(given, int | float) or not isinstance(best, int | float):
+def _is_worse(output: Output, example_score: object, best: object) -> bool:
+    if not isinstance(example_score, int | float) or not isinstance(best, int | float):
         return False
-    return (output.better == "higher" and best < given) or (output.better == "lower" and best > given)
+    return (output.better == "higher" and best < example_score) or (output.better == "lower" and best > example_score)
 
 
-def _merged(module: SandboxedModule, _manifest: Manifest, example: Example) -> Iterator[str]:
+def _merged(module: SandboxedModule, _manifest: ModuleManifest, example: Example) -> Iterator[str]:
     """Two halves that are merged: the result of all rows."""
     lengths = {len(values) for values in example.inputs.values()}
     if len(lengths) != 1 or max(lengths) < 2:

@@ -1,4 +1,4 @@
-"""A published module as the sandbox's program asks it: `Model` in a file `handler.py` that imports this one.
+"""A published module as the sandbox's program asks it: the class `Model` of a file `handler.py` that imports this one.
 
 It runs in the sandbox alone, beside code that nobody has checked, so nothing here protects anything: limits are those
 of the sandbox, and each answer is checked by the process that asked (`sandboxed.py`).
@@ -18,11 +18,11 @@ FOLDER = "module"
 HANDLER_TEXT = f"""import sys
 sys.path.insert(0, "/packages")
 sys.path.append("/model/{FOLDER}")
-from dynabench.published_modules.inside import Model
+from dynabench.published_modules.inside import HostedModule as Model
 """
 
 
-class Model:
+class HostedModule:
     """The module in the Python file that the first request names."""
 
     def __init__(self, folder: str) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from dynabench.evaluate.loading import module_in_file
 from dynabench.evaluate.module import Module
-from dynabench.published_modules.manifest import Manifest
+from dynabench.published_modules.manifest import ModuleManifest
 from dynabench.published_modules.repositories import ModuleFiles, fetch_files, parse_reference, resolve_commit
 from dynabench.published_modules.sandboxed import sandbox_module
 from dynabench.published_modules.trust import check_digest, check_trust
@@ -42,7 +42,7 @@ def load_published(
     return sandbox_module(manifest, files.files, config_name, revision=commit, **options)
 
 
-def _load_here(files: ModuleFiles, manifest: Manifest) -> type[Module]:
+def _load_here(files: ModuleFiles, manifest: ModuleManifest) -> type[Module]:
     """Import the module's code into this process. A file beside it is found unless a package has its name."""
     if str(files.folder) not in sys.path:
         sys.path.append(str(files.folder))

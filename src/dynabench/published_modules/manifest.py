@@ -45,7 +45,7 @@ CARD_FIELDS = ("description", "formula", "inputs", "options", "outputs", "exampl
 
 
 @dataclass(frozen=True)
-class Manifest:
+class ModuleManifest:
     """A declared module. `takes` are the kinds of its columns, the `optional` ones among them.
 
     `file` is its Python file, `requires` are the packages that it imports, `interval` says whether it has bootstrap
@@ -107,9 +107,9 @@ def describe_module(module: type[Module], file: str) -> dict[str, Any]:
 
 def column_word(column: Column) -> str:
     """Return the word of a declaration for a kind of column; `values` for a class that a module wrote itself."""
-    for word, known in TAKES.items():
-        wide = getattr(column, "wide", False) == getattr(known, "wide", False)
-        if type(column) is type(known) and wide:
+    for word, column_type in TAKES.items():
+        wide = getattr(column, "wide", False) == getattr(column_type, "wide", False)
+        if type(column) is type(column_type) and wide:
             return word
     return "values"
 
@@ -124,14 +124,14 @@ def _describe_option(option: ModuleOption) -> dict[str, Any]:
     return entry
 
 
-def read_manifest(document: object) -> Manifest:
+def read_manifest(document: object) -> ModuleManifest:
     """Return the module that a declaration declares. Raises ValueError, naming the key that is wrong."""
     entry = _mapping(document, KEY)
     if len(json.dumps(entry, default=str)) > MOST_CHARACTERS:
         raise ValueError(f"{KEY}: a declaration has at most {MOST_CHARACTERS:,} characters")
-    known = {"kind", "name", "file", "configs", "requires", "interval", "order-matters", *CARD_FIELDS}
-    if unknown := [name for name in entry if name not in known]:
-        raise ValueError(f"{KEY}: unknown key {unknown[0]!r}; the keys are {', '.join(sorted(known))}")
+    keys = {"kind", "name", "file", "configs", "requires", "interval", "order-matters", *CARD_FIELDS}
+    if unknown := [name for name in entry if name not in keys]:
+        raise ValueError(f"{KEY}: unknown key {unknown[0]!r}; the keys are {', '.join(sorted(keys))}")
     kind, name, file = (_text(entry.get(key), key) for key in ("kind", "name", "file"))
     if kind not in BASES:
         raise ValueError(f"kind: give metric, measurement or comparison, not {kind!r:.80}")
@@ -147,7 +147,7 @@ def read_manifest(document: object) -> Manifest:
     if not card.outputs or len(card.outputs) > MOST_OUTPUTS or len(card.examples) > MOST_EXAMPLES:
         raise ValueError(f"{KEY}: a module has 1 to {MOST_OUTPUTS} outputs and up to {MOST_EXAMPLES} examples")
     _check_examples(card, inputs)
-    return Manifest(
+    return ModuleManifest(
         kind=kind,  # type: ignore[arg-type] # one of `BASES`
         name=name,
         file=file,
@@ -204,7 +204,7 @@ def _read_option(name: str, entry: Mapping[str, Any]) -> ModuleOption:
     return option
 
 
-def declared_class(manifest: Manifest, base: type[Module] | None = None) -> type[Module]:
+def declared_class(manifest: ModuleManifest, base: type[Module] | None = None) -> type[Module]:
     """Return a class with the columns, options and card that a module declares, and none of its code."""
     columns = {name: TAKES[word] for name, word in manifest.takes.items() if name not in manifest.optional}
     optional = {name: TAKES[word] for name, word in manifest.takes.items() if name in manifest.optional}
@@ -225,9 +225,9 @@ def declared_class(manifest: Manifest, base: type[Module] | None = None) -> type
     }
     bases = (BASES[manifest.kind],) if base is None else (base, BASES[manifest.kind])
     title = "".join(part.capitalize() for part in manifest.name.split("_"))
-    made = type(title, bases, members, name=manifest.name)
-    assert issubclass(made, Module)
-    return made
+    module_class = type(title, bases, members, name=manifest.name)
+    assert issubclass(module_class, Module)
+    return module_class
 
 
 def _annotation(option: ModuleOption) -> Any:
@@ -241,7 +241,7 @@ def _annotation(option: ModuleOption) -> Any:
     return union
 
 
-def check_result(manifest: Manifest, result: object, rows: int) -> dict[str, Any]:
+def check_result(manifest: ModuleManifest, result: object, rows: int) -> dict[str, Any]:
     """Return what a module computed of so many rows, where it is a result of the declared form.
 
     Raises ValueError: no dictionary, no declared output in it, NaN, a number out of its range, scores of other rows.

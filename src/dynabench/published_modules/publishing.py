@@ -53,8 +53,8 @@ def declare_module(readme: bytes, document: Mapping[str, Any]) -> bytes:
     tags = metadata.get("tags")
     kind = str(document["kind"])
     other = {"evaluate", *BASES} - {kind}
-    kept = [tag for tag in tags if tag not in {kind, *other}] if isinstance(tags, list) else []
-    return str(card.with_value("tags", ["evaluate", kind, *kept]).with_value(KEY, dict(document))).encode()
+    other_tags = [tag for tag in tags if tag not in {kind, *other}] if isinstance(tags, list) else []
+    return str(card.with_value("tags", ["evaluate", kind, *other_tags]).with_value(KEY, dict(document))).encode()
 
 
 def publish_files(
@@ -66,21 +66,23 @@ def publish_files(
     """
     import huggingface_hub as hub
 
-    made = call_hub(
+    repository_url = call_hub(
         reference,
         lambda api: api.create_repo(
             reference.repository, repo_type=SPACE, space_sdk="static", private=private, exist_ok=True
         ),
     )
-    repository = str(made.repo_id)
-    there = call_hub(reference, lambda api: api.list_repo_files(repository, repo_type=SPACE))
+    repository = str(repository_url.repo_id)
+    earlier_paths = call_hub(reference, lambda api: api.list_repo_files(repository, repo_type=SPACE))
     operations: list[Any] = [hub.CommitOperationAdd(path, data) for path, data in sorted(files.items())]
-    operations += [hub.CommitOperationDelete(path) for path in there if path not in files and not path.startswith(".")]
+    operations += [
+        hub.CommitOperationDelete(path) for path in earlier_paths if path not in files and not path.startswith(".")
+    ]
     commit = call_hub(
         reference,
         lambda api: api.create_commit(repository, operations, commit_message=message, repo_type=SPACE),
     )
-    return PublishedCommit(repository, str(commit.oid), _page(reference.address, str(made)))
+    return PublishedCommit(repository, str(commit.oid), _page(reference.address, str(repository_url)))
 
 
 def _page(endpoint: str, repository: str) -> str:

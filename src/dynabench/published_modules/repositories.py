@@ -16,7 +16,7 @@ from typing import Any
 
 from dynabench.evaluate.cards.card_text import decode_card, split_card
 from dynabench.evaluate.cards.yaml_text import plain_values
-from dynabench.published_modules.manifest import KEY, Manifest, read_manifest
+from dynabench.published_modules.manifest import KEY, ModuleManifest, read_manifest
 
 README = "README.md"
 REPOSITORY = re.compile(
@@ -67,12 +67,12 @@ class ModuleFiles:
     files: dict[str, bytes]
     digest: str
 
-    def manifest(self) -> Manifest:
+    def manifest(self) -> ModuleManifest:
         """Return the module that the README.md declares. Raises ValueError."""
         return manifest_of(self.files.get(README, b""), self.repository)
 
 
-def manifest_of(readme: bytes, repository: str) -> Manifest:
+def manifest_of(readme: bytes, repository: str) -> ModuleManifest:
     """Return the module that a README.md declares. Raises ValueError."""
     metadata = plain_values(split_card(decode_card(readme)).metadata())
     if KEY not in metadata:

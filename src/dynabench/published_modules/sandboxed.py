@@ -17,7 +17,7 @@ from dynabench.models.sandbox.box import REQUEST, Options
 from dynabench.models.sandbox.process import HANDLER, Ended, Process, content
 from dynabench.models.validity import Broken
 from dynabench.published_modules.inside import FOLDER, HANDLER_TEXT
-from dynabench.published_modules.manifest import Manifest, check_result, declared_class, read_manifest
+from dynabench.published_modules.manifest import ModuleManifest, check_result, declared_class, read_manifest
 
 LIMITS = Options(
     memory_mb=1024, disk_mb=16, processors=1, processes=8, open_files=128, predict_seconds=10.0, load_seconds=60.0
@@ -124,7 +124,7 @@ class SandboxedModule(Module):
     Made by `sandbox_module`. Its rows travel as JSON; `state`, `merge` and `formula` are inside and cannot be used.
     """
 
-    manifest: Manifest
+    manifest: ModuleManifest
     revision: str = ""
     _process: ModuleProcess
 
@@ -190,7 +190,7 @@ def _as_rows(column: Any, name: str) -> Any:
 
 
 def sandbox_module(
-    manifest: Manifest,
+    manifest: ModuleManifest,
     files: Mapping[str, bytes],
     config_name: str | None = None,
     *,
@@ -206,7 +206,7 @@ def sandbox_module(
     return module
 
 
-def describe_files(files: Mapping[str, bytes], file: str) -> tuple[Manifest, dict[str, Any]]:
+def describe_files(files: Mapping[str, bytes], file: str) -> tuple[ModuleManifest, dict[str, Any]]:
     """Return the declaration that the code in some files makes, found in the sandbox, and its document.
 
     Raises ValueError where the code has no module or fails.

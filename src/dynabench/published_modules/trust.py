@@ -62,10 +62,10 @@ def remove_trust(repository: str, revision: str = "") -> int:
     """Trust a commit of a module no more, or none of its commits; return how many there were."""
     with _locked():
         before = trusted_modules()
-        kept = [entry for entry in before if not _same(entry, repository, revision or entry.revision)]
-        if len(kept) < len(before):
-            _write(kept)
-    return len(before) - len(kept)
+        remaining = [entry for entry in before if not _same(entry, repository, revision or entry.revision)]
+        if len(remaining) < len(before):
+            _write(remaining)
+    return len(before) - len(remaining)
 
 
 def check_trust(repository: str, revision: str, trust: bool | str | None, pinned: bool) -> str | None:
@@ -86,9 +86,9 @@ def check_trust(repository: str, revision: str, trust: bool | str | None, pinned
         if _same(entry, repository, revision):
             return entry.digest
     older = [entry.revision[:10] for entry in trusted_modules() if entry.repository.lower() == repository.lower()]
-    known = f" You trust {', '.join(older)} of it, which is other code." if older else ""
+    hint = f" You trust {', '.join(older)} of it, which is other code." if older else ""
     raise UntrustedModule(
-        f"{repository} at {revision} is code of another person, and you have not trusted it.{known} Read it "
+        f"{repository} at {revision} is code of another person, and you have not trusted it.{hint} Read it "
         f"(`dynabench module show {repository}@{revision}`), then run `dynabench module trust "
         f"{repository}@{revision}`, or pass trust={revision!r}"
     )
