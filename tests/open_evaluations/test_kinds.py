@@ -151,7 +151,7 @@ def test_every_kind_comes_to_a_board(desk: Desk, server: ChatServer, case: KindC
     assert len(found.pairs) == case.pairs
     assert all(pair.low <= pair.high for pair in found.pairs)
 
-    prediction_table = desk.database.read(lambda s: predictions.prediction_table(s, desk.someone(s), id))
+    prediction_table = desk.database.read(lambda s: predictions.prediction_table(s, desk.settings, desk.someone(s), id))
     lines = list(predictions.read_lines(desk.settings, prediction_table))
     assert len(lines) == seen.evaluation.rows
     roles = [role.name for role in OPEN_TASKS[case.task].inputs]

@@ -135,7 +135,7 @@ async def download(
     db: Db, settings: AppSettings, id: Number, person: Member, format: Literal["csv", "parquet"] = "csv"
 ) -> Response:
     """Download rows, right answers and predictions (the author)."""
-    table = await db.aread(predictions.prediction_table, person, id)
+    table = await db.aread(predictions.prediction_table, settings, person, id)
     return await prediction_file(settings, id, table, format)
 
 

@@ -21,10 +21,10 @@ OneLine = Annotated[str, Field(max_length=300)]
 class OpenChoices(StrictModel):
     """The choices; what is left out is guessed.
 
-    `dataset` is `file:ID` (an upload), `dataset:TASK/NAME` (of this platform) or `hub:OWNER/NAME`. `columns` maps
-    roles to columns, `labels` maps a model's labels to those of the rows, by model. `rows` takes the first rows only.
-    `classes` names the classes of a column of numbers, from 0 on; `base` is the number of the first choice of
-    multiple choice.
+    `dataset` is `file:ID` (an upload), `dataset:TASK/NAME` (of this platform) or `hub:OWNER/NAME[@REVISION]`.
+    `columns` maps roles to columns, `labels` maps a model's labels to those of the rows, by model. `rows` takes the
+    first rows only. `classes` names the classes of a column of numbers, from 0 on; `base` is the number of the
+    first choice of multiple choice.
     """
 
     dataset: OneLine = ""
@@ -54,6 +54,8 @@ class OpenChoices(StrictModel):
                 values[name] = text
             elif name == "classes":
                 values["classes"] = [part.strip() for part in text.split(",") if part.strip()]
+            elif name == "hub" and text:
+                values["dataset"] = f"hub:{text.removeprefix('hub:')}"
             elif name == "listed":
                 values["listed"] = text in ("1", "true", "on")
             elif name in ("metric", "model") and text:

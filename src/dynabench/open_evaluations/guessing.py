@@ -9,8 +9,8 @@ from dynabench.media.store import is_reference
 from dynabench.open_evaluations.kinds import OPEN_TASKS, ColumnRole, OpenTask, RoleKind
 from dynabench.open_evaluations.multiple_choice import UnfitValue, find_group, guess_base, read_choices
 from dynabench.open_evaluations.picture_folders import ZippedPicture
+from dynabench.open_evaluations.row_source import ClassNames, RowSource
 from dynabench.open_evaluations.rows import read_reference, row_with_lists
-from dynabench.open_evaluations.sources import ClassNames, RowSource
 
 ORDER = (
     "multiple-choice",
@@ -32,15 +32,13 @@ _FRACTION = re.compile(r"-?\d*\.\d*[1-9]\d*")
 
 
 def guess_task(source: RowSource, preview: FilePreview, classes: ClassNames) -> str:
-    """Return the task that the dataset names, else the first whose columns are all there."""
-    if source.task in OPEN_TASKS:
-        return source.task
-    for name in ORDER:
+    """Return the task that the dataset names if its columns are there, else the first whose columns are all there."""
+    for name in (source.task, *ORDER) if source.task in OPEN_TASKS else ORDER:
         task = OPEN_TASKS[name]
         columns = guess_columns(task, source, preview, classes)
         if all(role.name in columns for role in task.roles if role.required):
             return name
-    return "text-classification"
+    return source.task if source.task in OPEN_TASKS else "text-classification"
 
 
 def guess_columns(

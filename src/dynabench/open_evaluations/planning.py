@@ -19,8 +19,9 @@ from dynabench.open_evaluations.estimates import RunEstimate
 from dynabench.open_evaluations.kinds import OPEN_TASKS, OpenTask
 from dynabench.open_evaluations.metrics import read_metric
 from dynabench.open_evaluations.multiple_choice import find_group
+from dynabench.open_evaluations.row_source import ClassNames, RowSource
 from dynabench.open_evaluations.rows import OpenRowReader
-from dynabench.open_evaluations.sources import ClassNames, RowSource, open_source
+from dynabench.open_evaluations.sources import open_source
 from dynabench.people.accounts.tables import Person
 
 PREVIEW_ROWS = 1000
@@ -105,6 +106,10 @@ def make_plan(
     columns = guessing.guess_columns(task, source, preview, classes, choices.columns)
     completed = choices.model_copy(
         update={
+            "dataset": source.reference or choices.dataset,
+            "config": source.config,
+            "split": source.split,
+            "revision": source.revision,
             "task": name,
             "columns": columns,
             "title": choices.title or source.title[:200],
@@ -114,6 +119,7 @@ def make_plan(
         }
     )
     plan = OpenPlan(completed, source, preview, task, classes, source.rows)
+    plan.problems |= source.problems
     if choices.task and choices.task not in OPEN_TASKS:
         plan.problems["task"] = _("There is no kind of problem called %(name)s.", name=repr(choices.task))
     _read_sample(plan)
@@ -130,7 +136,7 @@ def _read_sample(plan: OpenPlan) -> None:
             plan.problems[f"column.{role.name}"] = _(
                 "No column looks like this. Choose one of: %(columns)s.", columns=", ".join(plan.preview.columns[:30])
             )
-    if plan.problems:
+    if any(field_name.startswith("column.") for field_name in plan.problems):
         return
     prepared = OpenRowReader(plan.task, plan.choices, plan.classes)
     pictures = any(role.kind == "image" for role in plan.task.inputs)

@@ -19,7 +19,7 @@ from dynabench.open_evaluations.choices import OpenChoices
 from dynabench.open_evaluations.kinds import ANSWER, PAIR, ColumnRole, OpenTask, RoleKind
 from dynabench.open_evaluations.multiple_choice import ChoiceList, UnfitValue, read_choices, read_right_choice
 from dynabench.open_evaluations.picture_folders import ZippedPicture
-from dynabench.open_evaluations.sources import ClassNames
+from dynabench.open_evaluations.row_source import ClassNames
 
 LONGEST_TEXT = 100_000
 """Characters of one input."""
@@ -169,6 +169,8 @@ def read_label(value: Any, column: str, classes: Sequence[str]) -> str:
     """Return a label as text: a number stands for the name of its class, where the data names them."""
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
+    if isinstance(value, str) and value.strip().isdecimal() and value.strip() not in classes:
+        value = int(value) if len(value.strip()) < 10 and int(value) < len(classes) else value  # a cell of CSV
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < len(classes):
         return str(classes[value])
     if not isinstance(value, str | bool | int | float) or not (text := value_key(value).strip()):
