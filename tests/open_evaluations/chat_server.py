@@ -29,7 +29,7 @@ class ChatServer(ThreadingHTTPServer):
         threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
 
     def address(self, model: str) -> str:
-        """What names a model in the choices of an open evaluation."""
+        """Return the name of a model in the choices of an open evaluation."""
         return f"http://127.0.0.1:{self.server_port}/v1#{model}"
 
     def close(self) -> None:

@@ -139,17 +139,17 @@ def test_every_kind_comes_to_a_board(desk: Desk, server: ChatServer, case: KindC
     assert (seen.evaluation.state, seen.evaluation.refused) == ("done", 0)
     assert seen.evaluation.rows == plan.rows
 
-    found = desk.database.read(board.read_board, seen)
-    assert found.columns[0].title == case.metric
-    best = found.lines[0].scores[0]
+    open_board = desk.database.read(board.read_board, seen)
+    assert open_board.columns[0].title == case.metric
+    best = open_board.lines[0].scores[0]
     assert best is not None
     assert best.low is not None
     assert best.high is not None
     assert best.low - 1e-9 <= best.value <= best.high + 1e-9
     assert best.value >= case.least
-    assert all(score is not None for line in found.lines for score in line.scores)
-    assert len(found.pairs) == case.pairs
-    assert all(pair.low <= pair.high for pair in found.pairs)
+    assert all(score is not None for line in open_board.lines for score in line.scores)
+    assert len(open_board.pairs) == case.pairs
+    assert all(pair.low <= pair.high for pair in open_board.pairs)
 
     prediction_table = desk.database.read(lambda s: predictions.prediction_table(s, desk.settings, desk.someone(s), id))
     lines = list(predictions.read_lines(desk.settings, prediction_table))

@@ -166,7 +166,7 @@ def _is_stored(session: Session, evaluation: int, model: int, shard: int) -> boo
 
 
 @dataclass(frozen=True)
-class PreparedRows:
+class PreparedFacts:
     """The facts about prepared rows by which a model is chosen to read them."""
 
     kind: str
@@ -174,12 +174,12 @@ class PreparedRows:
     roles: Collection[str]
 
 
-def _prepared_rows(session: Session, evaluation: int) -> PreparedRows:
+def _prepared_rows(session: Session, evaluation: int) -> PreparedFacts:
     row = session.get_one(OpenEvaluation, evaluation)
-    return PreparedRows(row.kind, row.labels, OpenChoices.parse(row.choices).roles)
+    return PreparedFacts(row.kind, row.labels, OpenChoices.parse(row.choices).roles)
 
 
-def _reference(session: Session, evaluation: int, model: int) -> tuple[str, str, PreparedRows]:
+def _reference(session: Session, evaluation: int, model: int) -> tuple[str, str, PreparedFacts]:
     row = session.get_one(OpenEvaluationModel, (evaluation, model))
     return row.reference, row.version, _prepared_rows(session, evaluation)
 
