@@ -14,14 +14,14 @@ FIELD = re.compile(r"^(\w+): (.*(?:\n[A-Z]\. .*)*)$", re.MULTILINE)
 
 
 class ChatServer(ThreadingHTTPServer):
-    """Serves `models` by name below `/v1`; `asked` has the fields of every question, by model."""
+    """Serves `models` by name below `/v1`; `questions` has the fields of every question, by model."""
 
     daemon_threads = True
 
     def __init__(self, **models: Reply) -> None:
         super().__init__(("127.0.0.1", 0), ChatHandler)
         self.models = models
-        self.asked: dict[str, list[Fields]] = {name: [] for name in models}
+        self.questions: dict[str, list[Fields]] = {name: [] for name in models}
         self.gate = threading.Event()
         self.gate.set()
         self.status = 200
@@ -60,7 +60,7 @@ class ChatHandler(BaseHTTPRequestHandler):
 
     def _answer(self, name: str, prompt: str) -> None:
         fields = dict(FIELD.findall(prompt))
-        self.server.asked[name].append(fields)
+        self.server.questions[name].append(fields)
         text = self.server.models[name](fields)
         choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
         self._send(self.server.status, {"object": "chat.completion", "model": name, "choices": [choice]})

@@ -67,14 +67,14 @@ def read_metric(text: str) -> ChosenMetric:
 def offered_metrics(task: OpenTask) -> list[str]:
     """Return the names of further metrics that fit the form of the task's answers."""
     usual_names = {metric.partition(":")[0] for metric in task.metrics}
-    wanted = {task.name} | ({"text-classification"} if task.labelled else set())
-    wanted |= {"text-regression", "tabular-regression"} if task.reference.kind is RoleKind.NUMBER else set()
+    fitting_tasks = {task.name} | ({"text-classification"} if task.labelled else set())
+    fitting_tasks |= {"text-regression", "tabular-regression"} if task.reference.kind is RoleKind.NUMBER else set()
     names = []
     for name in loading.shipped_modules()["metric"]:
         if name in usual_names or name in UNSAFE:
             continue
         module = loading.find_module(name)
-        if wanted & set(module.card.tasks):
+        if fitting_tasks & set(module.card.tasks):
             names.append(name)
     return names
 

@@ -64,11 +64,11 @@ class ZippedPictures:
         entries = [entry for entry in archive.infolist() if not entry.is_dir()]
         if len(entries) > sources.MOST_ENTRIES:
             raise errors.TooLarge(_("This zip file has more than %(most)s files.", most=f"{sources.MOST_ENTRIES:,}"))
-        kept = [entry for entry in entries if not entry.filename.startswith(HIDDEN)]
-        pictures = [entry for entry in kept if entry.filename.lower().endswith(ENDINGS)]
+        visible = [entry for entry in entries if not entry.filename.startswith(HIDDEN)]
+        pictures = [entry for entry in visible if entry.filename.lower().endswith(ENDINGS)]
         if not pictures:
             return None
-        tables = any(entry.filename.lower().endswith(reader.KINDS) for entry in kept)
+        tables = any(entry.filename.lower().endswith(reader.KINDS) for entry in visible)
         return cls(archive, sorted(pictures, key=lambda entry: entry.filename), tables)
 
     def folder_names(self) -> list[str]:
