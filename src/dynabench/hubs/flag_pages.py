@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
-from dynabench.hubs import flags, queries, reading, service
+from dynabench.hubs import flags, queries, service
 from dynabench.hubs.addresses import Namespace, RepositoryName, kind_of
 from dynabench.hubs.schemas import TYPES, HubKinds
 from dynabench.hubs.service import HubEntry
@@ -23,15 +23,14 @@ from dynabench.web import render
 router = APIRouter()
 REPOSITORY = "/hub/{kinds}/{namespace}/{name}"
 MOST = 500
-HEADER = ("repository", "kind", "reason", "text", "flagged_by", "at")
+HEADER = ("repository", "kind", "reason", "text", "at")
 
 
 def _waiting(session: Session, person: Person) -> list[tuple[RepositoryFlag, HubEntry, str]]:
     """The flags that wait for a decision, each with the name of its person (administrators)."""
     may.refuse_unless(may.may(person, Action.HIDE_REPOSITORY))
     rows = session.execute(queries.flags_in(RepositoryFlagState.WAITING).limit(MOST)).all()
-    names = reading.person_names(session, [flag.person_id for flag, _row, _space in rows])
-    return [(flag, HubEntry(row, space.name), names.get(flag.person_id, "")) for flag, row, space in rows]
+    return [(flag, HubEntry(row, space.name), username) for flag, row, space, username in rows]
 
 
 @router.get("/hub/flags", name="repository_flags")
@@ -47,19 +46,23 @@ async def flags_csv(db: Db, person: Member) -> Response:
     """The flags that wait for an administrator, as CSV."""
     rows = await db.aread(_waiting, person)
     lines = [
-        [entry.full_name, entry.kind.value, flag.reason, flag.text, name, flag.created_at.isoformat(timespec="seconds")]
-        for flag, entry, name in rows
+        [entry.full_name, entry.kind.value, flag.reason, flag.text, flag.created_at.isoformat(timespec="seconds")]
+        for flag, entry, _name in rows
     ]
     return csv_response("flags.csv", HEADER, lines)
 
 
-async def _flag_page(request: Request, kinds: HubKinds, entry: HubEntry, manages: bool, **values: Any) -> Response:
-    place = {"kinds": kinds, "namespace": entry.namespace, "name": entry.row.name}
-    page: dict[str, Any] = {"typed": {"reason": "", "text": ""}, "errors": {}, "status": 200, "flagged": None} | values
-    reasons = [reason.value for reason in RepositoryFlagReason]
-    return render(
-        request, "hubs/flag.html", entry=entry, kinds=kinds, place=place, manages=manages, reasons=reasons, **page
-    )
+async def _flag_page(request: Request, kinds: HubKinds, entry: HubEntry, person: Person, **values: Any) -> Response:
+    page: dict[str, Any] = {
+        "place": {"kinds": kinds, "namespace": entry.namespace, "name": entry.row.name},
+        "manages": bool(may.may(person, Action.CHANGE_REPOSITORY, author=entry.row.owner_id)),
+        "moderates": bool(may.may(person, Action.HIDE_REPOSITORY)),
+        "reasons": [reason.value for reason in RepositoryFlagReason],
+        "errors": {},
+        "status": 200,
+        "flagged": None,
+    }
+    return render(request, "hubs/flag.html", entry=entry, kinds=kinds, **(page | values))
 
 
 @router.get(f"{REPOSITORY}/flag", name="flag_repository_form")
@@ -74,11 +77,7 @@ async def flag_form(
 
     entry, flagged = await db.aread(read)
     typed = {"reason": flagged.reason, "text": flagged.text} if flagged else {"reason": "", "text": ""}
-    return await _flag_page(request, kinds, entry, _manages(person, entry), typed=typed, flagged=flagged)
-
-
-def _manages(person: Person, entry: HubEntry) -> bool:
-    return bool(may.may(person, Action.CHANGE_REPOSITORY, author=entry.row.owner_id))
+    return await _flag_page(request, kinds, entry, person, typed=typed, flagged=flagged)
 
 
 @router.post(f"{REPOSITORY}/flag", name="flag_repository")
@@ -103,8 +102,7 @@ async def flag_repository(
         await db.awrite(write)
     except (errors.Invalid, errors.Conflict) as problem:
         typed = {"reason": reason, "text": text}
-        manages = _manages(person, entry)
-        return await _flag_page(request, kinds, entry, manages, typed=typed, **rejection(problem, "text"))
+        return await _flag_page(request, kinds, entry, person, typed=typed, **rejection(problem, "text"))
     return redirect(request, "flag_repository_form", kinds=kinds, namespace=entry.namespace, name=entry.row.name)
 
 

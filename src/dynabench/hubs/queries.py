@@ -187,10 +187,11 @@ def repository_in(folder: str) -> Select[int]:
     return select(HubRepository.id).where(HubRepository.folder == folder)
 
 
-def flags_in(state: str) -> Select[RepositoryFlag, HubRepository, HubNamespace]:
-    """The flags in a state with their repositories, the newest first."""
+def flags_in(state: str) -> Select[RepositoryFlag, HubRepository, HubNamespace, str]:
+    """The flags in a state with their repositories and the usernames of the people who flagged, the newest first."""
     return (
-        select(RepositoryFlag, HubRepository, HubNamespace)
+        select(RepositoryFlag, HubRepository, HubNamespace, Person.username)
+        .join(Person, Person.id == RepositoryFlag.person_id)
         .join(HubRepository, HubRepository.id == RepositoryFlag.repository_id)
         .join(HubNamespace, HubNamespace.person_id == HubRepository.owner_id)
         .where(RepositoryFlag.state == state)
