@@ -19,6 +19,7 @@ from dynabench.benchmark.registry.tables import Submission
 from dynabench.collection import notes
 from dynabench.collection.chat.tables import Conversation, Reply, Turn
 from dynabench.collection.tables import Example, Handout
+from dynabench.communities.classes import joining
 from dynabench.communities.classes import service as classes
 from dynabench.communities.classes.schemas import ClassIn
 from dynabench.communities.classes.tables import SchoolClass
@@ -147,7 +148,7 @@ class Props:
             body = ClassIn(name="Class", task="sentiment", places=300)  # a task that is open to everybody
             group = session.scalar(select(SchoolClass)) or classes.create_class(session, teacher, "members", body)
             name = f"Student {secrets.token_hex(4)}"
-            return group.id, classes.join_class(session, None, group.join_code, name, True).person.id
+            return group.id, joining.join_class(session, None, group.join_code, name, True).person.id
 
         class_id, self.student = self.database.write(make)
         return class_id
