@@ -40,7 +40,7 @@ def test_a_file_with_strange_names_is_guessed_answered_and_scored(desk: Desk):
     ended = desk.run(id).evaluation
     assert (ended.state, ended.rows, ended.refused) == ("done", 300, 0), ended.reason
     values = scores(desk, id)
-    table = desk.database.read(lambda s: predictions.prediction_table(s, desk.someone(s), id))
+    table = desk.database.read(lambda s: predictions.prediction_table(s, desk.settings, desk.someone(s), id))
     lines = [dict(zip(table.header, line, strict=True)) for line in predictions.read_lines(desk.settings, table)]
     assert [line["row"] for line in lines][:2] == ["2", "3"]
     for model in TWO:
@@ -109,7 +109,7 @@ def test_a_file_is_its_owners_alone(desk: Desk, owner_of):
     desk.database.write(lambda s: service.list_publicly(s, desk.someone(s), id, True))
     assert not other.seen(id).own
     with pytest.raises(errors.Forbidden):
-        desk.database.read(lambda s: predictions.prediction_table(s, other.someone(s), id))
+        desk.database.read(lambda s: predictions.prediction_table(s, other.settings, other.someone(s), id))
 
 
 def test_csv_of_predictions_is_safe_and_whole(desk: Desk):
@@ -118,6 +118,6 @@ def test_csv_of_predictions_is_safe_and_whole(desk: Desk):
     csv.writer(out).writerows(rows)
     id = desk.start(desk.upload("films.csv", out.getvalue().encode()), ["sentiment-ngram"])
     assert desk.run(id).evaluation.state == "done"
-    table = desk.database.read(lambda s: predictions.prediction_table(s, desk.someone(s), id))
+    table = desk.database.read(lambda s: predictions.prediction_table(s, desk.settings, desk.someone(s), id))
     assert len(list(predictions.read_lines(desk.settings, table))) == 2
     assert predictions.as_parquet(desk.settings, table)[:4] == b"PAR1"

@@ -36,6 +36,18 @@ def choose_files(names: Sequence[str], card: str = "", config: str = "", split: 
 
     Raises `Invalid` under `config`, `split` or `dataset`.
     """
+    by_split = find_splits(names, card, config)
+    chosen_split = split or next((entry for entry in ("train", "") if entry in by_split), "")
+    if chosen_split not in by_split and (split or len(by_split) > 1):
+        raise errors.Invalid({"split": _("Choose one of %(value)s.", value=", ".join(sorted(filter(None, by_split))))})
+    return by_split.get(chosen_split) or next(iter(by_split.values()))
+
+
+def find_splits(names: Sequence[str], card: str = "", config: str = "") -> dict[str, list[str]]:
+    """Return the files of rows by split, those without a split under an empty name.
+
+    Raises `Invalid` under `config` or `dataset`.
+    """
     data = sorted(name for name in names if _is_data(name))
     if not data:
         scripts = any(name.endswith(".py") for name in names)
@@ -60,11 +72,8 @@ def choose_files(names: Sequence[str], card: str = "", config: str = "", split: 
                         )
                     }
                 )
-        by_split = _by_name(data)
-    chosen_split = split or next((entry for entry in ("train", "") if entry in by_split), "")
-    if chosen_split not in by_split and (split or len(by_split) > 1):
-        raise errors.Invalid({"split": _("Choose one of %(value)s.", value=", ".join(sorted(filter(None, by_split))))})
-    return by_split.get(chosen_split) or next(iter(by_split.values()))
+        by_split = group_by_split(data)
+    return by_split
 
 
 def _is_data(name: str) -> bool:
@@ -77,7 +86,8 @@ def _is_data(name: str) -> bool:
         return False
 
 
-def _by_name(data: list[str]) -> dict[str, list[str]]:
+def group_by_split(data: Sequence[str]) -> dict[str, list[str]]:
+    """Return paths by the split that words in them name; an empty name for those that name none."""
     matches: dict[str, list[str]] = {}
     for name in data:
         words = _WORD.findall(name.lower())
@@ -94,14 +104,23 @@ def read_front_matter(card: str) -> dict[str, Any]:
         return {}
 
 
-def _from_card(data: list[str], card: str, config: str) -> dict[str, list[str]] | None:
+def card_configs(card: str) -> dict[str, dict[str, Any]]:
+    """Return the configs that a card describes, by name, the one that is meant without a name first."""
     configs = read_front_matter(card).get("configs")
     configs = [entry for entry in configs if isinstance(entry, dict)] if isinstance(configs, list) else []
-    if not configs:
-        return None
     named = {str(entry.get("config_name", "default")): entry for entry in configs}
+    if not named:
+        return {}
     fallback = next((name for name, entry in named.items() if entry.get("default")), next(iter(named)))
-    chosen = named.get(config or ("default" if "default" in named else fallback))
+    first = "default" if "default" in named else fallback
+    return {first: named[first]} | named
+
+
+def _from_card(data: list[str], card: str, config: str) -> dict[str, list[str]] | None:
+    named = card_configs(card)
+    if not named:
+        return None
+    chosen = named.get(config or next(iter(named)))
     if chosen is None:
         raise errors.Invalid({"config": _("Choose one of %(value)s.", value=", ".join(sorted(named)))})
     files = chosen.get("data_files", [])

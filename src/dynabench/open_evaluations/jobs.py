@@ -22,8 +22,9 @@ from dynabench.open_evaluations import planning, queries, records, scoring, serv
 from dynabench.open_evaluations.choices import OpenChoices
 from dynabench.open_evaluations.kinds import OPEN_TASKS
 from dynabench.open_evaluations.model_runs import ModelRun, first_rows, owned_evaluation, planned_shards
+from dynabench.open_evaluations.row_source import RowSource
 from dynabench.open_evaluations.rows import OpenRowReader
-from dynabench.open_evaluations.sources import RowSource, open_source
+from dynabench.open_evaluations.sources import open_source
 from dynabench.open_evaluations.tables import OPEN_STATES, OpenEvaluation, OpenEvaluationModel, OpenState
 from dynabench.people.accounts.tables import Person
 from dynabench.people.notices import service as notices
@@ -132,8 +133,7 @@ def _read(job_id: str, evaluation: int) -> Result:
 
     choices, source = database.write(begin)
     with TURNS.shared():
-        columns, classes = choices.columns, source.class_names(settings)
-        prepared = OpenRowReader(OPEN_TASKS[choices.task], columns, classes, choices.pair)
+        prepared = OpenRowReader(OPEN_TASKS[choices.task], choices, source.class_names(settings))
         limit = choices.rows or planning.MOST_ROWS
         written = stored.write_rows(settings, first_rows(prepared.read(source.read_rows(settings)), limit))
     if not written.rows:

@@ -124,6 +124,7 @@ async def _form_page(
         "down": down,
         "tasks": OPEN_TASKS,
         "offered": await db.aread(sources.offered_datasets, person),
+        "repositories": [] if plan else await db.aread(sources.offered_repositories, person),
         "further": metrics.offered_metrics(plan.task) if plan else [],
         "hub": bool(settings.hub_url),
         "most": MOST_MODELS,
@@ -194,7 +195,7 @@ async def download_predictions(db: Db, settings: AppSettings, id: Number, person
     """Download rows, right answers and predictions as CSV or Parquet (the author)."""
     if format not in ("csv", "parquet"):
         raise errors.NotFound(_("Predictions can be downloaded as csv or parquet."))
-    table = await db.aread(predictions.prediction_table, person, id)
+    table = await db.aread(predictions.prediction_table, settings, person, id)
     return await api.prediction_file(settings, id, table, format)
 
 

@@ -13,7 +13,7 @@ from dynabench.benchmark.evaluations.model_process import EvaluationStopped
 from dynabench.kit import errors
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
-from dynabench.open_evaluations import scoring
+from dynabench.open_evaluations import scoring, sources
 from dynabench.open_evaluations.kinds import ANSWER, OPEN_TASKS
 from dynabench.open_evaluations.scoring import AnsweredModel
 from dynabench.open_evaluations.service import find_evaluation
@@ -37,11 +37,12 @@ class PredictionTable:
         return ["row", *self.inputs, "reference", *named, *(f"{name} right" for name in named)]
 
 
-def prediction_table(session: Session, viewer: Person | None, id: int) -> PredictionTable:
+def prediction_table(session: Session, settings: Settings, viewer: Person, id: int) -> PredictionTable:
     """Return what is in the file, for those who may see the rows: the author. Raises `Forbidden` for others."""
     seen = find_evaluation(session, viewer, id)
     if not seen.own:
         raise errors.Forbidden(_("Only the author of this evaluation can download its rows and predictions."))
+    sources.require_rows(session, settings, viewer, seen.evaluation)
     done = [model for model in seen.models if model.state == OpenState.DONE]
     if not done:
         raise errors.Conflict(_("No model of this evaluation is done yet."))

@@ -1,12 +1,10 @@
-"""Sources of the rows of open evaluations: an uploaded file, or a dataset of this platform.
+"""Sources of the rows of open evaluations: an uploaded file, a dataset of this platform, or one of its hub.
 
 A source is named by `KIND:NAME`; `SOURCES` has the function that opens each kind, so that another kind is one entry.
 """
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +12,17 @@ from sqlalchemy.orm import Session
 
 from dynabench.datasets import library, stored
 from dynabench.datasets.tables import Dataset, DatasetVersion
-from dynabench.intake import reader, sources
+from dynabench.hubs import queries as hub_queries
+from dynabench.hubs.tables import HubRepository, RepositoryKind
 from dynabench.intake.rows import FileRow
 from dynabench.kit import errors
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
-from dynabench.open_evaluations import picture_folders
 from dynabench.open_evaluations.choices import OpenChoices
-from dynabench.open_evaluations.tables import DatasetFile
+from dynabench.open_evaluations.hub_source import open_hub_dataset
+from dynabench.open_evaluations.row_source import ClassNames, RowSource
+from dynabench.open_evaluations.tables import DatasetFile, OpenEvaluation
+from dynabench.open_evaluations.uploaded_rows import read_upload, upload_class_names
 from dynabench.people import may
 from dynabench.people.accounts.tables import Person
 from dynabench.people.disclosure import Disclosure
@@ -30,41 +31,13 @@ from dynabench.rounds import service as rounds
 from dynabench.tasks.config import TaskConfig
 from dynabench.tasks.fields import Choice, Image, LabelledSpans, Spans
 
-ClassNames = Mapping[str, Sequence[str]]
-"""The names of the classes of columns that hold their numbers."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class RowSource(ABC):
-    """A split of a dataset, opened for one person.
-
-    `title` and `edition` are for readers, `rows` is None where nobody has counted, `task` is empty where the dataset
-    does not say it, `splits` and `configs` are what can be chosen. `link` is the page of the dataset. `public` says
-    that everybody may read the rows.
-    """
-
-    title: str
-    edition: str
-    rows: int | None
-    task: str = ""
-    columns: Mapping[str, str] = field(default_factory=dict)
-    configs: Sequence[str] = ()
-    splits: Sequence[str] = ()
-    link: str = ""
-    public: bool = False
-
-    @abstractmethod
-    def read_rows(self, settings: Settings) -> Iterator[FileRow]:
-        """Yield the rows, each with its values by column or the reason why it has none."""
-
-    @abstractmethod
-    def class_names(self, settings: Settings) -> ClassNames:
-        """Return the names of classes that are numbered."""
+OFFERED_REPOSITORIES = 200
+"""Names of the hub's datasets that the form suggests."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class UploadSource(RowSource):
-    """An uploaded file: rows, a zip of such files, or a zip of pictures in folders that are called by their labels."""
+    """An uploaded file: rows, words with tags, a zip of such files, or a zip of pictures."""
 
     path: Path
     name: str
@@ -72,25 +45,11 @@ class UploadSource(RowSource):
 
     def read_rows(self, settings: Settings) -> Iterator[FileRow]:
         """Yield the rows of the file."""
-        if picture_folders.holds_pictures(self.path, self.name):
-            yield from picture_folders.read_pictures(self.path)
-            return
-        with self._files() as files:
-            for path, name in files:
-                yield from reader.read_rows(path, name)
+        yield from read_upload(self.path, self.name, self.split)
 
     def class_names(self, settings: Settings) -> ClassNames:
-        """Return what a Parquet file says of its classes."""
-        if picture_folders.holds_pictures(self.path, self.name):
-            return {"label": picture_folders.folder_names(self.path)}
-        with self._files() as files:
-            parquet = [path for path, name in files if name.lower().endswith(".parquet")]
-            return reader.read_class_names(parquet[0]) if parquet else {}
-
-    @contextmanager
-    def _files(self) -> Iterator[sources.RowFiles]:
-        with sources.open_source(self.path, self.name, self.split) as files:
-            yield files
+        """Return what the file says of its classes."""
+        return upload_class_names(self.path, self.name, self.split)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -192,7 +151,7 @@ def _columns_of_config(config: TaskConfig) -> dict[str, str]:
 
 
 Opener = Callable[[Session, Settings, Person, str, OpenChoices], RowSource]
-SOURCES: dict[str, Opener] = {"file": _open_upload, "dataset": _open_platform}
+SOURCES: dict[str, Opener] = {"file": _open_upload, "dataset": _open_platform, "hub": open_hub_dataset}
 """The function that opens a source, by the word before the colon."""
 
 
@@ -202,6 +161,20 @@ def open_source(session: Session, settings: Settings, viewer: Person, choices: O
     if kind not in SOURCES or not name:
         raise errors.Invalid({"dataset": _("Choose a dataset first: upload a file, or take one of this platform.")})
     return SOURCES[kind](session, settings, viewer, name, choices)
+
+
+def require_rows(session: Session, settings: Settings, viewer: Person, evaluation: OpenEvaluation) -> None:
+    """Refuse the rows of an evaluation to a person who may no longer read its dataset. Raises `Forbidden`.
+
+    An uploaded file is its author's, also after it was deleted.
+    """
+    if evaluation.source.startswith("file:"):
+        return
+    try:
+        open_source(session, settings, viewer, OpenChoices.parse(evaluation.choices))
+    except errors.Problem:
+        message = _("The dataset of this evaluation is gone, or closed to you now. Scores stay; rows are not shown.")
+        raise errors.Forbidden(message) from None
 
 
 @dataclass(frozen=True)
@@ -226,3 +199,12 @@ def offered_datasets(session: Session, viewer: Person | None) -> list[OfferedDat
         reference = f"dataset:{dataset.task_id}/{dataset.name}"
         offered.append(OfferedDataset(reference, dataset.title or dataset.name, dataset.task_id, version.rows))
     return offered
+
+
+def offered_repositories(session: Session, viewer: Person) -> list[str]:
+    """Return the names of the hub's datasets that a person may read, those that changed last first."""
+    statement = hub_queries.listed_repositories(viewer, RepositoryKind.DATASET).order_by(
+        HubRepository.changed_at.desc(), HubRepository.id.desc()
+    )
+    rows = session.execute(statement.limit(OFFERED_REPOSITORIES)).all()
+    return [f"{namespace.name}/{repository.name}" for repository, namespace in rows]
