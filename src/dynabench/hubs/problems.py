@@ -46,7 +46,7 @@ class QuotaReached(TooLarge):
 
 
 class BrokenUpload(Problem):
-    """What a client sent by the Xet protocol is damaged, or is not what it says."""
+    """A client sent something by the Xet protocol that is damaged, or that is not what it says."""
 
     status, title = 400, _("Bad request")
 

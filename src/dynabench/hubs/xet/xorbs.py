@@ -27,7 +27,7 @@ PLAIN, LZ4, GROUPED = 0, 1, 2
 
 
 class ChunkPlace(NamedTuple):
-    """Where the content of a chunk lies in a xorb, how it is compressed, and how many bytes it has unpacked."""
+    """The place of a chunk in a xorb, its compression, and its bytes unpacked."""
 
     start: int
     packed: int
