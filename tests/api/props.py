@@ -45,10 +45,12 @@ from dynabench.hubs import service as hubs
 from dynabench.hubs.file_store import HubFileStore, LargeFile
 from dynabench.hubs.tables import ReferenceKind, RepositoryKind
 from dynabench.hubs.uploads import UploadTicket
+from dynabench.hubs.xet.xorb_store import XorbStore
 from dynabench.insight.data_measurements.results import Figure, MeasureResult
 from dynabench.insight.data_reports import service as data_reports
 from dynabench.insight.data_reports import stored_reports
 from dynabench.insight.data_reports.report import DataReport, MeasuredFacts, ReportOptions
+from dynabench.insight.data_reports.subjects import file_subject
 from dynabench.kit import security
 from dynabench.kit.db import Database, now
 from dynabench.kit.errors import NotFound
@@ -382,7 +384,9 @@ class Props:
             store = HubFileStore.of(settings)
             store.keep(store.receive(), empty)
         parameters["rest"] = f"main/{parameters['rest']}" if "/resolve/" in path else parameters["rest"]
-        return parameters | {"kinds": "models", "number": 1}
+        place = XorbStore.open_for(settings, 1, self.callers["author"].id).name
+        xet = {"place": place, "xorb": "0" * 64, "prefix": "default-merkledb", "chunk": "0" * 64}
+        return parameters | {"kinds": "models", "number": 1} | xet
 
     def data_report(self) -> str:
         """A report that the author asked for and that is finished."""
@@ -392,7 +396,7 @@ class Props:
         stored_reports.store_report(settings, "0" * 64, report)
 
         def make(session: Session) -> str:
-            subject = data_reports.file_subject(Path("rows.jsonl"), "rows.jsonl")
+            subject = file_subject(Path("rows.jsonl"), "rows.jsonl")
             person = session.get_one(Person, author)
             job = data_reports.request_report(session, person, subject, ReportOptions())
             session.flush()
