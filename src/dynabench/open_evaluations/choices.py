@@ -21,7 +21,7 @@ class OpenChoices(StrictModel):
 
     `dataset` is `file:ID` (an upload), `dataset:TASK/NAME` (of this platform) or `hub:OWNER/NAME[@REVISION]`.
     `columns` maps roles to columns, `labels` maps a model's labels to those of the rows, by model. `rows` takes the
-    first rows only.
+    first rows only, `cards` puts the results on the models' cards at the end.
     """
 
     dataset: OneLine = ""
@@ -33,6 +33,7 @@ class OpenChoices(StrictModel):
     title: Annotated[str, Field(max_length=200)] = ""
     rows: Annotated[int, Field(ge=0, le=1_000_000)] = 0
     listed: bool = False
+    cards: bool = False
     columns: dict[str, OneLine] = Field({}, max_length=10)
     metrics: list[Annotated[str, Field(min_length=1, max_length=200)]] = Field([], max_length=MOST_METRICS)
     models: list[Annotated[str, Field(min_length=1, max_length=300)]] = Field([], max_length=MOST_MODELS)
@@ -49,8 +50,8 @@ class OpenChoices(StrictModel):
                 values[name] = text
             elif name == "hub" and text:
                 values["dataset"] = f"hub:{text.removeprefix('hub:')}"
-            elif name == "listed":
-                values["listed"] = text in ("1", "true", "on")
+            elif name in ("listed", "cards"):
+                values[name] = text in ("1", "true", "on")
             elif name in ("metric", "model") and text:
                 values[f"{name}s"] += [part for part in text.split() if part not in values[f"{name}s"]]
             elif name.startswith("column.") and text:
@@ -71,7 +72,7 @@ class OpenChoices(StrictModel):
     def query(self) -> str:
         """Return the choices as the query of an address."""
         pairs = [(name, str(value)) for name in SINGLE_NAMES if (value := getattr(self, name))]
-        pairs += [("listed", "1")] if self.listed else []
+        pairs += [(name, "1") for name in ("listed", "cards") if getattr(self, name)]
         pairs += [(f"column.{role}", column) for role, column in self.columns.items()]
         pairs += [("metric", metric) for metric in self.metrics]
         pairs += [("model", model) for model in self.models]
