@@ -110,7 +110,7 @@ class TaskBuilder:
         for card in self._cards():
             self._enter(owner, card)
         for name, make in self.script.baselines.items():
-            self._enter(owner, models.install(self.settings, make(self.config, self.folder, name)))
+            self._enter(owner, models.install(self.settings, make(self.config, self.folder, name)), baseline=True)
         player = RoundPlayer(
             self.db, self.host, self.clock, self.config, self.script.bank(), self.script.context_field, self.people,
             random.Random(f"demo {self.task}"), self.report,
@@ -150,12 +150,16 @@ class TaskBuilder:
         for some in contexts.split_batches(seeds.rows(self.shipped.seeds())):
             seeds.add(session, self.task, self.config, some)
 
-    def _enter(self, owner: Person, card: Card) -> None:
+    def _enter(self, owner: Person, card: Card, baseline: bool = False) -> None:
         if self.db.read(
             lambda session: session.scalar(submission_queries.submission_of_model(self.task, card.name, card.version))
         ):
             return
-        self.db.write(submissions.submit_installed, owner, self.task, card)
+
+        def submit(session: Any) -> None:
+            submissions.submit_installed(session, owner, self.task, card).baseline = baseline
+
+        self.db.write(submit)
 
     async def _open(self, owner: Person, targets: Sequence[Card], at: datetime) -> int:
         self.clock.move_to(at + timedelta(hours=6))

@@ -160,3 +160,24 @@ def test_two_copies_of_a_model_tie_though_one_happened_to_run_faster(client, ids
         (low, high), (other_low, other_high) = found["model-1"], found["model-2"]
         assert low <= other_high
         assert other_low <= high
+
+
+@pytest.mark.parametrize("form", ["guarded", "exact"])
+def test_a_baseline_has_scores_and_no_rank_and_moves_no_other_model(client, ids, person, become, form):
+    ada, bob = person("ada"), person("bob")
+    become(ids[0], person_id=ada.id)
+    address = f"/api/v1/submissions/{ids[0]}"
+    assert bob.patch(address, json={"baseline": True}).status_code == 404
+    assert ada.patch(address, json={"baseline": True}).json()["baseline"] is True
+    with_baseline = board(client, f"?form={form}")
+    last = with_baseline["rows"][-1]
+    assert (last["name"], last["rank"], last["baseline"]) == ("model-0", None, True)
+    assert last["unranked"] == "A baseline: shown for comparison, not ranked."
+    assert last["metrics"]["accuracy"]["value"] > with_baseline["rows"][0]["metrics"]["accuracy"]["value"]
+    become(ids[0], state="withdrawn")
+    without = board(client, f"?form={form}")
+    for row, other in zip(with_baseline["rows"][:-1], without["rows"], strict=True):
+        assert (row["name"], row["rank"], row["score"]) == (other["name"], other["rank"], other["score"])
+    become(ids[0], state="ready")
+    assert ada.patch(address, json={"baseline": False}).json()["baseline"] is False
+    assert ranks(board(client, f"?form={form}"))["model-0"] == (1, 1)

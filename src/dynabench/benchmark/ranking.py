@@ -187,7 +187,8 @@ def rank_entrants(board: TaskBoard, weights: BoardWeights) -> BoardRanking:
     share = _shares(board, weights)
     needed = [weights.metrics[metric.name] > 0 or metric == board.primary for metric in board.metrics]
     means, drawn = _means(board, share)
-    whole = np.isfinite(means[:, needed]).all(1) & bool(board.datasets)
+    rankable = np.array([not entrant.baseline for entrant in board.entrants], bool)
+    whole = np.isfinite(means[:, needed]).all(1) & bool(board.datasets) & rankable
     scores = np.full(len(means), np.nan)
     ranks: list[RankInterval | None] = [None] * len(means)
     bounds = np.full((2, len(means)), np.nan)
@@ -283,6 +284,8 @@ def lacking(board: TaskBoard, weights: BoardWeights, place: int) -> str:
     if not board.datasets:
         return _("No dataset of this task is ready for scoring.")
     entrant, missing = board.entrants[place], ~np.isfinite(board.values[place])
+    if entrant.baseline:
+        return _("A baseline: shown for comparison, not ranked.")
     data = [at for at, dataset in enumerate(board.datasets) if weights.datasets[dataset.name]]
     metrics = [at for at, metric in enumerate(board.metrics) if weights.metrics[metric.name] or metric == board.primary]
     held = [

@@ -70,7 +70,7 @@ def _seen_by(viewer: Person | None, entrant: Entrant) -> Entrant | None:
         return replace(entrant, mine=viewer is not None and viewer.id == entrant.person_id)
     return Entrant(
         entrant.id, label_without_name(entrant.id, entrant.visibility), entrant.kind, "", "", entrant.entered_at,
-        visibility=entrant.visibility, inside=entrant.inside, withdrawn=entrant.withdrawn,
+        visibility=entrant.visibility, inside=entrant.inside, withdrawn=entrant.withdrawn, baseline=entrant.baseline,
     )  # fmt: skip
 
 
@@ -118,6 +118,7 @@ def _entrant(submission: Submission, person: Person | None) -> Entrant:
         person_id=submission.person_id,
         visibility=submission.visibility,
         inside=submission.inside,
+        baseline=submission.baseline,
         withdrawn=submission.state == SubmissionState.WITHDRAWN,
         licence=str(card.get("licence") or "")[:100],
         languages=tuple(map(str, languages)) if isinstance(languages, list | tuple) else (),

@@ -56,8 +56,8 @@ class ScoredDataset:
 class Entrant:
     """A submission. To viewers who may not know it, an anonymous one is a number; then `model` is empty.
 
-    `label` tells submissions of one name apart. Of a training set, `rows` counts its rows and `balance` those of each
-    label.
+    `label` tells submissions of one name apart. A `baseline` has scores and no rank. Of a training set, `rows` counts
+    its rows and `balance` those of each label.
     """
 
     id: int
@@ -78,6 +78,7 @@ class Entrant:
     balance: tuple[tuple[str, int], ...] = ()
     label: str = ""
     mine: bool = False
+    baseline: bool = False
 
     @property
     def anonymous(self) -> bool:

@@ -90,3 +90,7 @@ class Submitting(ABC):
     def show_submission(self, submission: int, visibility: str) -> Json:
         """Show it to everybody (`public`), without its name (`anonymous`), or to nobody else (`private`)."""
         return cast(Json, self.request("PATCH", f"/submissions/{submission}", json={"visibility": visibility}))
+
+    def mark_baseline(self, submission: int, baseline: bool = True) -> Json:
+        """Make it a baseline, which boards show for comparison without a rank, or rank it again."""
+        return cast(Json, self.request("PATCH", f"/submissions/{submission}", json={"baseline": baseline}))

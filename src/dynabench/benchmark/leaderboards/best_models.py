@@ -90,7 +90,7 @@ def summarize_board(session: Session, task: str) -> BoardSummary:
     ranking = rank_entrants(board := read_board(session, None, task), default_weights(board))
     languages = dict.fromkeys(language for dataset in board.datasets for language in dataset.languages)
     scored = [row for row in ranking.rows if row.cells[0].value is not None]
-    best = best_model(ranking, scored)
+    best = best_model(ranking, [row for row in scored if not row.entrant.baseline])
     records = {}
     for dataset in board.datasets:
         if dataset.round is not None and board.primary.name in ACCURACIES:

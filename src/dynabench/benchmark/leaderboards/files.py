@@ -72,6 +72,7 @@ def row_document(ranking: BoardRanking, row: RankedEntrant) -> dict[str, Any]:
         **({"rows": entrant.rows, "balance": dict(entrant.balance)} if entrant.rows else {}),
         "verified": row.verified,
         "held": row.held,
+        "baseline": entrant.baseline,
         "rank": {"low": row.rank.low, "high": row.rank.high, "group": row.rank.group} if row.rank else None,
         "unranked": row.why,
         "score": _cell(row.score),

@@ -113,7 +113,7 @@ def script_data(board: RequestedBoard) -> dict[str, Any]:
         "usual": usual,
         "rows": [
             [row.entrant.id, [[float(f"{x:.9g}") if x == x else None for x in line]
-                              for line in standing.values[row.place]]]
+                              for line in standing.values[row.place]], row.entrant.baseline]
             for row in board.ranking.rows
         ],
     }  # fmt: skip

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Select, Update, func, select, true, tuple_, update
+from sqlalchemy import Select, Update, case, func, select, true, tuple_, update
 from sqlalchemy.orm import load_only
 
 from dynabench.benchmark.evaluations.queries import SCORED_STATES
@@ -122,10 +122,11 @@ def dataset_facts() -> Select[str, int, int | None, int, str, datetime | None]:
     return select(Dataset.task_id, *columns).where(Dataset.version_id.is_not(None)).order_by(Dataset.id)
 
 
-def submission_facts() -> Select[str, str, str, int, int, int]:
+def submission_facts() -> Select[str, str, str, int, int, int, int]:
     """Select the number of submissions of each task by state and visibility: reads all, some thousand at most."""
     key = (Submission.task_id, Submission.state, Submission.visibility)
-    counts = func.count(), func.max(Submission.id), func.count(Submission.withdrawn_at)
+    withdrawn, baselines = func.count(Submission.withdrawn_at), func.count(case((Submission.baseline, 1)))
+    counts = func.count(), func.max(Submission.id), withdrawn, baselines
     return select(*key, *counts).group_by(*key).order_by(*key)
 
 

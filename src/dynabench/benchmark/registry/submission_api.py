@@ -113,10 +113,11 @@ class EndpointTestOut(BaseModel):
     reason: str
 
 
-class ShownIn(StrictModel):
-    """The visibility of a submission."""
+class SubmissionChanges(StrictModel):
+    """The visibility of a submission, and whether it is a baseline; what is absent stays as it is."""
 
-    visibility: Literal["public", "anonymous", "private"]
+    visibility: Literal["public", "anonymous", "private"] | None = None
+    baseline: bool | None = None
 
 
 class FileOut(BaseModel):
@@ -140,6 +141,7 @@ class SubmissionRow(BaseModel):
     model: str
     version: str
     inside: bool
+    baseline: bool
     visibility: str
     state: str
     code: str
@@ -170,7 +172,9 @@ def submission_row(seen: SubmissionView) -> dict[str, Any]:
     """Return a submission's row in lists."""
     submission = seen.submission
     fields = {name: getattr(submission, name) for name in ("id", "kind", "visibility", "state", "code", "attempt")}
-    fields |= {name: getattr(submission, name) for name in ("inside", "created_at", "ready_at", "withdrawn_at")}
+    fields |= {
+        name: getattr(submission, name) for name in ("inside", "baseline", "created_at", "ready_at", "withdrawn_at")
+    }
     fields |= {"task": submission.task_id, "by": seen.who, "mine": seen.mine, "name": seen.title}
     fields |= {name: getattr(submission, name) if seen.disclosure.name else "" for name in ("model", "version")}
     return fields | {"reason": submission.reason if seen.mine else ""}
@@ -273,9 +277,16 @@ async def show_training_set(request: Request, db: Db, id: Id, person: Member) ->
 
 
 @router.patch("/submissions/{id}")
-async def change_submission(request: Request, db: Db, id: Id, person: Member, body: ShownIn) -> SubmissionOut:
-    """Say who may see it."""
-    await db.awrite(submissions.change_visibility, person, id, body.visibility)
+async def change_submission(request: Request, db: Db, id: Id, person: Member, body: SubmissionChanges) -> SubmissionOut:
+    """Set who may see it, or make it a baseline."""
+
+    def write(session: Session) -> None:
+        if body.visibility is not None:
+            submissions.change_visibility(session, person, id, body.visibility)
+        if body.baseline is not None:
+            submissions.change_baseline(session, person, id, body.baseline)
+
+    await db.awrite(write)
     return await _submission_out(request, person, id)
 
 

@@ -194,7 +194,7 @@ async def listing(
 
 @router.post("/submissions/{id}/{act}", name="change_submission")
 async def change(request: Request, db: Db, id: Id, act: str, person: Member) -> Response:
-    """Cancel, retry, withdraw, or say who may see it."""
+    """Cancel, retry or withdraw it, set who may see it, or make it a baseline."""
     if act == "cancel":
         await db.awrite(submissions.cancel_check, person, id)
     elif act == "retry":
@@ -204,6 +204,9 @@ async def change(request: Request, db: Db, id: Id, act: str, person: Member) -> 
     elif act == "visibility":
         form = await request.form()
         await db.awrite(submissions.change_visibility, person, id, str(form.get("visibility", ""))[:20])
+    elif act == "baseline":
+        form = await request.form()
+        await db.awrite(submissions.change_baseline, person, id, "baseline" in form)
     else:
         raise errors.NotFound(_("There is no such action."))
     return RedirectResponse(str(request.app.url_path_for("submission", id=id)) + f"?done={act}", status_code=303)

@@ -3,12 +3,11 @@ framework."""
 
 import re
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy.orm import Session
 
-from dynabench.benchmark.registry import future_targets, queries, submission_sources
+from dynabench.benchmark.registry import future_targets, queries, submission_quota, submission_sources
 from dynabench.benchmark.registry.tables import ModelListing, Submission, SubmissionState
 from dynabench.kit import errors, jobs
 from dynabench.kit.db import now
@@ -105,7 +104,7 @@ def submit_model(
     target_round = future_targets.clean_choice(session, person, task_id, str(fields.get("round") or ""), wrong)
     if wrong:
         raise errors.Invalid(wrong)
-    require_quota(session, person, config)
+    submission_quota.require_quota(session, person, config)
     source = submission_sources.source_of(session, settings, person.id, config, draft.kind, fields)
     source |= {name: value for name, value in (("key", key), ("round", target_round)) if value}
     submission = Submission(
@@ -259,7 +258,7 @@ def retry_check(session: Session, settings: Settings, person: Person, id: int) -
         raise errors.Conflict(_("Files of failed submissions are kept for a day. Submit it again under the same name."))
     sender = session.get(Person, submission.person_id) if submission.person_id else person
     config = may_submit(session, sender or person, submission.task_id)
-    require_quota(session, sender or person, config)
+    submission_quota.require_quota(session, sender or person, config)
     submission.attempt += 1
     submission.state, submission.code, submission.reason, submission.log, submission.report = (
         SubmissionState.QUEUED,
@@ -305,6 +304,15 @@ def change_visibility(session: Session, person: Person, id: int, visibility: str
     )
     if submission.person_id is not None:
         note_person(session, submission.person_id)
+    return submission
+
+
+def change_baseline(session: Session, person: Person, id: int, baseline: bool) -> Submission:
+    """Set whether a submission is a baseline, which boards show beside the ranked ones without a rank."""
+    submission = find_submission(session, person, id, write=True).submission
+    if submission.baseline != baseline:
+        submission.baseline = baseline
+        record_act(session, person, "submission.baseline", task=submission.task_id, submission=id, baseline=baseline)
     return submission
 
 
@@ -373,31 +381,3 @@ def _list(session: Session, submission: Submission, visibility: str = "") -> Non
         session.add(listing)
     listing.visibility = visibility or model_visibility(submission)
     listing.changed_at = now()
-
-
-DAY = timedelta(days=1)
-
-
-def require_quota(session: Session, person: Person, config: TaskConfig) -> None:
-    """Raises `TooMany`, with when to try again, where a person has entered or tried as many as the task allows."""
-    session.get_one(Person, person.id, with_for_update=True)  # two at once count one after the other
-    since, limits = now() - DAY, config.submissions
-    when = list(session.scalars(queries.counted_times(config.id, person.id, since)))
-    if len(when) >= limits.per_day:
-        raise _later(
-            _("You have submitted %(per_day)s models for this task in 24 hours.", per_day=limits.per_day),
-            when[-limits.per_day],
-        )
-    tried, first = session.execute(queries.count_attempts(config.id, person.id, since)).one()
-    if tried is not None and first is not None and tried >= limits.attempts:
-        raise _later(
-            _("You have made %(attempts)s attempts for this task in 24 hours.", attempts=limits.attempts), first
-        )
-
-
-def _later(text: str, oldest: datetime) -> errors.TooMany:
-    at = oldest + DAY
-    seconds = max(1, int((at - now()).total_seconds()) + 1)
-    return errors.TooMany(
-        _("%(what)s Try again after %(at)s UTC.", what=text, at=f"{at:%Y-%m-%d %H:%M}"), retry_after=seconds
-    )

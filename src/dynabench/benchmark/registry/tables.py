@@ -4,7 +4,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import ForeignKey, Index, String, Text
+from sqlalchemy import ForeignKey, Index, String, Text, false
 from sqlalchemy.orm import Mapped, mapped_column
 
 from dynabench.kit.db import Base, Key, now
@@ -44,6 +44,8 @@ class Submission(Base):
     anyway). `state` is a `SubmissionState`, `visibility` a `SubmissionVisibility`. Once checked, `model` and `version`
     are those of its card (of predictions: `predictions-<id>` and the files' SHA-256).
 
+    A `baseline` stands on boards beside the ranked ones, without a rank.
+
     `source` says where the model comes from (its stored files, an address; no secret), `report` what each step of the
     check found, `log` the last lines that the model wrote meanwhile. `attempt` rises with each retry.
     """
@@ -62,6 +64,7 @@ class Submission(Base):
     card: Mapped[dict[str, Any]] = mapped_column(default=dict)
     readme: Mapped[str] = mapped_column(Text, default="")
     visibility: Mapped[str] = mapped_column(String(10), default=SubmissionVisibility.PUBLIC)
+    baseline: Mapped[bool] = mapped_column(default=False, server_default=false())
     state: Mapped[str] = mapped_column(String(10), default=SubmissionState.QUEUED)
     code: Mapped[str] = mapped_column(String(30), default="")
     reason: Mapped[str] = mapped_column(Text, default="")

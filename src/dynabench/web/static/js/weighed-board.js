@@ -82,7 +82,7 @@ class WeighedBoard extends HTMLElement {
     }
     const means = averaged(this.values, weights.datasets);
     const needed = weights.metrics.flatMap((step, at) => (step || at === this.primary ? [at] : []));
-    const whole = means.map((row) => needed.every((at) => Number.isFinite(row[at])));
+    const whole = means.map((row, place) => !this.data.rows[place][2] && needed.every((at) => Number.isFinite(row[at])));
     const ranked = means.flatMap((_row, at) => (whole[at] ? [at] : []));
     const scores = dynascore(ranked.map((at) => means[at]), this.data.metrics, weights.metrics, this.primary, weights.form);
     const found = ranked.map((at, place) => ({ at, score: Math.round(scores[place] * 1e9) / 1e9 }));
