@@ -1,5 +1,7 @@
 """Forms of an evaluation's page that put results on the cards of models, and that decide on proposed results."""
 
+import re
+
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
@@ -23,14 +25,16 @@ async def add_to_cards(request: Request, db: Db, id: Number, person: Member) -> 
     return redirect(request, "open_evaluation", anchor="cards", id=id)
 
 
-@router.post("/open-evaluations/{id}/cards/{model}", name="change_card")
+@router.post("/open-evaluations/{id}/cards/change", name="change_card")
 async def change_card(
-    request: Request, db: Db, settings: AppSettings, id: Number, model: Number, person: Member, act: Text = "",
+    request: Request, db: Db, settings: AppSettings, id: Number, person: Member, model: Text = "", act: Text = "",
     place: Text = "registry", repository: Text = "",
 ) -> Response:  # fmt: skip
-    """Add the results of a model (counted from 1) to a card, remove them, or decide on a proposal."""
+    """Add the results of a model, by its number, to a card, remove them, or decide on a proposal."""
+    if not re.fullmatch(r"\d{1,2}", model):
+        raise errors.Invalid({"model": _("Choose a model of this evaluation.")})
     chosen = CardPlace.REPOSITORY if place == CardPlace.REPOSITORY else CardPlace.REGISTRY
-    entry = CardEntryIn(model=min(model - 1, 100), place=chosen, repository=repository.strip()[:200])
+    entry = CardEntryIn(model=int(model), place=chosen, repository=repository.strip()[:200])
     try:
         if act == "remove":
             await remove_result(request, db, person, id, entry)

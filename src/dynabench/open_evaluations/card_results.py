@@ -22,7 +22,6 @@ from dynabench.kit.settings import Settings
 from dynabench.open_evaluations import queries, records
 from dynabench.open_evaluations.board import column_of
 from dynabench.open_evaluations.external_models import is_external
-from dynabench.open_evaluations.kinds import OPEN_TASKS
 from dynabench.open_evaluations.service import VisibleEvaluation, find_changeable, find_evaluation
 from dynabench.open_evaluations.tables import (
     CardPlace,
@@ -59,7 +58,7 @@ def signed_results(
         metric, _blank, options = score.metric.partition(" ")
         result = CardResult(
             task_type=evaluation.kind,
-            task_name=OPEN_TASKS[evaluation.kind].title if evaluation.kind in OPEN_TASKS else None,
+            task_name=evaluation.kind.replace("-", " ").capitalize(),  # a card is read in English
             dataset_type=_dataset_name(evaluation),
             dataset_name=evaluation.title,
             dataset_config=evaluation.choices.get("config") or None,

@@ -128,7 +128,7 @@ def add_to_repository(
         tokens[:] = [result.verify_token or "" for result in results]
         return merge_results(card, results, model_name=model_name, overwrite=True)
 
-    body = _("Measured by %(site)s, open evaluation %(id)s.", site=site, id=id)
+    body = f"Measured by {site}, open evaluation {id}."
     outcome = _write_card(db, settings, person, _Change(entry, merge, ADDED, body), not direct)
 
     def keep(session: Session) -> None:
@@ -165,7 +165,7 @@ def remove_from_repository(db: Database, settings: Settings, person: Person, id:
 
     entry, row, direct = db.write(begin)
     if entry is not None:
-        body = _("Taken back by the author of the evaluation.")
+        body = "Taken back by the author of the evaluation."
         change = _Change(entry, lambda card: without_tokens(card, row.tokens), REMOVED, body)
         _write_card(db, settings, person, change, not direct)
 
