@@ -23,6 +23,8 @@ FIRST = (
 )
 """The figures that a reader meets first, in this order."""
 BROKEN = "**no**"
+MACHINE = re.compile(r"^On (.+?)(?:; rows from elsewhere name their machine)?\.$", re.MULTILINE)
+ELSEWHERE = "; rows from elsewhere name their machine."
 
 
 def cells(row: Row) -> tuple[str, ...]:
@@ -36,20 +38,25 @@ def cells(row: Row) -> tuple[str, ...]:
 def merged(page: str, found: dict[str, list[Row]], machine: str, day: str) -> str:
     """`page` with the rows of the benchmarks that ran, by name, in place of their old ones; all else stays as it was.
 
-    Rows of other benchmarks go too where they were measured on another machine. Raises ValueError without the marks.
+    Rows of a run on another machine than that of the page name it. Raises ValueError without the marks.
     """
     table = TABLE.search(page)
     if table is None:
         raise ValueError("the page lacks the marks between which the figures stand")
     lines = [line for line in table[0].splitlines() if line.startswith("|")][2:]
-    rows = {line: line.rstrip("| ").rsplit(" ", 1)[1] for line in lines} if machine in table[0] else {}
+    rows = {line: line.rstrip("| ").rsplit(" ", 1)[1] for line in lines}
     rest = [(part, line) for line, part in rows.items() if part not in found]
+    place = MACHINE.search(table[0])
+    usual = place[1] if place and rest else machine
+    moment = day if machine == usual else f"{day} ({machine})"
     fresh = [
-        (name, "| " + " | ".join((*cells(row), f"{day} {name}")) + " |") for name, some in found.items() for row in some
+        (name, "| " + " | ".join((*cells(row), f"{moment} {name}")) + " |")
+        for name, some in found.items()
+        for row in some
     ]
     body = [line for _, line in sorted([*rest, *fresh], key=lambda row: row[0])]
     head = ["| " + " | ".join(HEAD) + " |", "|" + "---|" * len(HEAD)]
-    text = "\n".join([MARKS[0], f"On {machine}.", "", *head, *body, MARKS[1]])
+    text = "\n".join([MARKS[0], f"On {usual}{ELSEWHERE}", "", *head, *body, MARKS[1]])
     page = page[: table.start()] + text + page[table.end() :]
     return SHORT.sub(lambda _: summary(head, body), page)
 

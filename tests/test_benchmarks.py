@@ -23,9 +23,16 @@ def test_a_part_that_runs_replaces_its_rows_alone():
     assert after.endswith("\n\n## Why\n\n| a | table |\n")
 
 
-def test_rows_of_another_machine_are_not_mixed_in():
+def test_rows_of_another_machine_stay_beside_those_that_name_theirs():
     old = merged(BEFORE, {"models": [Row("pass", 2, "ms")]}, "a machine", "2026-01-01")
-    assert "pass" not in merged(old, {"loop": [Row("new", 3, "ms")]}, "another machine", "2026-02-02")
+    both = merged(old, {"loop": [Row("new", 3, "ms")]}, "machine B, 2 cores", "2026-02-02")
+    assert "2026-02-02 (machine B, 2 cores) loop |" in both
+    assert "| pass | 2 ms |  |  |  |  |  | 2026-01-01 models |" in both
+    assert "On a machine; rows from elsewhere" in both
+    again = merged(both, {"loop": [Row("new", 4, "ms")]}, "machine B, 2 cores", "2026-03-03")
+    assert [line.split(" | ")[0] for line in lines(again)[2:]] == ["| new", "| pass", "| a"]
+    every = {"loop": [Row("new", 4, "ms")], "models": [Row("pass", 2, "ms")]}
+    assert "On machine B, 2 cores; rows" in merged(again, every, "machine B, 2 cores", "2026-04-04")
 
 
 def test_the_page_has_its_marks_and_one_without_them_is_refused():

@@ -48,6 +48,7 @@ from dynabench.insight.data_measurements.results import Figure, MeasureResult
 from dynabench.insight.data_reports import service as data_reports
 from dynabench.insight.data_reports import stored_reports
 from dynabench.insight.data_reports.report import DataReport, MeasuredFacts, ReportOptions
+from dynabench.insight.data_reports.subjects import file_subject
 from dynabench.kit import security
 from dynabench.kit.db import Database, now
 from dynabench.kit.errors import NotFound
@@ -391,7 +392,7 @@ class Props:
         stored_reports.store_report(settings, "0" * 64, report)
 
         def make(session: Session) -> str:
-            subject = data_reports.file_subject(Path("rows.jsonl"), "rows.jsonl")
+            subject = file_subject(Path("rows.jsonl"), "rows.jsonl")
             person = session.get_one(Person, author)
             job = data_reports.request_report(session, person, subject, ReportOptions())
             session.flush()

@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import select
 
 from dynabench.insight.data_reports import jobs as report_jobs
-from dynabench.insight.data_reports import service
+from dynabench.insight.data_reports import service, subjects
 from dynabench.kit import jobs
 from tests.data_reports.test_reading import write_rows
 from tests.datasets.library import added, olga, work  # noqa: F401
@@ -36,7 +36,13 @@ def report_jobs_of(database):
 def run(database, settings, job):
     key = report_jobs.measure_subjects(settings, job.payload)
     database.write(service.finish_job, job.id, {"key": key})
-    report_jobs.clean_step(job.payload)
+    service.remove_files(
+        database.read(lambda session: service.unused_files(session, session.get_one(jobs.Job, job.id)))
+    )
+
+
+def uploads_of(settings):
+    return settings.folder / "uploads" / subjects.UPLOADS
 
 
 def test_a_file_is_measured_shown_and_deleted(ada, mia, database, settings, tmp_path):
@@ -61,7 +67,7 @@ def test_a_file_is_measured_shown_and_deleted(ada, mia, database, settings, tmp_
     assert mia.submit(f"{page}/delete", page="/data-reports").status_code == 404
     assert ada.submit(f"{page}/delete", page="/data-reports").status_code == 303
     assert ada.get(page).status_code == 404
-    assert not list(service.uploads_folder(settings).iterdir())
+    assert not [path for path in uploads_of(settings).rglob("*") if path.is_file()]
 
 
 @pytest.mark.parametrize(
@@ -78,7 +84,7 @@ def test_files_that_cannot_be_read_are_refused_at_once(ada, settings, database, 
     answer = send_data(ada, {"file": (name, content)}, **fields)
     assert answer.status_code == 422
     assert wrong in answer.text
-    assert not list(service.uploads_folder(settings).iterdir())
+    assert not [path for path in uploads_of(settings).rglob("*") if path.is_file()]
     assert not report_jobs_of(database)
 
 

@@ -13,6 +13,7 @@ import httpx2
 
 from dynabench.client.conversations import Talking
 from dynabench.client.evaluations import Evaluating
+from dynabench.client.measuring import Measuring
 from dynabench.client.recruiting import Recruiting
 from dynabench.client.submissions import Submitting
 
@@ -30,7 +31,7 @@ class ApiError(Exception):
         super().__init__(f"{status}: {self.detail}")
 
 
-class Client(Submitting, Talking, Recruiting, Evaluating):
+class Client(Submitting, Talking, Recruiting, Evaluating, Measuring):
     """One person's (or, without a token, a visitor's) programs' way in. Safe to retry: each example has its key.
 
     What gets no answer because the server has closed the connection is sent once more, where that does no harm.

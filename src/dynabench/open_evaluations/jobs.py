@@ -133,8 +133,7 @@ def _read(job_id: str, evaluation: int) -> Result:
 
     choices, source = database.write(begin)
     with TURNS.shared():
-        columns, classes = choices.columns, source.class_names(settings)
-        prepared = OpenRowReader(OPEN_TASKS[choices.task], columns, classes, choices.pair)
+        prepared = OpenRowReader(OPEN_TASKS[choices.task], choices, source.class_names(settings))
         limit = choices.rows or planning.MOST_ROWS
         written = stored.write_rows(settings, first_rows(prepared.read(source.read_rows(settings)), limit))
     if not written.rows:

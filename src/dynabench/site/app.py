@@ -124,6 +124,7 @@ UPLOADS = {
     r"/api/v1/tasks/[^/]+/datasets/files": 1024 * MIB,
     r"/tasks/[^/]+/datasets/files": 256 * MIB,
     r"/data-reports": 512 * MIB,
+    r"/api/v1/data-reports/files": 1024 * MIB,
     r"/api/v1/open-evaluations/files": 1024 * MIB,
     r"/open-evaluations/files": 256 * MIB,
 }
@@ -166,6 +167,7 @@ TAGS = [
     {"name": "evaluations", "description": "Models on datasets: how it goes, scores, signed records."},
     {"name": "open evaluations", "description": "Chosen models on any dataset, outside the tasks."},
     {"name": "leaderboards", "description": "Boards of tasks, snapshots, boards of people's own, the ledger of tries."},
+    {"name": "data reports", "description": "Measurements of a file or a dataset, alone or compared with another."},
     {"name": "measures", "description": "What the data of rounds are like."},
     {"name": "releases", "description": "Rounds as files that never change, and what they were divided by."},
     {"name": "cycle", "description": "Turns: a round is released, models learn from it, the best is the next target."},

@@ -3,10 +3,12 @@
 from typing import Any
 
 from dbos import DBOS
+from sqlalchemy.orm import Session
 
 from dynabench.insight.data_measurements.sample import find_encoder
 from dynabench.insight.data_reports import service, stored_reports
 from dynabench.insight.data_reports.report import ReportOptions, measure_data, report_key
+from dynabench.insight.data_reports.subjects import open_subject
 from dynabench.kit import errors, jobs
 from dynabench.kit.settings import Settings, get_settings
 
@@ -16,8 +18,8 @@ def measure_subjects(settings: Settings, payload: dict[str, Any], tell: Any = la
 
     Raises `Problem` for data that cannot be read.
     """
-    source = service.open_subject(settings, payload["first"])
-    other = service.open_subject(settings, payload["second"]) if payload["second"] else None
+    source = open_subject(settings, payload["first"])
+    other = open_subject(settings, payload["second"]) if payload["second"] else None
     options, embed = ReportOptions.restore(payload["options"]), find_encoder()
     key = report_key(source.digest, other.digest if other else "", options, embed is not None)
     if stored_reports.find_report(settings, key) is None:
@@ -45,14 +47,18 @@ def measure_step(job_id: str, payload: dict[str, Any]) -> dict[str, Any]:
 
 
 @DBOS.step(name="measure_data.clean", retries_allowed=True)
-def clean_step(payload: dict[str, Any]) -> None:
-    """Delete the uploaded files."""
-    subjects = filter(None, (payload["first"], payload["second"]))
-    service.remove_files([subject["file"] for subject in subjects if "file" in subject])
+def clean_step(job_id: str) -> None:
+    """Delete the uploaded files, unless another report waits for them."""
+    service.remove_files(jobs.database().read(lambda session: service.unused_files(session, _job(session, job_id))))
+
+
+def _job(session: Session, job_id: str) -> jobs.Job:
+    return session.get_one(jobs.Job, job_id)
 
 
 def measure_data_job(payload: dict[str, Any]) -> dict[str, Any]:
     """Run the workflow: `payload` has the subjects `first` and `second` and the `options`."""
-    result = measure_step(str(DBOS.workflow_id), payload)
-    clean_step(payload)
+    job_id = str(DBOS.workflow_id)
+    result = measure_step(job_id, payload)
+    clean_step(job_id)
     return result

@@ -1,6 +1,5 @@
 """Pages of reports on data: a form and one's own reports, a report while it is measured and after, its files."""
 
-from pathlib import Path
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -12,13 +11,12 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.responses import Response
 
 from dynabench.insight.data_measurements import formatting
-from dynabench.insight.data_reports import exports, service, views
+from dynabench.insight.data_reports import exports, service, subjects, views
 from dynabench.insight.data_reports.files import FORMATS
 from dynabench.insight.data_reports.measures import COMPARED, MEASURES
 from dynabench.insight.data_reports.report import DataReport, ReportOptions, parse_pairs
-from dynabench.insight.data_reports.sources import ChosenColumns, choose_columns
-from dynabench.intake import sources
-from dynabench.kit import errors, jobs
+from dynabench.insight.data_reports.sources import ChosenColumns
+from dynabench.kit import errors
 from dynabench.kit.api import AppSettings, Db, attachment, csv_response
 from dynabench.kit.forms import redirect
 from dynabench.kit.language import _
@@ -39,8 +37,8 @@ LONGEST = 300
 async def _form_page(request: Request, person: Person, status: int = 200, **values: Any) -> Response:
     state = request.app.state
     own = await state.db.aread(service.list_reports, person)
-    states = [await to_thread.run_sync(jobs.progress, state.settings, job) for job in own]
-    defaults: dict[str, Any] = {"errors": {}, "typed": {}, "reports": list(zip(own, states, strict=True))}
+    reports = await to_thread.run_sync(lambda: [service.report_progress(state.settings, job) for job in own])
+    defaults: dict[str, Any] = {"errors": {}, "typed": {}, "reports": reports}
     return render(request, "data_reports/list.html", status=status, **(defaults | values))
 
 
@@ -58,13 +56,13 @@ async def send_report(request: Request, settings: AppSettings, db: Db, person: M
         paths: list[str] = []
         try:
             options = _options(typed)
-            first = await _subject(settings, db, person, form, "file", typed["dataset"], paths)
+            first = await _subject(settings, db, person, form, "file", paths)
             if first is None:
                 raise errors.Invalid({"file": _("Choose a file, or name a dataset.")})
-            second = await _subject(settings, db, person, form, "other_file", typed["other_dataset"], paths)
+            second = await _subject(settings, db, person, form, "other_file", paths)
             for subject, chosen in ((first, options.columns), (second, ChosenColumns())):
                 if subject is not None:
-                    await to_thread.run_sync(_check, settings, subject, chosen)
+                    await to_thread.run_sync(service.check_data, settings, subject, chosen)
         except errors.Problem as problem:
             service.remove_files(paths)
             fields = problem.fields if isinstance(problem, errors.Invalid) else {"dataset": problem.detail}
@@ -84,34 +82,32 @@ def _named(fields: dict[str, str]) -> dict[str, str]:
     return {name if name in known_fields else "file": message for name, message in fields.items()}
 
 
-def _check(settings: Settings, subject: service.Subject, chosen: ChosenColumns) -> None:
-    choose_columns(service.open_subject(settings, subject), chosen)
-
-
 async def _subject(
-    settings: Settings, db: Db, person: Person, form: FormData, field: str, named: str, paths: list[str]
-) -> service.Subject | None:
+    settings: Settings, db: Db, person: Person, form: FormData, field: str, paths: list[str]
+) -> subjects.Subject | None:
     file = form.get(field)
     if isinstance(file, UploadFile) and file.filename:
-        name = Path(file.filename.replace("\\", "/")).name[-100:]
         try:
-            sources.kind_of_source(name)
+            path = await service.store_file(settings, person, file.filename, uploaded_files.read_pieces(file))
         except errors.Invalid as problem:
             raise errors.Invalid({field: "; ".join(problem.fields.values())}) from None
-        place = await to_thread.run_sync(service.uploads_folder, settings)
-        path = await uploaded_files.store_stream(place, name, uploaded_files.read_pieces(file))
         paths.append(str(path))
-        return service.file_subject(path, name)
-    return await db.aread(service.dataset_subject, person, named) if named else None
+        return subjects.file_subject(path, file.filename.replace("\\", "/").rpartition("/")[2])
+    field = field.replace("file", "dataset")
+    named = str(form.get(field, ""))[:LONGEST].strip()
+    if not named:
+        return None
+    named = named if ":" in named else f"dataset:{named}"
+    return await db.aread(subjects.find_subject, settings, person, named, field)
 
 
 @router.get("/data-reports/{id}", name="data_report")
 async def show_report(request: Request, settings: AppSettings, db: Db, id: UUID, person: Member) -> Response:
     """Show a report, or how far it is."""
     job = await db.aread(service.report_job, person, id)
-    state = await to_thread.run_sync(jobs.progress, settings, job)
+    requested = await to_thread.run_sync(service.report_progress, settings, job)
     report = await to_thread.run_sync(service.finished_report, settings, job)
-    values: dict[str, Any] = {"job": job, "progress": state, "problem": service.job_problem(job), "report": report}
+    values: dict[str, Any] = {"requested": requested, "report": report, "lost": service.LOST}
     if report is not None:
         values |= report_values(report)
     return render(request, "data_reports/report.html", fragment="data_reports/_report.html", **values)
@@ -174,7 +170,4 @@ async def download_table(
 
 async def _finished(settings: Settings, db: Db, id: UUID, person: Person) -> DataReport:
     job = await db.aread(service.report_job, person, id)
-    report = await to_thread.run_sync(service.finished_report, settings, job)
-    if report is None:
-        raise errors.Conflict(_("This report is not finished yet."))
-    return report
+    return await to_thread.run_sync(service.require_report, settings, job)

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -180,10 +180,14 @@ def parse_pairs(text: str) -> tuple[tuple[str, str], ...]:
 
     Raises `Invalid` under `terms`.
     """
-    parts = [part.strip().lower() for part in text.split(",") if part.strip()]
-    pairs = [tuple(term.strip() for term in part.split("/")) for part in parts]
-    if any(len(pair) != 2 or not all(pair) or pair[0] == pair[1] or max(map(len, pair)) > 40 for pair in pairs):
+    return check_pairs([part.split("/") for part in text.split(",") if part.strip()])
+
+
+def check_pairs(pairs: Sequence[Sequence[str]]) -> tuple[tuple[str, str], ...]:
+    """Return pairs of terms in small letters; the usual ones for none. Raises `Invalid` under `terms`."""
+    plain = [tuple(term.strip().lower() for term in pair) for pair in pairs]
+    if any(len(pair) != 2 or not all(pair) or pair[0] == pair[1] or max(map(len, pair)) > 40 for pair in plain):
         raise errors.Invalid({"terms": _("Write pairs of words, such as she/he, woman/man.")})
-    if len(pairs) > MOST_PAIRS:
+    if len(plain) > MOST_PAIRS:
         raise errors.Invalid({"terms": _("Write up to %(n)s pairs.", n=MOST_PAIRS)})
-    return tuple((pair[0], pair[1]) for pair in pairs) or DEFAULT_PAIRS
+    return tuple((pair[0], pair[1]) for pair in plain) or DEFAULT_PAIRS
