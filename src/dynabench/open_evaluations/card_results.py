@@ -191,7 +191,7 @@ def decide_entry(session: Session, person: Person, id: int, number: int, accepte
 def _registry_entry(session: Session, id: int, number: int) -> ModelCardEntry:
     entry = session.get(ModelCardEntry, (id, number, CardPlace.REGISTRY))
     if entry is None:
-        raise errors.NotFound(_("No results of this model are on its card or proposed for it."))
+        raise errors.Conflict(_("No results of this model are on its card or proposed for it."))
     return entry
 
 

@@ -153,7 +153,7 @@ def remove_from_repository(db: Database, settings: Settings, person: Person, id:
         find_changeable(session, person, id)
         row = session.get(ModelCardEntry, (id, number, CardPlace.REPOSITORY))
         if row is None:
-            raise errors.NotFound(_("No results of this model are in a repository."))
+            raise errors.Conflict(_("No results of this model are in a repository."))
         entry = _entry_of(session, row)
         if entry is None:
             return None, row, False
