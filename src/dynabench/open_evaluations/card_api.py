@@ -15,7 +15,7 @@ from dynabench.kit.schemas import StrictModel
 from dynabench.open_evaluations import card_results, queries, repository_cards
 from dynabench.open_evaluations.schemas import CardEntryOut, CardEntryPage
 from dynabench.open_evaluations.service import find_evaluation
-from dynabench.open_evaluations.tables import CardPlace
+from dynabench.open_evaluations.tables import CardLocation
 from dynabench.people.accounts.auth import Member, Viewer, scope
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds.schemas import Number
@@ -28,7 +28,7 @@ class CardEntryIn(StrictModel):
     """The place for the results of one model: the registry's card, or a repository of the hub (`owner/name`)."""
 
     model: Annotated[int, Field(ge=0, le=100, description="The number of the model in the evaluation.")]
-    place: CardPlace = CardPlace.REGISTRY
+    place: CardLocation = CardLocation.REGISTRY
     repository: Annotated[str, Field(max_length=200)] = ""
 
 
@@ -39,7 +39,7 @@ def site_address(request: Request) -> str:
 
 async def add_result(request: Request, db: Database, person: Person, id: int, entry: CardEntryIn) -> None:
     """Add the results of one model to a card, or propose it."""
-    if entry.place == CardPlace.REPOSITORY:
+    if entry.place == CardLocation.REPOSITORY:
         settings, site = request.app.state.settings, site_address(request)
         add = repository_cards.add_to_repository
         await to_thread.run_sync(add, db, settings, person, id, entry.model, entry.repository, site)
@@ -49,7 +49,7 @@ async def add_result(request: Request, db: Database, person: Person, id: int, en
 
 async def remove_result(request: Request, db: Database, person: Person, id: int, entry: CardEntryIn) -> None:
     """Take the results of one model off a card."""
-    if entry.place == CardPlace.REPOSITORY:
+    if entry.place == CardLocation.REPOSITORY:
         remove = repository_cards.remove_from_repository
         await to_thread.run_sync(remove, db, request.app.state.settings, person, id, entry.model)
     else:

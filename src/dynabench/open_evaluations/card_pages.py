@@ -11,7 +11,7 @@ from dynabench.kit.forms import Text, field_errors, redirect
 from dynabench.kit.language import _
 from dynabench.open_evaluations import card_results, pages
 from dynabench.open_evaluations.card_api import CardEntryIn, add_result, remove_result
-from dynabench.open_evaluations.tables import CardPlace
+from dynabench.open_evaluations.tables import CardLocation
 from dynabench.people.accounts.auth import Member
 from dynabench.rounds.schemas import Number
 
@@ -33,7 +33,7 @@ async def change_card(
     """Add the results of a model, by its number, to a card, remove them, or decide on a proposal."""
     if not re.fullmatch(r"\d{1,2}", model):
         raise errors.Invalid({"model": _("Choose a model of this evaluation.")})
-    chosen = CardPlace.REPOSITORY if place == CardPlace.REPOSITORY else CardPlace.REGISTRY
+    chosen = CardLocation.REPOSITORY if place == CardLocation.REPOSITORY else CardLocation.REGISTRY
     entry = CardEntryIn(model=int(model), place=chosen, repository=repository.strip()[:200])
     try:
         if act == "remove":

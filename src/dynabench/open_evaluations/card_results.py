@@ -24,7 +24,7 @@ from dynabench.open_evaluations.board import column_of
 from dynabench.open_evaluations.external_models import is_external
 from dynabench.open_evaluations.service import VisibleEvaluation, find_changeable, find_evaluation
 from dynabench.open_evaluations.tables import (
-    CardPlace,
+    CardLocation,
     CardState,
     ModelCardEntry,
     OpenEvaluation,
@@ -113,7 +113,7 @@ def registry_entries(session: Session, viewer: Person | None, seen: VisibleEvalu
     entries = {
         row.model: row
         for row in session.scalars(queries.card_entries(seen.evaluation.id))
-        if row.place == CardPlace.REGISTRY
+        if row.place == CardLocation.REGISTRY
     }
     return [
         RegistryEntry(model, entries.get(model.number), keeps_card(session, viewer, model.name))
@@ -145,10 +145,10 @@ def add_to_registry(session: Session, person: Person, id: int, numbers: Sequence
 
 def _add_entry(session: Session, person: Person, evaluation: OpenEvaluation, item: RegistryEntry) -> None:
     name = item.model.name
-    state = CardState.SHOWN if item.direct else CardState.PROPOSED
+    state = CardState.ON_CARD if item.direct else CardState.PROPOSED
     session.add(
         ModelCardEntry(
-            evaluation_id=evaluation.id, model=item.model.number, place=CardPlace.REGISTRY, target=name, state=state
+            evaluation_id=evaluation.id, model=item.model.number, place=CardLocation.REGISTRY, target=name, state=state
         )
     )
     record_act(session, person, "open_evaluation.card", evaluation=evaluation.id, model=name, state=state)
@@ -175,7 +175,7 @@ def decide_entry(session: Session, person: Person, id: int, number: int, accepte
     entry = _registry_entry(session, id, number)
     listing = session.get(ModelListing, entry.target)
     may.refuse_unless(may.may(person, Action.CHANGE_MODEL, author=listing.keeper_id if listing else None))
-    entry.state = CardState.SHOWN if accepted else CardState.DECLINED
+    entry.state = CardState.ON_CARD if accepted else CardState.DECLINED
     record_act(session, person, "open_evaluation.card", evaluation=id, model=entry.target, state=entry.state)
     if seen.evaluation.person_id and seen.evaluation.person_id != person.id:
         text = (
@@ -189,7 +189,7 @@ def decide_entry(session: Session, person: Person, id: int, number: int, accepte
 
 
 def _registry_entry(session: Session, id: int, number: int) -> ModelCardEntry:
-    entry = session.get(ModelCardEntry, (id, number, CardPlace.REGISTRY))
+    entry = session.get(ModelCardEntry, (id, number, CardLocation.REGISTRY))
     if entry is None:
         raise errors.Conflict(_("No results of this model are on its card or proposed for it."))
     return entry

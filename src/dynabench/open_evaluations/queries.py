@@ -9,7 +9,7 @@ from dynabench.benchmark.evaluations.tables import Evaluation, Score
 from dynabench.benchmark.registry.tables import Submission
 from dynabench.open_evaluations.tables import (
     OPEN_STATES,
-    CardPlace,
+    CardLocation,
     CardState,
     DatasetFile,
     ModelCardEntry,
@@ -146,8 +146,8 @@ def shown_on_card(name: str, limit: int) -> Select[OpenEvaluation, OpenEvaluatio
         select(OpenEvaluation, OpenEvaluationModel)
         .join(ModelCardEntry, ModelCardEntry.evaluation_id == OpenEvaluation.id)
         .join(OpenEvaluationModel, model)
-        .where(ModelCardEntry.target == name, ModelCardEntry.place == CardPlace.REGISTRY)
-        .where(ModelCardEntry.state == CardState.SHOWN, OpenEvaluation.listed)
+        .where(ModelCardEntry.target == name, ModelCardEntry.place == CardLocation.REGISTRY)
+        .where(ModelCardEntry.state == CardState.ON_CARD, OpenEvaluation.listed)
         .order_by(OpenEvaluation.id)
         .limit(limit)
     )

@@ -23,7 +23,7 @@ from dynabench.kit.settings import Settings
 from dynabench.open_evaluations import queries
 from dynabench.open_evaluations.card_results import card_model_name, signed_results
 from dynabench.open_evaluations.service import VisibleEvaluation, find_changeable
-from dynabench.open_evaluations.tables import CardPlace, CardState, ModelCardEntry, OpenEvaluationModel, OpenState
+from dynabench.open_evaluations.tables import CardLocation, CardState, ModelCardEntry, OpenEvaluationModel, OpenState
 from dynabench.people import may
 from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
@@ -52,7 +52,7 @@ def repository_entries(session: Session, person: Person, seen: VisibleEvaluation
     rows = {
         row.model: row
         for row in session.scalars(queries.card_entries(seen.evaluation.id))
-        if row.place == CardPlace.REPOSITORY
+        if row.place == CardLocation.REPOSITORY
     }
     entries = []
     for model in seen.models:
@@ -76,7 +76,7 @@ def _state(session: Session, row: ModelCardEntry, entry: HubEntry) -> str:
     if not row.pull:
         return row.state
     state = discussions.find_discussion(session, entry, row.pull).state
-    return CardState.SHOWN if state == DiscussionState.MERGED else state
+    return CardState.ON_CARD if state == DiscussionState.MERGED else state
 
 
 def _suggest(session: Session, person: Person, model: OpenEvaluationModel) -> str:
@@ -93,7 +93,7 @@ def _suggest(session: Session, person: Person, model: OpenEvaluationModel) -> st
 
 @dataclass(frozen=True)
 class _Change:
-    """What is written: the repository, the results of a model in its card, and the text of the commit."""
+    """A change of a card: the repository, the edit of the card, and the text of the commit."""
 
     entry: HubEntry
     change: Callable[[CardText], CardText]
@@ -113,7 +113,7 @@ def add_to_repository(
     def begin(session: Session) -> tuple[HubEntry, bool, str]:
         seen = find_changeable(session, person, id)
         model = _done_model(seen, number)
-        if session.get(ModelCardEntry, (id, number, CardPlace.REPOSITORY)) is not None:
+        if session.get(ModelCardEntry, (id, number, CardLocation.REPOSITORY)) is not None:
             raise errors.Conflict(_("The results of this model are in a repository already. Take them back first."))
         entry = _find_repository(session, person, repository)
         direct = bool(may.may(person, Action.CHANGE_REPOSITORY, author=entry.row.owner_id))
@@ -132,10 +132,10 @@ def add_to_repository(
     outcome = _write_card(db, settings, person, _Change(entry, merge, ADDED, body), not direct)
 
     def keep(session: Session) -> None:
-        state = CardState.SHOWN if direct else CardState.PROPOSED
+        state = CardState.ON_CARD if direct else CardState.PROPOSED
         session.merge(
             ModelCardEntry(
-                evaluation_id=id, model=number, place=CardPlace.REPOSITORY, target=name, repository_id=entry.row.id,
+                evaluation_id=id, model=number, place=CardLocation.REPOSITORY, target=name, repository_id=entry.row.id,
                 state=state, revision=outcome.revision, pull=outcome.number, tokens=tokens,
             )
         )  # fmt: skip
@@ -151,13 +151,13 @@ def remove_from_repository(db: Database, settings: Settings, person: Person, id:
 
     def begin(session: Session) -> tuple[HubEntry | None, ModelCardEntry, bool]:
         find_changeable(session, person, id)
-        row = session.get(ModelCardEntry, (id, number, CardPlace.REPOSITORY))
+        row = session.get(ModelCardEntry, (id, number, CardLocation.REPOSITORY))
         if row is None:
             raise errors.Conflict(_("No results of this model are in a repository."))
         entry = _entry_of(session, row)
         if entry is None:
             return None, row, False
-        if row.pull and _state(session, row, entry) != CardState.SHOWN:
+        if row.pull and _state(session, row, entry) != CardState.ON_CARD:
             if discussions.find_discussion(session, entry, row.pull).state != DiscussionState.CLOSED:
                 discussions.change_state(session, person, entry, row.pull, DiscussionState.CLOSED)
             return None, row, False
@@ -170,9 +170,9 @@ def remove_from_repository(db: Database, settings: Settings, person: Person, id:
         _write_card(db, settings, person, change, not direct)
 
     def forget(session: Session) -> None:
-        kept = session.get(ModelCardEntry, (id, number, CardPlace.REPOSITORY))
-        if kept is not None:
-            session.delete(kept)
+        present_row = session.get(ModelCardEntry, (id, number, CardLocation.REPOSITORY))
+        if present_row is not None:
+            session.delete(present_row)
             record_act(session, person, "open_evaluation.card_removed", evaluation=id, model=row.target)
 
     db.write(forget)
@@ -189,9 +189,9 @@ def without_tokens(card: CardText, tokens: Sequence[str]) -> CardText:
         if not isinstance(groups, list):
             models.append(model)
             continue
-        kept = [group for group in (_group_without(group, tokens) for group in groups) if group is not None]
-        if kept or not groups:
-            models.append({**model, "results": kept})
+        other_groups = [group for group in (_group_without(group, tokens) for group in groups) if group is not None]
+        if other_groups or not groups:
+            models.append({**model, "results": other_groups})
     return card.with_value(KEY, models)
 
 
@@ -199,8 +199,8 @@ def _group_without(group: object, tokens: Sequence[str]) -> object | None:
     metrics = group.get("metrics") if isinstance(group, dict) else None
     if not isinstance(group, dict) or not isinstance(metrics, list):
         return group
-    kept = [item for item in metrics if not isinstance(item, dict) or item.get("verifyToken") not in tokens]
-    return {**group, "metrics": kept} if kept or not metrics else None
+    other_metrics = [item for item in metrics if not isinstance(item, dict) or item.get("verifyToken") not in tokens]
+    return {**group, "metrics": other_metrics} if other_metrics or not metrics else None
 
 
 def _done_model(seen: VisibleEvaluation, number: int) -> OpenEvaluationModel:

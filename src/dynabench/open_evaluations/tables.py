@@ -22,7 +22,7 @@ class OpenState(StrEnum):
     CANCELLED = "cancelled"
 
 
-class CardPlace(StrEnum):
+class CardLocation(StrEnum):
     """Places of a model's card: the platform's registry of models, or a repository of the hub."""
 
     REGISTRY = "registry"
@@ -33,7 +33,7 @@ class CardState(StrEnum):
     """States of results on a card of the registry: proposed to its keeper, on the card, or declined."""
 
     PROPOSED = "proposed"
-    SHOWN = "shown"
+    ON_CARD = "shown"
     DECLINED = "declined"
 
 
@@ -165,7 +165,7 @@ class OpenRecord(Base):
 
 
 class ModelCardEntry(Base):
-    """The results of one model of an open evaluation on a card: at most one entry for each `place`, a `CardPlace`.
+    """The results of one model of an open evaluation on a card: at most one entry for each `place`, a `CardLocation`.
 
     `target` is the name of the model in the registry, `repository_id` the repository of the hub. `state` is a
     `CardState`; results in a repository are `shown` by the commit `revision`, or proposed by the pull request `pull`.
