@@ -64,6 +64,12 @@ def dynabench_evaluation_modules() -> Mapping[str, Mapping[str, str]]:
 
 
 @hookimpl
+def dynabench_module_sources() -> Mapping[str, str]:
+    """The modules in repositories of a hub, from `published_modules`."""
+    return {"hub": "dynabench.published_modules.loading:load_published"}
+
+
+@hookimpl
 def dynabench_perturbations() -> "Iterable[Transformation]":
     """The transformations of `adversaries/perturbations`."""
     from dynabench.adversaries import perturbations

@@ -36,6 +36,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "board": ("dynabench.cli.board:app", "Export leaderboards; import results reported elsewhere."),
     "model": ("dynabench.cli.model:app", "Create, check, list, ask and submit models."),
     "evaluate": ("dynabench.cli.evaluate:app", "Evaluate models and predictions; list and create modules."),
+    "module": ("dynabench.cli.module:app", "Write, check, publish and trust evaluation modules of a hub."),
     "measure": ("dynabench.cli.measure:app", "Measure the data quality of rounds."),
     "adversary": ("dynabench.cli.adversary:app", "Attack models with programs; perturb texts; write test suites."),
     "crowd": ("dynabench.cli.crowd:app", "Run studies on crowd platforms; list, approve and reject participants."),

@@ -109,7 +109,17 @@ def read_card(path: Path) -> Card:
                 raise ValueError(f"{source}: unknown key {key!r}; a card has {', '.join(FIELDS)}")
             entry = FIELDS[key](value, f"{source}: {key}")
             card[key] = {**card.get(key, {}), **entry} if isinstance(entry, dict) else entry
-    _check_keys(card, str(path), REQUIRED, FIELDS)
+    return _make_card(card, str(path))
+
+
+def read_card_document(document: Mapping[str, Any], place: str) -> Card:
+    """Return the card with the keys of a mapping. Raises ValueError, naming `place` and key, as `read_card` does."""
+    _check_keys(document, place, REQUIRED, FIELDS)
+    return _make_card({key: FIELDS[key](value, f"{place}: {key}") for key, value in document.items()}, place)
+
+
+def _make_card(card: dict[str, Any], place: str) -> Card:
+    _check_keys(card, place, REQUIRED, FIELDS)
     return Card(**{**card, "outputs": tuple(card["outputs"].values())})
 
 

@@ -3,6 +3,7 @@
 import importlib
 import importlib.util
 import inspect
+import re
 import shutil
 import sys
 from collections.abc import Iterator, Mapping
@@ -13,7 +14,7 @@ from typing import Any
 from dynabench.evaluate.card import card_path
 from dynabench.evaluate.module import Comparison, Kind, Measurement, Metric, Module
 from dynabench.kit import plugins as plugged
-from dynabench.kit.distributions import LIBRARY, install_command
+from dynabench.kit.distributions import LIBRARY, PLATFORM, install_command
 
 FOLDERS: dict[str, Kind] = {"metrics": "metric", "measurements": "measurement", "comparisons": "comparison"}
 FAMILIES = {
@@ -40,6 +41,7 @@ FAMILIES = {
     "comparisons/paired": "approximate_randomization exact_match mcnemar paired_bootstrap wilcoxon",
 }
 """The Python files with several modules, and the names of these, which their classes give as `name`."""
+REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9_][\w.-]{0,95}(@[\w./-]{1,200})?")
 ModuleEntry = tuple[Kind, str, str]  # kind, name, and `package.module` or `package.module:Class` (or its own name)
 
 
@@ -98,8 +100,13 @@ def find_module(path: str, kind: str | None = None) -> type[Module]:
     file = Path(f"{start}.py" if mark else path)
     file = file / f"{file.name}.py" if file.is_dir() else file
     if file.suffix == ".py" and file.is_file():
-        return _only_class(_import_file(file), cls if mark else "")
+        return module_in_file(file, cls if mark else "")
     raise ValueError(_unknown(path, kind))
+
+
+def module_in_file(file: Path, class_name: str = "") -> type[Module]:
+    """Import a Python file and return the class of its module, or the named one. Raises ValueError without one."""
+    return _only_class(_import_file(file), class_name)
 
 
 def _load_class(kind: Kind, place: str) -> type[Module]:
@@ -184,31 +191,66 @@ def load(
     download_mode: Any = None,
     revision: Any = None,
     *,
+    endpoint: str | None = None,
+    token: str | None = None,
+    trust: bool | str | None = None,
+    in_process: bool = False,
     compat: bool = False,
     **options: Any,
 ) -> Any:
     """Return the module of this name (or in the Python file at `path`), ready to compute.
 
     Args:
-        path: a name such as "accuracy", the path of a Python file, or of a folder with a file of its name.
+        path: a name such as "accuracy", the path of a Python file, or of a folder with a file of its name; or
+            "owner/name", a repository of a hub, whose code runs in a sandbox and only where it is trusted.
         config_name: a variant of the module, such as "mrpc" of "glue".
         module_type: "metric", "measurement" or "comparison", where two share a name; metrics come first.
-        process_id: with `num_process`, `cache_dir`, `experiment_id`, `keep_in_memory`, `download_config`,
-            `download_mode` and `revision` accepted for existing code; nothing is downloaded or cached here.
+        process_id: with `num_process`, `experiment_id`, `keep_in_memory`, `download_config` and `download_mode`
+            accepted for existing code.
         num_process: must be 1; see Raises.
+        cache_dir: the folder that keeps files of "owner/name", by commit; the user's cache by default.
+        revision: of "owner/name" a commit, a tag or a branch; "main" by default.
+        endpoint: of "owner/name" the address of the hub; by default that of `huggingface_hub` (HF_ENDPOINT).
+        token: of "owner/name" the token for private repositories; by default that of `huggingface_hub`.
+        trust: of "owner/name" the commit whose code may run, 40 digits; or True where `revision` is such a commit.
+            Without it the commit must be one that `dynabench module trust` has noted.
+        in_process: run the trusted code of "owner/name" in this process, with all that this process may do.
         compat: return just what Hugging Face `evaluate` returns, such as the bare number of "wer".
         options: defaults of `compute`, such as average="macro".
 
     Raises:
-        ValueError: no such module or config; or `num_process` above 1: states of several processes merge in memory
-            (`state` in each, then `merge` and `result`), without files.
+        ValueError: no such module or config; code that is not trusted; or `num_process` above 1: states of several
+            processes merge in memory (`state` in each, then `merge` and `result`), without files.
     """
     if num_process != 1:
         raise ValueError(
             "num_process above 1 is not needed: call module.state(...) in each process, "
             "merge the states with module.merge and pass the whole to module.result"
         )
-    return find_module(path, module_type)(config_name, compat=compat, **options)
+    if not names_repository(path):
+        return find_module(path, module_type)(config_name, compat=compat, **options)
+    source = _module_source()
+    hub = {"revision": revision, "endpoint": endpoint, "token": token, "cache_dir": cache_dir}
+    module = source(path, config_name, trust=trust, in_process=in_process, compat=compat, **hub, **options)
+    if module_type not in (None, module.kind):
+        raise ValueError(f"{path} is a {module.kind}, not a {module_type}")
+    return module
+
+
+def names_repository(path: str) -> bool:
+    """Return whether `path` is a repository of a hub, `owner/name` or `owner/name@revision`, and no file or folder."""
+    return REPOSITORY.fullmatch(path) is not None and not path.endswith(".py") and not Path(path).exists()
+
+
+def _module_source() -> Any:
+    """The function that loads modules of repositories. Raises ValueError where the library alone is installed."""
+    sources = plugged.gather("dynabench_module_sources", plugged.references)
+    try:
+        return plugged.load_reference(list(sources.values())[-1])
+    except ModuleNotFoundError as error:
+        if not str(error.name).startswith("dynabench"):
+            raise
+        raise ValueError(f"modules of a hub need the platform: {install_command(PLATFORM)}") from None
 
 
 def list_evaluation_modules(

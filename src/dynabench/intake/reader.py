@@ -57,7 +57,8 @@ def read_parquet(path: Path, progress: Callable[[int], object]) -> Iterator[File
 def read_class_names(path: Path) -> dict[str, list[str]]:
     """Return the names of the classes of each column that holds their numbers.
 
-    The package `datasets` writes them beside the schema of a Parquet file; a file without them has none.
+    The package `datasets` writes them beside the schema of a Parquet file, also of lists of numbers; a file without
+    them has none.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -65,7 +66,9 @@ def read_class_names(path: Path) -> dict[str, list[str]]:
     try:
         document = (pq.read_schema(path).metadata or {}).get(b"huggingface", b"{}")
         features = orjson.loads(document)["info"]["features"]
-        return {column: list(map(str, feature["names"])) for column, feature in features.items() if "names" in feature}
+        inner = {column: feature.get("feature", feature) if isinstance(feature, dict) else (feature or [{}])[0]
+                 for column, feature in features.items()}  # fmt: skip
+        return {column: list(map(str, feature["names"])) for column, feature in inner.items() if "names" in feature}
     except (pa.ArrowException, OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}
 

@@ -63,6 +63,13 @@ def dynabench_evaluation_modules() -> Mapping[str, Mapping[str, str]]:
 
 
 @hookspec
+def dynabench_module_sources() -> Mapping[str, str]:
+    """Sources of evaluation modules called `owner/name`: by name, the `module:function` that loads one of them, as
+    `dynabench.evaluate.load` does; the last one is asked."""
+    return {}
+
+
+@hookspec
 def dynabench_perturbations() -> Iterable[Any]:
     """Ways to change texts: `dynabench.adversaries.perturbations.Transformation`s, each with its `name`."""
     return ()

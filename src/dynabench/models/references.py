@@ -25,9 +25,15 @@ def folder_for_endpoint(address: str, task: TaskConfig, into: Path) -> Path:
 
     Raises `Invalid` when the address may not be called, speaks no protocol known here, or has several models.
     """
+    kind, url, model = require_endpoint(address)
+    return write_endpoint_folder(kind, url, model, task, into)
+
+
+def require_endpoint(address: str) -> tuple[str, str, str]:
+    """Return what `recognise_endpoint` does; raises `Invalid` with what to do where no protocol fits."""
     recognised = recognise_endpoint(address)
     if recognised is not None:
-        return _written(*recognised, task, into)
+        return recognised
     titles = [str(protocol.title) for protocol in protocols().values() if protocol.list_models]
     message = f"It speaks none of these: {', '.join(titles)}."
     remedy = "Check the address; for a Hugging Face endpoint: dynabench model new NAME --kind huggingface --url ..."
@@ -102,7 +108,8 @@ def _chosen(url: str, kind: str, names: list[str], model_name: str) -> str:
     raise Invalid({"model": message})
 
 
-def _written(kind: str, url: str, model: str, task: TaskConfig, into: Path) -> Path:
+def write_endpoint_folder(kind: str, url: str, model: str, task: TaskConfig, into: Path) -> Path:
+    """Write the folder of a model at a server, below `into`."""
     name = re.sub(r"[^a-z0-9._-]+", "-", model.lower()).strip("-._")[:64] or "model"
     return starting.start(name, task, kind, into, url=url, model=model)
 

@@ -10,7 +10,6 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from dynabench.benchmark.registry.pages import visible_models
-from dynabench.intake import sources
 from dynabench.kit import errors
 from dynabench.kit.api import After, AppSettings, Db, Limit, attachment, csv_response
 from dynabench.kit.db import Database
@@ -26,6 +25,7 @@ from dynabench.open_evaluations.schemas import (
     OpenRecordOut,
     PlanOut,
 )
+from dynabench.open_evaluations.uploaded_rows import require_known_kind
 from dynabench.people import may
 from dynabench.people.accounts.auth import Member, Viewer, scope
 from dynabench.people.accounts.tables import Person
@@ -56,7 +56,7 @@ async def store_file(
     if not allowed:
         raise errors.Forbidden(allowed.reason)
     plain, id = service.plain_name(name), str(uuid.uuid4())
-    sources.kind_of_source(plain)
+    require_known_kind(plain)
     path = await uploaded_files.write_stream(service.new_file_path(settings, id), parts)
     try:
         facts = await to_thread.run_sync(service.check_file, settings, id, plain)

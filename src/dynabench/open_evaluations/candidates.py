@@ -1,11 +1,14 @@
 """Models that can answer the rows of an open evaluation: how their inputs and labels fit those of the rows."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from dynabench.kit.language import _
 from dynabench.models.protocol import Card
-from dynabench.open_evaluations.kinds import ColumnRole, OpenTask, RoleKind
+from dynabench.open_evaluations.kinds import PAIR, ColumnRole, OpenTask, RoleKind
+from dynabench.open_evaluations.multiple_choice import LETTERS
+from dynabench.open_evaluations.rows import find_number
 
 SAME_LABELS = (
     {"positive", "pos"},
@@ -57,13 +60,13 @@ def find_candidates(
     task: OpenTask,
     row_labels: Sequence[str],
     chosen: Mapping[str, Mapping[str, str]],
-    with_pair: bool,
+    present: Collection[str],
 ) -> list[FittingModel]:
-    """Return the models that can answer, those whose labels fit best first."""
+    """Return the models that can answer, those whose labels fit best first; `present` are the roles of the rows."""
     candidates = []
     for card in cards:
-        inputs = match_inputs(card, task, with_pair)
-        if inputs is None or card.returns not in task.returns:
+        inputs = match_inputs(card, task, present)
+        if inputs is None or not gives_answers(card, task):
             continue
         labels = LabelMatch({}, ())
         if task.labelled and card.labels:
@@ -72,14 +75,41 @@ def find_candidates(
     return sorted(candidates, key=lambda candidate: (not candidate.labels.fits, candidate.reference))
 
 
-def match_inputs(card: Card, task: OpenTask, with_pair: bool = False) -> dict[str, str] | None:
-    """Return the role that each input of a model reads, by its name or else by its place; None where it cannot."""
-    roles = [role for role in task.inputs if role.required or with_pair]
+def gives_answers(card: Card, task: OpenTask) -> bool:
+    """True where a model's answers can be scored: of numbers and choices, labels have to be numbers or letters."""
+    if card.returns not in task.returns:
+        return False
+    if card.returns == "label" and task.reference.kind is RoleKind.NUMBER:
+        return all(find_number(label) is not None for label in card.labels)
+    if card.returns == "label" and task.reference.kind is RoleKind.CHOICE:
+        return all(len(label) == 1 for label in card.labels)
+    return True
+
+
+def describe_misfit(card: Card, task: OpenTask) -> str:
+    """Return why a model cannot answer such rows, and what to do."""
+    return _(
+        "%(model)s does not fit %(task)s: it reads %(reads)s and answers with %(returns)s; the rows have %(needs)s. "
+        "Choose another model, or another kind of problem.",
+        model=card.name,
+        task=task.title,
+        reads=", ".join(card.inputs),
+        returns=card.returns,
+        needs=", ".join(role.title for role in task.inputs if role.required),
+    )
+
+
+def match_inputs(card: Card, task: OpenTask, present: Collection[str] = ()) -> dict[str, str] | None:
+    """Return the role that each input of a model reads, by its name or else by its place; None where it cannot.
+
+    All roles of the rows have to be read, but for the languages of a translation, which few models need.
+    """
+    roles = [role for role in task.inputs if role.required or role.name in present]
     pictures = [role for role in roles if role.kind is RoleKind.IMAGE]
     texts = [role for role in roles if role.kind is not RoleKind.IMAGE]
     names = [name for name in card.inputs if name not in card.images]
-    if not with_pair or "pair" not in names:
-        texts = [role for role in texts if role.required]
+    if PAIR not in names:
+        texts = [role for role in texts if role.name != PAIR]
     if len(card.images) != len(pictures) or len(names) != len(texts):
         return None
     matched = dict(zip(card.images, (role.name for role in pictures), strict=True))
@@ -103,6 +133,7 @@ def _match_texts(names: Sequence[str], roles: Sequence[ColumnRole]) -> dict[str,
 
 def match_labels(model: Sequence[str], rows: Sequence[str], chosen: Mapping[str, str]) -> LabelMatch:
     """Return the meanings of a model's labels: the chosen ones, else equal letters, else words of the same meaning."""
+    places = _letters_by_number(model, rows)
     by_letters = {_letters(label): label for label in reversed(rows)}
     meanings = {}
     for label in model:
@@ -110,9 +141,17 @@ def match_labels(model: Sequence[str], rows: Sequence[str], chosen: Mapping[str,
             meanings[label] = chosen[label]
         elif label in rows and label not in chosen:
             meanings[label] = label
-        elif label not in chosen and (meaning := _meaning(_letters(label), by_letters)):
+        elif label not in chosen and (meaning := _meaning(_letters(label), by_letters) or places.get(label, "")):
             meanings[label] = meaning
     return LabelMatch(meanings, tuple(label for label in model if label not in meanings))
+
+
+def _letters_by_number(model: Sequence[str], rows: Sequence[str]) -> dict[str, str]:
+    """The letters of choices that numbers mean, in their order, where the rows' labels are letters."""
+    if not all(label.isdecimal() for label in model) or not all(label in LETTERS for label in rows):
+        return {}
+    first = min((int(label) for label in model), default=0)
+    return {label: letter for label in model if (letter := LETTERS[int(label) - first :][:1]) in rows}
 
 
 def _meaning(letters: str, by_letters: Mapping[str, str]) -> str:

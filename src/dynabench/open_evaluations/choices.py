@@ -1,7 +1,7 @@
 """A person's choices for an open evaluation, as a document and as the query of an address."""
 
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from urllib.parse import quote, unquote, urlencode
 
 from pydantic import Field, ValidationError
@@ -11,8 +11,10 @@ from dynabench.kit.schemas import StrictModel
 
 MOST_MODELS = 20
 MOST_METRICS = 20
-SINGLE_NAMES = ("dataset", "config", "split", "revision", "task", "pair", "title", "rows")
+SINGLE_NAMES = ("dataset", "config", "split", "revision", "task", "pair", "title", "rows", "base")
 """Choices that are one value in the address."""
+MOST_CLASSES = 400
+ClassName = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[^,\x00-\x1f]+$")]
 OneLine = Annotated[str, Field(max_length=300)]
 
 
@@ -21,7 +23,8 @@ class OpenChoices(StrictModel):
 
     `dataset` is `file:ID` (an upload), `dataset:TASK/NAME` (of this platform) or `hub:OWNER/NAME[@REVISION]`.
     `columns` maps roles to columns, `labels` maps a model's labels to those of the rows, by model. `rows` takes the
-    first rows only.
+    first rows only. `classes` names the classes of a column of numbers, from 0 on; `base` is the number of the
+    first choice of multiple choice. `cards` puts the results on the models' cards at the end.
     """
 
     dataset: OneLine = ""
@@ -32,7 +35,10 @@ class OpenChoices(StrictModel):
     pair: Annotated[str, Field(max_length=20)] = ""
     title: Annotated[str, Field(max_length=200)] = ""
     rows: Annotated[int, Field(ge=0, le=1_000_000)] = 0
+    base: Literal["", "0", "1"] = ""
+    classes: list[ClassName] = Field([], max_length=MOST_CLASSES)
     listed: bool = False
+    cards: bool = False
     columns: dict[str, OneLine] = Field({}, max_length=10)
     metrics: list[Annotated[str, Field(min_length=1, max_length=200)]] = Field([], max_length=MOST_METRICS)
     models: list[Annotated[str, Field(min_length=1, max_length=300)]] = Field([], max_length=MOST_MODELS)
@@ -47,10 +53,12 @@ class OpenChoices(StrictModel):
             text = raw.strip()
             if name in SINGLE_NAMES and text:
                 values[name] = text
+            elif name == "classes":
+                values["classes"] = [part.strip() for part in text.split(",") if part.strip()]
             elif name == "hub" and text:
                 values["dataset"] = f"hub:{text.removeprefix('hub:')}"
-            elif name == "listed":
-                values["listed"] = text in ("1", "true", "on")
+            elif name in ("listed", "cards"):
+                values[name] = text in ("1", "true", "on")
             elif name in ("metric", "model") and text:
                 values[f"{name}s"] += [part for part in text.split() if part not in values[f"{name}s"]]
             elif name.startswith("column.") and text:
@@ -68,10 +76,16 @@ class OpenChoices(StrictModel):
         except ValidationError as error:
             raise Invalid(validation_errors(error, "")) from None
 
+    @property
+    def roles(self) -> set[str]:
+        """The roles that the rows have."""
+        return {*self.columns, *(["pair"] if self.pair else [])}
+
     def query(self) -> str:
         """Return the choices as the query of an address."""
         pairs = [(name, str(value)) for name in SINGLE_NAMES if (value := getattr(self, name))]
-        pairs += [("listed", "1")] if self.listed else []
+        pairs += [(name, "1") for name in ("listed", "cards") if getattr(self, name)]
+        pairs += [("classes", ",".join(self.classes))] if self.classes else []
         pairs += [(f"column.{role}", column) for role, column in self.columns.items()]
         pairs += [("metric", metric) for metric in self.metrics]
         pairs += [("model", model) for model in self.models]

@@ -1,27 +1,34 @@
 """Guesses that a person can change: the task of a dataset, and which column plays which part."""
 
+import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from dynabench.intake.mapping import FilePreview, value_at
 from dynabench.media.store import is_reference
 from dynabench.open_evaluations.kinds import OPEN_TASKS, ColumnRole, OpenTask, RoleKind
+from dynabench.open_evaluations.multiple_choice import UnfitValue, find_group, guess_base, read_choices
+from dynabench.open_evaluations.picture_folders import ZippedPicture
 from dynabench.open_evaluations.row_source import ClassNames, RowSource
-from dynabench.open_evaluations.rows import UnfitValue, read_reference
+from dynabench.open_evaluations.rows import read_reference, row_with_lists
 
 ORDER = (
+    "multiple-choice",
     "question-answering",
     "natural-language-inference",
     "visual-question-answering",
     "image-classification",
     "token-classification",
     "text-classification",
+    "regression",
     "translation",
     "summarization",
     "text-generation",
 )
 """Tasks from the one whose columns are told apart best to the one that nearly every dataset could be."""
 FEW_LABELS = 100
+LONGEST_CHOICE = 500
+_FRACTION = re.compile(r"-?\d*\.\d*[1-9]\d*")
 
 
 def guess_task(source: RowSource, preview: FilePreview, classes: ClassNames) -> str:
@@ -46,7 +53,9 @@ def guess_columns(
     A column counts only where its first values fit the role.
     """
     columns = {
-        role.name: chosen[role.name] for role in task.roles if chosen and chosen.get(role.name) in preview.columns
+        role.name: chosen[role.name]
+        for role in task.roles
+        if chosen and (chosen.get(role.name) in preview.columns or is_group(role, preview, chosen.get(role.name, "")))
     }
     for role in task.roles:
         if role.name in columns:
@@ -57,7 +66,35 @@ def guess_columns(
         likely = [by_name[name.casefold()] for name in names if name.casefold() in by_name]
         if match := next((column for column in likely if _fits(role, preview, column, classes)), ""):
             columns[role.name] = match
+        elif role.kind is RoleKind.CHOICES and (group := find_group(free)):
+            columns[role.name] = group
     return _complete_translation(task, preview, columns)
+
+
+def is_group(role: ColumnRole, preview: FilePreview, columns: str) -> bool:
+    """True for several columns, with commas between, that hold a choice each."""
+    names = [name.strip() for name in columns.split(",")]
+    return role.kind is RoleKind.CHOICES and len(names) > 1 and all(name in preview.columns for name in names)
+
+
+def guess_first_number(
+    task: OpenTask, preview: FilePreview, columns: Mapping[str, str], chosen: str
+) -> Literal["", "0", "1"]:
+    """Return from which number on right choices are counted, `0` or `1`; empty where they are no numbers.
+
+    A `chosen` one stays.
+    """
+    if task.reference.kind is not RoleKind.CHOICE or not {"choices", task.reference.name} <= columns.keys():
+        return ""
+    answers = []
+    for row in preview.values:
+        try:
+            offered = read_choices(row_with_lists(row, columns["choices"]), columns["choices"])
+        except UnfitValue:
+            continue
+        answers.append((value_at(row, columns[task.reference.name]), offered))
+    guessed = guess_base(answers)
+    return "" if not guessed else "1" if (chosen or guessed) == "1" else "0"
 
 
 def _complete_translation(task: OpenTask, preview: FilePreview, columns: dict[str, str]) -> dict[str, str]:
@@ -86,6 +123,10 @@ def _fits(role: ColumnRole, preview: FilePreview, column: str, classes: ClassNam
         return all(isinstance(value, list | str) and not _is_picture(value) for value in present)
     if role.kind is RoleKind.TAGS:
         return all(isinstance(value, list) or (isinstance(value, str) and value[:1] == "[") for value in present)
+    if role.kind is RoleKind.CHOICES:
+        return all(_holds_choices(value, column) for value in present)
+    if role.kind is RoleKind.CHOICE:
+        return all(isinstance(value, str | int) and len(str(value)) <= LONGEST_CHOICE for value in present)
     if role.kind is RoleKind.TEXT:
         return all(isinstance(value, str | int | float) and not _is_picture(value) for value in present)
     return _is_reference(role, present, column, classes, preview)
@@ -101,11 +142,21 @@ def _is_reference(
         return False
     if role.kind is RoleKind.LABEL:
         every = {str(value_at(row, column)) for row in preview.values}
+        if any(_FRACTION.fullmatch(text) for text in every):
+            return False
         return len(every) <= max(FEW_LABELS, len(preview.values) // 2) and all(len(text) <= 100 for text in every)
+    return True
+
+
+def _holds_choices(value: Any, column: str) -> bool:
+    try:
+        read_choices(row_with_lists({column: value}, column), column)
+    except UnfitValue:
+        return False
     return True
 
 
 def _is_picture(value: Any) -> bool:
     if isinstance(value, Mapping):
         return is_reference(value) or isinstance(value.get("bytes"), bytes)
-    return isinstance(value, bytes) or (isinstance(value, str) and value.startswith("data:image/"))
+    return isinstance(value, bytes | ZippedPicture) or (isinstance(value, str) and value.startswith("data:image/"))

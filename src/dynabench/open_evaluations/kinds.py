@@ -6,10 +6,12 @@ from enum import StrEnum
 
 from dynabench.kit.language import _
 from dynabench.models.protocol import Returns
-from dynabench.tasks.fields import Choice, Field, LabelledSpans, Spans, Text
+from dynabench.tasks.fields import Choice, Field, LabelledSpans, Number, Spans, Text
 
 ANSWER = "answer"
 """Name of the answer in prepared rows."""
+PAIR = "pair"
+"""Name of the role of a translation's languages."""
 
 
 class RoleKind(StrEnum):
@@ -21,9 +23,12 @@ class RoleKind(StrEnum):
     ANSWERS = "answers"
     WORDS = "words"
     TAGS = "tags"
+    CHOICES = "choices"
+    CHOICE = "choice"
+    NUMBER = "number"
 
 
-INPUT_KINDS = (RoleKind.TEXT, RoleKind.IMAGE, RoleKind.WORDS)
+INPUT_KINDS = (RoleKind.TEXT, RoleKind.IMAGE, RoleKind.WORDS, RoleKind.CHOICES)
 
 
 @dataclass(frozen=True)
@@ -51,7 +56,8 @@ class ColumnRole:
 class OpenTask:
     """One kind of problem. `returns` are the forms of answers that can be scored, `metrics` the usual ones.
 
-    `hub` are its names in the cards of datasets: task categories and ids.
+    `hub` are its names in the cards of datasets: task categories and ids. `instruction` is what a language model is
+    asked to do.
     """
 
     name: str
@@ -60,6 +66,7 @@ class OpenTask:
     returns: tuple[Returns, ...]
     metrics: tuple[str, ...]
     hub: tuple[str, ...] = ()
+    instruction: str = ""
 
     @property
     def inputs(self) -> tuple[ColumnRole, ...]:
@@ -74,14 +81,21 @@ class OpenTask:
     @property
     def labelled(self) -> bool:
         """True where answers are labels, or have labels."""
+        return self.reference.kind in (RoleKind.LABEL, RoleKind.TAGS, RoleKind.CHOICE)
+
+    @property
+    def named_by_number(self) -> bool:
+        """True where a column may hold numbers of classes, whose names a person can give."""
         return self.reference.kind in (RoleKind.LABEL, RoleKind.TAGS)
 
     def field(self, labels: Sequence[str]) -> Field:
         """The field of the answers, by which metrics compare them."""
-        if self.reference.kind is RoleKind.LABEL:
+        if self.reference.kind in (RoleKind.LABEL, RoleKind.CHOICE):
             return Choice.model_construct(name=ANSWER, label=ANSWER, options=[], goal="chosen")
         if self.reference.kind is RoleKind.TAGS:
             return LabelledSpans.model_construct(name=ANSWER, label=ANSWER, of=self.inputs[0].name, labels=[])
+        if self.reference.kind is RoleKind.NUMBER:
+            return Number(name=ANSWER, label=ANSWER)
         if self.name == "question-answering":
             return Spans(name=ANSWER, label=ANSWER, of="context")
         return Text(name=ANSWER, label=ANSWER)
@@ -90,6 +104,7 @@ class OpenTask:
 _TEXTS = ("sentence", "statement", "content", "tweet", "review", "comment", "input", "document", "message", "title")
 _LABELS = ("labels", "target", "class", "category", "gold_label", "sentiment", "coarse_label", "answer", "verdict")
 _LABEL = ColumnRole("label", _("Label"), RoleKind.LABEL, _LABELS)
+_PICTURES = ("img", "picture", "file", "file_name", "filename", "path", "image_path")
 _CLASS_METRICS = ("accuracy", "f1:average=macro", "precision:average=macro", "recall:average=macro")
 _ROUGE = ("rouge",)
 
@@ -103,6 +118,7 @@ OPEN_TASKS: Mapping[str, OpenTask] = {
             ("label",),
             _CLASS_METRICS,
             ("text-classification", "sentiment-classification", "multi_class_classification", "binary_classification"),
+            instruction="Say which label fits the text.",
         ),
         OpenTask(
             "natural-language-inference",
@@ -115,6 +131,7 @@ OPEN_TASKS: Mapping[str, OpenTask] = {
             ("label",),
             _CLASS_METRICS,
             ("natural-language-inference", "natural_language_inference"),
+            instruction="Say how the hypothesis follows from the premise.",
         ),
         OpenTask(
             "question-answering",
@@ -127,6 +144,7 @@ OPEN_TASKS: Mapping[str, OpenTask] = {
             ("spans", "text"),
             ("squad",),
             ("question-answering", "extractive-qa", "extractive_question_answering"),
+            instruction="Answer the question with as few words of the passage as possible.",
         ),
         OpenTask(
             "summarization",
@@ -138,18 +156,20 @@ OPEN_TASKS: Mapping[str, OpenTask] = {
             ("text",),
             _ROUGE,
             ("summarization",),
+            instruction="Summarise the document.",
         ),
         OpenTask(
             "translation",
             _("Translation"),
             (
-                ColumnRole("pair", _("Languages"), RoleKind.TEXT, ("languages", "direction"), required=False),
+                ColumnRole(PAIR, _("Languages"), RoleKind.TEXT, ("languages", "direction"), required=False),
                 ColumnRole("source", _("Source"), RoleKind.TEXT, ("sentence", "src", "text")),
                 ColumnRole("translation", _("Translation"), RoleKind.ANSWERS, ("target", "tgt", "reference")),
             ),
             ("text",),
             ("sacrebleu", "chrf"),
             ("translation",),
+            instruction="Translate the source.",
         ),
         OpenTask(
             "token-classification",
@@ -165,23 +185,25 @@ OPEN_TASKS: Mapping[str, OpenTask] = {
         OpenTask(
             "image-classification",
             _("Image classification"),
-            (ColumnRole("image", _("Picture"), RoleKind.IMAGE, ("img", "picture", "file")),
+            (ColumnRole("image", _("Picture"), RoleKind.IMAGE, _PICTURES),
              ColumnRole("label", _("Label"), RoleKind.LABEL, (*_LABELS, "thing", "digit", "fine_label"))),
             ("label",),
             _CLASS_METRICS,
             ("image-classification", "image_multi_class_classification", "image_binary_classification"),
+            instruction="Say which label fits the picture.",
         ),
         OpenTask(
             "visual-question-answering",
             _("Visual question answering"),
             (
-                ColumnRole("image", _("Picture"), RoleKind.IMAGE, ("img", "picture")),
+                ColumnRole("image", _("Picture"), RoleKind.IMAGE, _PICTURES),
                 ColumnRole("question", _("Question"), RoleKind.TEXT),
                 ColumnRole("answers", _("Answers"), RoleKind.ANSWERS, ("answer", "label")),
             ),
             ("label", "text"),
             ("exact_match",),
             ("visual-question-answering",),
+            instruction="Answer the question about the picture in one or two words.",
         ),
         OpenTask(
             "text-generation",
@@ -193,6 +215,34 @@ OPEN_TASKS: Mapping[str, OpenTask] = {
             ("text",),
             ("exact_match", "rouge"),
             ("text-generation", "text2text-generation"),
+        ),
+        OpenTask(
+            "multiple-choice",
+            _("Multiple choice"),
+            (
+                ColumnRole("context", _("Passage"), RoleKind.TEXT, ("passage", "article", "support"), required=False),
+                ColumnRole("question", _("Question"), RoleKind.TEXT, ("query", "goal", "ctx", "sentence", "premise")),
+                ColumnRole("choices", _("Choices"), RoleKind.CHOICES, ("options", "endings", "candidates", "choice")),
+                ColumnRole("answer", _("Right choice"), RoleKind.CHOICE,
+                           ("answerKey", "correct", "correct_answer", "label", "target", "gold", "cop", "answer_idx")),
+            ),
+            ("label", "text"),
+            ("accuracy",),
+            ("multiple-choice", "multiple_choice_qa", "multiple-choice-qa", "multiple-choice-coreference-resolution"),
+            instruction="Choose the right answer. Write its letter and nothing else.",
+        ),
+        OpenTask(
+            "regression",
+            _("Regression"),
+            (
+                ColumnRole("text", _("Text"), RoleKind.TEXT, (*_TEXTS, "sentence1", "text1")),
+                ColumnRole("text_pair", _("Second text"), RoleKind.TEXT, ("sentence2", "text2"), required=False),
+                ColumnRole("score", _("Number"), RoleKind.NUMBER, ("rating", "similarity", "value", *_LABELS)),
+            ),
+            ("label", "text"),
+            ("pearsonr", "spearmanr", "mae", "mse"),
+            ("regression", "text-scoring", "semantic-similarity-scoring", "sentiment-scoring", "sentence-similarity"),
+            instruction="Give the number that fits the text. Write the number and nothing else.",
         ),
     )
 }  # fmt: skip

@@ -15,7 +15,9 @@ from dynabench.evaluate.resampling import score_replicates
 from dynabench.kit import errors
 from dynabench.kit.language import _
 from dynabench.models.protocol import Output
-from dynabench.open_evaluations.kinds import OpenTask
+from dynabench.open_evaluations.kinds import OpenTask, RoleKind
+from dynabench.open_evaluations.multiple_choice import ChoiceList, read_answered_choice
+from dynabench.open_evaluations.rows import find_number
 from dynabench.stats.rates import wilson
 from dynabench.tasks.fields import Field
 
@@ -65,12 +67,14 @@ def read_metric(text: str) -> ChosenMetric:
 def offered_metrics(task: OpenTask) -> list[str]:
     """Return the names of further metrics that fit the form of the task's answers."""
     usual_names = {metric.partition(":")[0] for metric in task.metrics}
+    fitting_tasks = {task.name} | ({"text-classification"} if task.labelled else set())
+    fitting_tasks |= {"text-regression", "tabular-regression"} if task.reference.kind is RoleKind.NUMBER else set()
     names = []
     for name in loading.shipped_modules()["metric"]:
         if name in usual_names or name in UNSAFE:
             continue
         module = loading.find_module(name)
-        if task.name in module.card.tasks or (task.labelled and "text-classification" in module.card.tasks):
+        if fitting_tasks & set(module.card.tasks):
             names.append(name)
     return names
 
@@ -136,9 +140,20 @@ def _with_interval(metric: str, key: str, value: float, n: int, drawn: Replicate
     return ComputedScore(metric, key, value, low, high, n, filled)
 
 
-def answer_in_rows(task: OpenTask, output: Output, answer_field: str, meanings: Mapping[str, str]) -> Any:
-    """Return a model's answer in the labels of the rows; labels without a meaning stay as they are, and are wrong."""
+def answer_in_rows(
+    task: OpenTask, inputs: Mapping[str, Any], output: Output, answer_field: str, meanings: Mapping[str, str]
+) -> Any:
+    """Return a model's answer in the labels of the rows; labels without a meaning stay as they are, and are wrong.
+
+    Of multiple choice it is a letter, of regression a number, where the answer names one.
+    """
     answer = output.answer.get(answer_field)
+    if task.reference.kind is RoleKind.CHOICE:
+        text = str(answer)
+        return meanings.get(text) or read_answered_choice(text, ChoiceList.of_text(inputs["choices"]))
+    if task.reference.kind is RoleKind.NUMBER:
+        number = find_number(str(answer))
+        return str(answer) if number is None else number
     if not task.labelled:
         return answer if answer is not None else ""
     if isinstance(answer, list):

@@ -1,7 +1,8 @@
 """One model of an open evaluation: its process, and its shards, each answered and stored once."""
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TypeVar
@@ -20,7 +21,8 @@ from dynabench.kit.settings import Settings
 from dynabench.models import catalog, spec
 from dynabench.models.protocol import Inputs, Output
 from dynabench.open_evaluations import external_models, service
-from dynabench.open_evaluations.candidates import match_inputs, match_labels
+from dynabench.open_evaluations.candidates import describe_misfit, gives_answers, match_inputs, match_labels
+from dynabench.open_evaluations.choices import OpenChoices
 from dynabench.open_evaluations.kinds import OPEN_TASKS
 from dynabench.open_evaluations.tables import (
     OPEN_STATES,
@@ -110,14 +112,14 @@ class ModelRun:
         if self._process is None:
             folder = self._folder()
             card = spec.card(folder)
-            kind = jobs.database().read(_kind_and_labels, self.evaluation)
-            task, labels = OPEN_TASKS[kind[0]], kind[1]
-            inputs = match_inputs(card, task, with_pair="pair" in card.inputs)
-            if inputs is None or card.returns not in task.returns:
-                raise EvaluationStopped("refused", f"{card.name}: {', '.join(card.inputs)} -> {card.returns}")
+            prepared = jobs.database().read(_prepared_rows, self.evaluation)
+            task = OPEN_TASKS[prepared.kind]
+            inputs = match_inputs(card, task, prepared.roles)
+            if inputs is None or not gives_answers(card, task):
+                raise EvaluationStopped("refused", describe_misfit(card, task))
             self._inputs = inputs
             jobs.database().write(
-                _begin_model, self, card.version, inputs, card.labels if task.labelled else (), labels
+                _begin_model, self, card.version, inputs, card.labels if task.labelled else (), prepared.labels
             )
             seconds = max(card.seconds or 0, self.settings.evaluation_answer_seconds)
             deadline = time.monotonic() + 3600 * self.settings.evaluation_hours
@@ -127,14 +129,14 @@ class ModelRun:
         return self._process
 
     def _folder(self) -> Path:
-        reference, version, (kind, labels) = jobs.database().read(_reference, self.evaluation, self.model)
+        reference, version, prepared = jobs.database().read(_reference, self.evaluation, self.model)
         if not external_models.is_external(reference):
             try:
                 return catalog.entry(reference, version or None).folder
             except NotFound:
                 raise EvaluationStopped("model_gone") from None
         into = service.evaluation_folder(self.settings, self.evaluation) / f"model-{self.model}" / "folder"
-        return external_models.make_folder(OPEN_TASKS[kind], labels, reference, into)
+        return external_models.make_folder(OPEN_TASKS[prepared.kind], prepared.labels, prepared.roles, reference, into)
 
     def _answers(self, process: ModelProcess, rows: Sequence[StoredRow]) -> list[Output]:
         try:
@@ -163,14 +165,23 @@ def _is_stored(session: Session, evaluation: int, model: int, shard: int) -> boo
     return session.get(OpenShard, (evaluation, model, shard)) is not None
 
 
-def _kind_and_labels(session: Session, evaluation: int) -> tuple[str, list[str]]:
+@dataclass(frozen=True)
+class PreparedFacts:
+    """The facts about prepared rows by which a model is chosen to read them."""
+
+    kind: str
+    labels: Sequence[str]
+    roles: Collection[str]
+
+
+def _prepared_rows(session: Session, evaluation: int) -> PreparedFacts:
     row = session.get_one(OpenEvaluation, evaluation)
-    return row.kind, row.labels
+    return PreparedFacts(row.kind, row.labels, OpenChoices.parse(row.choices).roles)
 
 
-def _reference(session: Session, evaluation: int, model: int) -> tuple[str, str, tuple[str, list[str]]]:
+def _reference(session: Session, evaluation: int, model: int) -> tuple[str, str, PreparedFacts]:
     row = session.get_one(OpenEvaluationModel, (evaluation, model))
-    return row.reference, row.version, _kind_and_labels(session, evaluation)
+    return row.reference, row.version, _prepared_rows(session, evaluation)
 
 
 def _begin_model(

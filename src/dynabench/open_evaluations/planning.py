@@ -6,18 +6,19 @@ from dataclasses import dataclass, field
 from sqlalchemy.orm import Session
 
 from dynabench.datasets.stored import StoredRow
-from dynabench.intake.mapping import FilePreview, preview_rows
+from dynabench.intake.mapping import FilePreview, preview_rows, value_at
 from dynabench.intake.rows import BadRow
 from dynabench.kit import errors
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
 from dynabench.models.protocol import Card
 from dynabench.open_evaluations import estimates, external_models, guessing
-from dynabench.open_evaluations.candidates import FittingModel, find_candidates
+from dynabench.open_evaluations.candidates import FittingModel, describe_misfit, find_candidates
 from dynabench.open_evaluations.choices import MOST_MODELS, OpenChoices
 from dynabench.open_evaluations.estimates import RunEstimate
 from dynabench.open_evaluations.kinds import OPEN_TASKS, OpenTask
 from dynabench.open_evaluations.metrics import read_metric
+from dynabench.open_evaluations.multiple_choice import find_group
 from dynabench.open_evaluations.row_source import ClassNames, RowSource
 from dynabench.open_evaluations.rows import OpenRowReader
 from dynabench.open_evaluations.sources import open_source
@@ -65,6 +66,22 @@ class OpenPlan:
         return [name for name in self.choices.models if external_models.is_external(name)]
 
     @property
+    def offered_columns(self) -> list[str]:
+        """The columns of the rows, and the several that hold a choice each as one."""
+        groups = {find_group(self.preview.columns), self.choices.columns.get("choices", "")}
+        return [*self.preview.columns, *sorted(group for group in groups if "," in group)]
+
+    @property
+    def numbered(self) -> bool:
+        """True where labels or tags are numbers, whose names a person can give, or has given."""
+        if not self.task.named_by_number:
+            return False
+        column = self.choices.columns.get(self.task.reference.name, "")
+        values = [value_at(row, column) for row in self.preview.values[:20]] if column else []
+        flat = [item for value in values for item in (value if isinstance(value, list) else [value])]
+        return bool(self.choices.classes) or (bool(flat) and all(str(item).isdecimal() for item in flat))
+
+    @property
     def counted_rows(self) -> int:
         """Rows that would be answered, as far as they were counted."""
         limit = self.choices.rows or MOST_ROWS
@@ -98,6 +115,7 @@ def make_plan(
             "title": choices.title or source.title[:200],
             "metrics": choices.metrics or list(task.metrics),
             "pair": choices.pair or guessing.guess_pair(task, columns),
+            "base": guessing.guess_first_number(task, preview, columns, choices.base),
         }
     )
     plan = OpenPlan(completed, source, preview, task, classes, source.rows)
@@ -120,14 +138,14 @@ def _read_sample(plan: OpenPlan) -> None:
             )
     if any(field_name.startswith("column.") for field_name in plan.problems):
         return
-    prepared = OpenRowReader(plan.task, columns, plan.classes, plan.choices.pair)
+    prepared = OpenRowReader(plan.task, plan.choices, plan.classes)
     pictures = any(role.kind == "image" for role in plan.task.inputs)
     rows = plan.preview.rows[: PICTURE_PREVIEW_ROWS if pictures else PREVIEW_ROWS]
     for row in prepared.read(rows):
         if len(plan.sample) < SAMPLE_ROWS:
             plan.sample.append(row)
     reference = columns[plan.task.reference.name]
-    named = [str(name) for name in plan.classes.get(reference, ())]
+    named = [str(name) for name in prepared.classes.get(reference, ())]
     plan.labels = list(dict.fromkeys([*named, *sorted(prepared.labels)]))
     plan.refused = prepared.report.bad_rows[:SAMPLE_ROWS]
     if not plan.sample:
@@ -143,8 +161,7 @@ def _read_sample(plan: OpenPlan) -> None:
 
 
 def _match_models(plan: OpenPlan, cards: Sequence[Card]) -> None:
-    with_pair = bool(plan.choices.pair or "pair" in plan.choices.columns)
-    plan.candidates = find_candidates(cards, plan.task, plan.labels, plan.choices.labels, with_pair)
+    plan.candidates = find_candidates(cards, plan.task, plan.labels, plan.choices.labels, plan.choices.roles)
     fitting = {candidate.reference for candidate in plan.candidates}
     plan.others = [card.name for card in cards if card.name not in fitting]
 
@@ -163,7 +180,7 @@ def _check_choices(session: Session, settings: Settings, plan: OpenPlan, cards: 
         if name in known_names:
             continue
         if name in cards:
-            plan.problems["models"] = _unfit_model(plan, cards[name])
+            plan.problems["models"] = describe_misfit(cards[name], plan.task)
         elif reason := external_models.refusal(settings, name):
             plan.problems["models"] = reason
     for candidate in plan.chosen:
@@ -184,16 +201,3 @@ def _check_choices(session: Session, settings: Settings, plan: OpenPlan, cards: 
         plan.estimate = estimates.estimate_run(session, plan.counted_rows, choices.models, cards)
         if reason := estimates.refusal(settings, plan.estimate):
             plan.problems["rows"] = reason
-
-
-def _unfit_model(plan: OpenPlan, card: Card) -> str:
-    reads, needs = ", ".join(card.inputs), ", ".join(role.title for role in plan.task.inputs if role.required)
-    return _(
-        "%(model)s does not fit %(task)s: it reads %(reads)s and answers with %(returns)s; the rows have %(needs)s. "
-        "Choose another model, or another kind of problem.",
-        model=card.name,
-        task=plan.task.title,
-        reads=reads,
-        returns=card.returns,
-        needs=needs,
-    )

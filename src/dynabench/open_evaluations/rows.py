@@ -3,6 +3,8 @@
 import base64
 import io
 import json
+import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -13,7 +15,10 @@ from dynabench.kit import errors
 from dynabench.kit.language import _
 from dynabench.media.store import is_reference
 from dynabench.models.pictures import open_picture, text_of
-from dynabench.open_evaluations.kinds import ANSWER, ColumnRole, OpenTask, RoleKind
+from dynabench.open_evaluations.choices import OpenChoices
+from dynabench.open_evaluations.kinds import ANSWER, PAIR, ColumnRole, OpenTask, RoleKind
+from dynabench.open_evaluations.multiple_choice import ChoiceList, UnfitValue, read_choices, read_right_choice
+from dynabench.open_evaluations.picture_folders import ZippedPicture
 from dynabench.open_evaluations.row_source import ClassNames
 
 LONGEST_TEXT = 100_000
@@ -21,17 +26,18 @@ LONGEST_TEXT = 100_000
 PICTURE_SIDE = 1024
 """Pixels of the longer side of a stored picture; models read smaller ones."""
 REPORTED_ROWS = 50
-
-
-class UnfitValue(ValueError):
-    """Raised for a value that does not fit its role, with the reason."""
+LARGEST_NUMBER = 1e15
+_NUMBER = re.compile(r"[-+]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d{1,3})?")
 
 
 class OpenRowReader:
     """Rows read by a mapping of roles to columns; what does not fit is noted in `report`, labels in `labels`."""
 
-    def __init__(self, task: OpenTask, columns: Mapping[str, str], classes: ClassNames, pair: str = "") -> None:
-        self.task, self.columns, self.classes, self.pair = task, columns, classes, pair
+    def __init__(self, task: OpenTask, choices: OpenChoices, classes: ClassNames) -> None:
+        self.task, self.columns, self.pair, self.base = task, choices.columns, choices.pair, choices.base
+        self.classes = dict(classes)
+        if choices.classes and task.named_by_number and task.reference.name in self.columns:
+            self.classes[self.columns[task.reference.name]] = choices.classes
         self.report = BadRowReport(REPORTED_ROWS)
         self.labels: dict[str, int] = {}
 
@@ -53,23 +59,37 @@ class OpenRowReader:
         """Return one row; raises `UnfitValue`."""
         inputs = {}
         words: list[str] = []
+        offered = ChoiceList([])
         for role in self.task.inputs:
             if not (column := self.columns.get(role.name)):
-                if role.name == "pair" and self.pair:
+                if role.name == PAIR and self.pair:
                     inputs[role.name] = self.pair
                 continue
             value = value_at(values, column)
             if role.kind is RoleKind.WORDS:
                 words = read_words(value, column)
                 inputs[role.name] = " ".join(words)
+            elif role.kind is RoleKind.CHOICES:
+                offered = read_choices(row_with_lists(values, column), column)
+                inputs[role.name] = offered.as_text()
             else:
                 inputs[role.name] = read_input(role, value, column)
         role = self.task.reference
         column = self.columns[role.name]
-        answers = read_reference(role, value_at(values, column), column, self.classes.get(column, ()), words)
-        for label in _labels_in(role, answers):
+        value = value_at(values, column)
+        if role.kind is RoleKind.CHOICE:
+            answers: list[Any] = [read_right_choice(value, offered, self.base, column)]
+        else:
+            answers = read_reference(role, value, column, self.classes.get(column, ()), words)
+        for label in offered.letters or _labels_in(role, answers):
             self.labels[label] = self.labels.get(label, 0) + 1
         return StoredRow(str(number), inputs, tuple({ANSWER: answer} for answer in answers))
+
+
+def row_with_lists(values: Mapping[str, Any], column: str) -> Mapping[str, Any]:
+    """Return a row in which a cell of JSON is the list or object that it holds."""
+    value = value_at(values, column)
+    return values if value is None else {**values, column: _parsed(value)}
 
 
 def _labels_in(role: ColumnRole, answers: Sequence[Any]) -> Iterator[str]:
@@ -95,11 +115,12 @@ def read_input(role: ColumnRole, value: Any, column: str) -> Any:
 def read_picture(value: Any, column: str) -> Any:
     """Return a picture as `data:` text, small enough to be kept; a picture that the platform stores stays a reference.
 
-    Takes bytes, `{bytes, path}` as the package `datasets` writes them, and `data:` texts.
+    Takes bytes, `{bytes, path}` as the package `datasets` writes them, `data:` texts, and pictures in a zip file.
     """
     if is_reference(value):
         return dict(value)
     content = value.get("bytes") if isinstance(value, Mapping) else value
+    content = content.read() if isinstance(content, ZippedPicture) else content
     try:
         if isinstance(content, str) and content.startswith("data:image/"):
             picture = open_picture(content, column)
@@ -134,6 +155,8 @@ def read_reference(
         return [read_label(value, column, classes)]
     if role.kind is RoleKind.TAGS:
         return [read_spans(value, column, classes, words)]
+    if role.kind is RoleKind.NUMBER:
+        return [read_number(value, column)]
     texts = list(dict.fromkeys(_answer_texts(_parsed(value))))
     if not texts and role.name == "answers" and value not in (None, ""):
         return [""]  # a question without an answer, as in SQuAD 2.0
@@ -155,6 +178,24 @@ def read_label(value: Any, column: str, classes: Sequence[str]) -> str:
     if classes and text not in classes:
         raise UnfitValue(_("The label %(label)s is none of the classes.", label=text[:50]))
     return text[:300]
+
+
+def read_number(value: Any, column: str) -> float:
+    """Return a number as it is, or as it is written; raises `UnfitValue`."""
+    try:
+        number = math.nan if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not math.isfinite(number) or abs(number) > LARGEST_NUMBER:
+        raise UnfitValue(_("The column %(column)s holds no number.", column=column))
+    return number
+
+
+def find_number(text: str) -> float | None:
+    """Return the first number that a model's text holds; None where it holds none."""
+    match = _NUMBER.search(text)
+    number = float(match[0]) if match else math.inf
+    return number if abs(number) <= LARGEST_NUMBER else None
 
 
 def _answer_texts(value: Any) -> Iterator[str]:
@@ -193,7 +234,8 @@ def _tag(item: Any, column: str, classes: Sequence[str]) -> str:
         return str(classes[item])
     if isinstance(item, str) and item and not item.lstrip("-").isdecimal():
         return item
-    raise UnfitValue(_("The tags in %(column)s are numbers without names.", column=column))
+    message = _("The tags in %(column)s are numbers without names. Give the names of the classes.", column=column)
+    raise UnfitValue(message)
 
 
 def _joined_tags(words: Sequence[str], tags: Sequence[str]) -> list[dict[str, Any]]:

@@ -1,6 +1,6 @@
 """The scores of one model of an open evaluation, from its stored answers, and the answers beside the rows."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,10 +12,11 @@ from dynabench.benchmark.evaluations.model_process import EvaluationStopped
 from dynabench.datasets import stored
 from dynabench.datasets.stored import StoredRow
 from dynabench.kit.db import Database
+from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
 from dynabench.models.protocol import Output
 from dynabench.open_evaluations import queries
-from dynabench.open_evaluations.kinds import ANSWER, OPEN_TASKS
+from dynabench.open_evaluations.kinds import ANSWER, OPEN_TASKS, RoleKind
 from dynabench.open_evaluations.metrics import (
     ComputedScore,
     ScoredAnswers,
@@ -69,7 +70,7 @@ def read_answers(settings: Settings, answered: AnsweredModel) -> Iterator[Answer
                     raise EvaluationStopped("dataset_changed")
                 output = Output(answer.answer, answer.probabilities)
                 name = next(iter(answer.answer), ANSWER)
-                prediction = answer_in_rows(task, output, name, answered.meanings)
+                prediction = answer_in_rows(task, row.inputs, output, name, answered.meanings)
                 accepted = [right[ANSWER] for right in row.answers]
                 chances = chances_in_rows(output, answered.meanings)
                 yield AnsweredRow(row, prediction, chances, is_exact(field, prediction, accepted))
@@ -88,6 +89,7 @@ def score_model(database: Database, settings: Settings, job_id: str, evaluation:
 
     answered, metrics = database.write(begin)
     rows = list(read_answers(settings, answered))
+    _require_numbers(answered, rows)
     scored_answers = ScoredAnswers(
         OPEN_TASKS[answered.kind].field([]),
         [row.prediction for row in rows],
@@ -103,6 +105,19 @@ def score_model(database: Database, settings: Settings, job_id: str, evaluation:
             undefined[text] = str(error)[:300]
     database.write(_store_scores, job_id, answered, computed)
     return undefined
+
+
+def _require_numbers(answered: AnsweredModel, rows: Sequence[AnsweredRow]) -> None:
+    """Raise `EvaluationStopped` where numbers are compared and an answer holds none."""
+    if OPEN_TASKS[answered.kind].reference.kind is not RoleKind.NUMBER:
+        return
+    texts = [row for row in rows if isinstance(row.prediction, str)]
+    if texts:
+        message = _(
+            "%(n)s of %(all)s answers hold no number, the first in row %(row)s: %(answer)s",
+            n=len(texts), all=len(rows), row=texts[0].row.uid, answer=repr(texts[0].prediction[:60]),
+        )  # fmt: skip
+        raise EvaluationStopped("wrong_output", message)
 
 
 def _store_scores(

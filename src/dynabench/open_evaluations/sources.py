@@ -4,7 +4,6 @@ A source is named by `KIND:NAME`; `SOURCES` has the function that opens each kin
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,16 +14,15 @@ from dynabench.datasets import library, stored
 from dynabench.datasets.tables import Dataset, DatasetVersion
 from dynabench.hubs import queries as hub_queries
 from dynabench.hubs.tables import HubRepository, RepositoryKind
-from dynabench.intake import reader, sources
 from dynabench.intake.rows import FileRow
 from dynabench.kit import errors
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
-from dynabench.open_evaluations import picture_folders
 from dynabench.open_evaluations.choices import OpenChoices
 from dynabench.open_evaluations.hub_source import open_hub_dataset
 from dynabench.open_evaluations.row_source import ClassNames, RowSource
 from dynabench.open_evaluations.tables import DatasetFile, OpenEvaluation
+from dynabench.open_evaluations.uploaded_rows import read_upload, upload_class_names
 from dynabench.people import may
 from dynabench.people.accounts.tables import Person
 from dynabench.people.disclosure import Disclosure
@@ -39,7 +37,7 @@ OFFERED_REPOSITORIES = 200
 
 @dataclass(frozen=True, kw_only=True)
 class UploadSource(RowSource):
-    """An uploaded file: rows, a zip of such files, or a zip of pictures in folders that are called by their labels."""
+    """An uploaded file: rows, words with tags, a zip of such files, or a zip of pictures."""
 
     path: Path
     name: str
@@ -47,25 +45,11 @@ class UploadSource(RowSource):
 
     def read_rows(self, settings: Settings) -> Iterator[FileRow]:
         """Yield the rows of the file."""
-        if picture_folders.holds_pictures(self.path, self.name):
-            yield from picture_folders.read_pictures(self.path)
-            return
-        with self._files() as files:
-            for path, name in files:
-                yield from reader.read_rows(path, name)
+        yield from read_upload(self.path, self.name, self.split)
 
     def class_names(self, settings: Settings) -> ClassNames:
-        """Return what a Parquet file says of its classes."""
-        if picture_folders.holds_pictures(self.path, self.name):
-            return {"label": picture_folders.folder_names(self.path)}
-        with self._files() as files:
-            parquet = [path for path, name in files if name.lower().endswith(".parquet")]
-            return reader.read_class_names(parquet[0]) if parquet else {}
-
-    @contextmanager
-    def _files(self) -> Iterator[sources.RowFiles]:
-        with sources.open_source(self.path, self.name, self.split) as files:
-            yield files
+        """Return what the file says of its classes."""
+        return upload_class_names(self.path, self.name, self.split)
 
 
 @dataclass(frozen=True, kw_only=True)

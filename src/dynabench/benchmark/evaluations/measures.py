@@ -151,7 +151,7 @@ def bind_metric(
     if isinstance(field, LabelledSpans) and name in LABELLED:
         return _labelled(LABELLED[name], field, predictions, accepted_answers)
     if isinstance(field, Number):
-        return _numbers(name, field, predictions, accepted_answers)
+        return _numbers(name, field, predictions, accepted_answers, options or {})
     chosen_options = dict(options or {})
     texts = [_comparison_text(field, value) for value in predictions]
     nearest = [
@@ -174,14 +174,18 @@ def bind_metric(
 
 
 def _numbers(
-    name: str, field: Number, predictions: Sequence[Any], accepted_answers: Sequence[Sequence[Any]]
+    name: str,
+    field: Number,
+    predictions: Sequence[Any],
+    accepted_answers: Sequence[Sequence[Any]],
+    options: Mapping[str, Any],
 ) -> BoundMetric:
     """Of numbers, which models may give as text."""
     numbers = [field.number(value) for value in predictions]
     if None in numbers:
         raise ValueError("an answer is no number")
     columns = {"predictions": numbers, "references": [value[0] for value in accepted_answers]}
-    return _load("mae" if name == "accuracy" else name, columns)
+    return _load("mae" if name == "accuracy" else name, columns, **options)
 
 
 def _comparison_text(field: Field, answer: Any) -> str:

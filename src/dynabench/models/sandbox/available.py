@@ -12,6 +12,7 @@ import tempfile
 import threading
 from collections import deque
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from dynabench.evaluate.program_sandbox import NOBODY, bubblewrap_command, readable_paths
@@ -92,11 +93,15 @@ PROCESSORS = "/sys/devices/system/cpu"
 """What libraries that compute read to know the processor."""
 
 
+@dataclass(frozen=True)
 class Bubblewrap:
     """A `Box` of bubblewrap 0.7 or newer; called from a thread that lives as long as the process does.
 
     Bubblewrap dies with the thread that started it, and the processors of that thread are those of the handler.
+    The code inside reads the folders `packages` below `box.PACKAGES`.
     """
+
+    packages: tuple[Path, ...] = ()
 
     def start(self, name: str, folder: Path, options: Options, stream: int, log: int) -> subprocess.Popen[bytes]:
         """See `Box.start`."""
@@ -135,6 +140,8 @@ class Bubblewrap:
             *alone,
             *("--ro-bind-try", PROCESSORS, PROCESSORS, "--ro-bind", str(folder.resolve()), box.HOME),
             *(hidden if (folder / box.UNVERSIONED).is_file() else ()),
+            *(("--perms", "0755", "--dir", box.PACKAGES) if self.packages else ()),  # else for root alone
+            *(part for path, place in box.package_mounts(self.packages) for part in ("--ro-bind", path, place)),
             *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/"),
         ]
 
@@ -144,8 +151,11 @@ ANSWERS = 10.0
 """Seconds within which a daemon that is there answers."""
 
 
+@dataclass(frozen=True)
 class Docker:
-    """A `Box` that asks the Docker daemon."""
+    """A `Box` that asks the Docker daemon; `packages` as those of `Bubblewrap`."""
+
+    packages: tuple[Path, ...] = ()
 
     def start(self, name: str, folder: Path, options: Options, stream: int, log: int) -> subprocess.Popen[bytes]:
         """See `Box.start`."""
@@ -170,6 +180,7 @@ class Docker:
     def _command(self, name: str, folder: Path, options: Options) -> list[str]:
         mounts = {place: place for place in readable_paths() if Path(place).exists()}
         mounts[str(folder.resolve())] = box.HOME
+        mounts |= dict(box.package_mounts(self.packages))
         if (folder / box.UNVERSIONED).is_file():
             mounts["/dev/null"] = f"{box.HOME}/{box.UNVERSIONED}"
         memory = f"{options.memory_mb}m"
@@ -201,23 +212,26 @@ REMEDY = (
 )
 HARMLESS = "class Model:\n    def __init__(self, folder): pass\n"
 WAIT = 60.0
-_WORKING: set[tuple[str, type[Box]]] = set()
+_WORKING: set[tuple[str, type[Bubblewrap | Docker]]] = set()
 _TRYING = threading.Lock()
 
 
-def sandbox() -> Box:
-    """Bubblewrap, else Docker; raises `Unavailable` where handlers cannot be confined, with what to do."""
+def sandbox(*packages: Path) -> Box:
+    """Bubblewrap, else Docker; raises `Unavailable` where handlers cannot be confined, with what to do.
+
+    `packages` are folders of Python packages that the code inside can import from `box.PACKAGES`.
+    """
     lacking = []
     for program, sandbox_class in (("bwrap", Bubblewrap), ("docker", Docker)):
         path = shutil.which(program)
         fault = _lacks(path, sandbox_class) if path else f"{program} is not installed"
         if not fault:
-            return sandbox_class()
+            return sandbox_class(packages)
         lacking.append(fault)
     raise Unavailable(f"Handlers run only in a sandbox, and there is none here: {'; '.join(lacking)}. {REMEDY}")
 
 
-def _lacks(path: str, box: type[Box]) -> str:
+def _lacks(path: str, box: type[Bubblewrap | Docker]) -> str:
     """Return the fault of the sandbox that this program makes; empty when it works.
 
     Success alone is remembered: a full disk or a busy machine make a sandbox fail that works a minute later.
@@ -231,7 +245,7 @@ def _lacks(path: str, box: type[Box]) -> str:
         return fault
 
 
-def _fault(path: str, box: type[Box]) -> str:
+def _fault(path: str, box: type[Bubblewrap | Docker]) -> str:
     """Run a harmless handler in the sandbox and return what goes wrong; empty where nothing does."""
     if box is Bubblewrap and not has_filter():
         return f"{path} is not used, for no filter of system calls is known for this processor"

@@ -5,6 +5,7 @@ import os
 import secrets
 import subprocess
 import sys
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Protocol
@@ -53,6 +54,8 @@ def allowed(options: Options, settings: Settings) -> Options:
 
 HOME = "/model"
 """Where a handler finds its folder."""
+PACKAGES = "/packages"
+"""Where code finds the packages that it may import besides those of this Python."""
 UNVERSIONED = "README.md"
 """Hidden from the handler, for what it answers must depend on nothing that its version does not cover."""
 STRANGERS = range(2_000_000_000, 2_100_000_000)
@@ -101,6 +104,11 @@ def environment(options: Options) -> dict[str, str]:
         "TOKENIZERS_PARALLELISM": "false",
         "HF_HUB_OFFLINE": "1",
     }
+
+
+def package_mounts(packages: Iterable[Path]) -> list[tuple[str, str]]:
+    """Return the folders of packages, each with its place in the sandbox."""
+    return [(str(path.resolve()), f"{PACKAGES}/{path.name}") for path in packages]
 
 
 def started_by_root() -> bool:
