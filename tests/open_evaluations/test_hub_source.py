@@ -145,9 +145,9 @@ def test_a_hub_dataset_is_measured_with_all_its_splits(desk: Desk):
             lambda s: subjects.find_subject(s, desk.settings, None if public else desk.someone(s), named)
         )
 
-    source = repository(desk, "films", {"train.csv": reviews(60), "test.csv": reviews(30)})
+    source = add_dataset(desk, "films", {"train.csv": reviews(60), "test.csv": reviews(30)})
     subject = find(source)
-    commit(desk, entry_of(desk, source), {"test.csv": reviews(1)})
+    add_commit(desk, dataset_entry(desk, source), {"test.csv": reviews(1)})
     report = measure_data(subjects.open_subject(desk.settings, subject), ReportOptions())
     assert report.facts.rows == 90  # at the commit of the request
     [table] = [table for table in report.results["splits"].tables if table.name == "splits"]
@@ -157,7 +157,7 @@ def test_a_hub_dataset_is_measured_with_all_its_splits(desk: Desk):
         with pytest.raises(errors.Invalid) as problem:
             find(wrong)
         assert words in problem.value.fields["data"]
-    own = find(repository(desk, "private", {"train.csv": reviews(9)}, private=True))
+    own = find(add_dataset(desk, "private", {"train.csv": reviews(9)}, private=True))
     with pytest.raises(errors.Invalid):
         find(f"hub:{own['name']}", public=True)
     with pytest.raises(errors.NotFound):
