@@ -100,8 +100,7 @@ JSON = st.recursive(
 def test_a_declaration_is_read_or_refused_with_a_value_error(key: str, value: Any):
     try:
         manifest = read_manifest({**DOCUMENT, key: value})
-    except ValueError as error:
-        assert str(error)
+    except ValueError:
         return
     declared_class(manifest)
 
