@@ -8,6 +8,7 @@ from tests.api.route import Route
 PAGE = "/hub/{kinds}/{namespace}/{name}"
 API, REPOSITORY = "/api/hub/api", "/api/hub/api/{kinds}/{namespace}/{name}"
 PLAIN, KIND = "/api/hub/{namespace}/{name}", "/api/hub/{kinds}/{namespace}/{name}"
+XET = "/api/hub/xet/{place}/v1"
 BATCH = {"operation": "upload", "objects": []}
 HEADER = b'{"key": "header", "value": {"summary": "Nothing"}}\n'
 HUB: dict[tuple[str, str], Route] = {
@@ -44,6 +45,10 @@ HUB: dict[tuple[str, str], Route] = {
     ("POST", "/api/hub/uploads/{ticket}/complete"): Route("anyone", json={}),
     ("POST", "/api/hub/uploads/{ticket}/verify"): Route("anyone", json={}),
     ("GET", "/api/hub/files/{ticket}"): Route("anyone"),
+    ("GET", f"{REPOSITORY}/xet-write-token/{{rest:path}}"): Route("keeper", scope="annotate"),
+    ("POST", f"{XET}/xorbs/default/{{xorb}}"): Route("worker", content=b""),  # for clients with a token of Xet alone
+    ("POST", f"{XET}/shards"): Route("worker", content=b""),
+    ("GET", f"{XET}/chunks/{{prefix}}/{{chunk}}"): Route("worker"),
     ("GET", f"{REPOSITORY}/discussions"): Route("anyone"),
     ("POST", f"{REPOSITORY}/discussions"): Route("member", json={"title": "Question"}),
     ("GET", f"{REPOSITORY}/discussions/{{number}}"): Route("anyone"),

@@ -19,6 +19,7 @@ from dynabench.benchmark.registry.tables import Submission
 from dynabench.collection import notes
 from dynabench.collection.chat.tables import Conversation, Reply, Turn
 from dynabench.collection.tables import Example, Handout
+from dynabench.communities.classes import joining
 from dynabench.communities.classes import service as classes
 from dynabench.communities.classes.schemas import ClassIn
 from dynabench.communities.classes.tables import SchoolClass
@@ -44,6 +45,7 @@ from dynabench.hubs import service as hubs
 from dynabench.hubs.file_store import HubFileStore, LargeFile
 from dynabench.hubs.tables import ReferenceKind, RepositoryKind
 from dynabench.hubs.uploads import UploadTicket
+from dynabench.hubs.xet.xorb_store import XorbStore
 from dynabench.insight.data_measurements.results import Figure, MeasureResult
 from dynabench.insight.data_reports import service as data_reports
 from dynabench.insight.data_reports import stored_reports
@@ -148,7 +150,7 @@ class Props:
             body = ClassIn(name="Class", task="sentiment", places=300)  # a task that is open to everybody
             group = session.scalar(select(SchoolClass)) or classes.create_class(session, teacher, "members", body)
             name = f"Student {secrets.token_hex(4)}"
-            return group.id, classes.join_class(session, None, group.join_code, name, True).person.id
+            return group.id, joining.join_class(session, None, group.join_code, name, True).person.id
 
         class_id, self.student = self.database.write(make)
         return class_id
@@ -382,7 +384,9 @@ class Props:
             store = HubFileStore.of(settings)
             store.keep(store.receive(), empty)
         parameters["rest"] = f"main/{parameters['rest']}" if "/resolve/" in path else parameters["rest"]
-        return parameters | {"kinds": "models", "number": 1}
+        place = XorbStore.open_for(settings, 1, self.callers["author"].id).name
+        xet = {"place": place, "xorb": "0" * 64, "prefix": "default-merkledb", "chunk": "0" * 64}
+        return parameters | {"kinds": "models", "number": 1} | xet
 
     def data_report(self) -> str:
         """A report that the author asked for and that is finished."""

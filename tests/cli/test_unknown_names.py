@@ -17,7 +17,7 @@ WRITING = {"backup", "db backup"}
 """Commands whose only argument is a file that they make."""
 MORE = {
     "user promote": ["--admin"],
-    "evaluate run": ["--metric", "accuracy"],
+    "evaluate run": ["--data", "NOSUCH", "--metric", "accuracy"],
     "adversary run": ["--token", "NOSUCH"],
     "adversary import": ["--token", "NOSUCH"],
     "demo remove": ["--yes"],

@@ -1,26 +1,29 @@
 """A platform's web process, and Hugging Face's own client against it, with nothing but the endpoint changed."""
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import httpx2
 import pytest
 from huggingface_hub import HfApi
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from benchmarks.running import wait_for
 from dynabench.kit.db import Database
 from dynabench.kit.settings import Settings
-from dynabench.operations import migrations
 from dynabench.people.accounts import service
 from dynabench.people.accounts.rules import Newcomer
-from dynabench.people.accounts.tables import SCOPES
+from dynabench.people.accounts.tables import SCOPES, Person
+from tests.furnished import Server, bare
 
 
 @dataclass
@@ -59,6 +62,15 @@ class HubProcess:
             self.tokens[name] = self.database.write(_register, name)
         return HfApi(self.endpoint, token=self.tokens[name])
 
+    def create_token(self, name: str, scopes: list[str]) -> str:
+        """Create a further token of a person."""
+
+        def write(session: Session) -> str:
+            person = session.scalars(select(Person).where(Person.username == name)).one()
+            return service.create_token(session, person.id, "further", scopes)[1]
+
+        return self.database.write(write)
+
     def client(self, name: str) -> httpx2.Client:
         """A plain HTTP client with the token of a person."""
         self.api(name)
@@ -80,40 +92,69 @@ def _free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-@pytest.fixture(scope="session")
-def start_hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., HubProcess]]:
-    """A function that starts a platform of its own, with settings by name."""
-    running: list[HubProcess] = []
+class HubProcesses:
+    """Platforms on either database, and one of each kind that tests share."""
 
-    def start(**values: str) -> HubProcess:
-        home, port = tmp_path_factory.mktemp("hub"), _free_port()
+    def __init__(self, tmp_path_factory: pytest.TempPathFactory, new_database: Callable[[str, Path], str]) -> None:
+        self.tmp_path_factory, self.new_database = tmp_path_factory, new_database
+        self.running: list[HubProcess] = []
+        self.shared: dict[str, HubProcess] = {}
+
+    def start(self, kind: str, **values: str) -> HubProcess:
+        """Start a platform of its own on a kind of database, with settings by name."""
+        home, port = self.tmp_path_factory.mktemp("hub"), _free_port()
         environment = {"DYNABENCH_HOME": str(home), "DYNABENCH_PORT": str(port), "DYNABENCH_RATE_LIMIT": "false"}
+        environment |= {"DYNABENCH_DATABASE_URL": self.new_database(kind, home)}
         environment |= {f"DYNABENCH_{name.upper()}": value for name, value in values.items()}
-        settings = Settings(home=home, rate_limit=False)
+        settings = Settings(home=home, rate_limit=False, database_url=environment["DYNABENCH_DATABASE_URL"])
         assert settings.key
-        migrations.upgrade(settings)
         hub = HubProcess(home, f"http://127.0.0.1:{port}", settings, Database(settings.url), environment)
-        running.append(hub)
+        self.running.append(hub)
         hub.start()
         return hub
 
-    yield start
-    for hub in running:
-        hub.kill()
-        hub.database.close()
-        for client in hub.clients.values():
-            client.close()
+    def close(self) -> None:
+        """End all platforms."""
+        for hub in self.running:
+            hub.kill()
+            hub.database.close()
+            for client in hub.clients.values():
+                client.close()
 
 
 @pytest.fixture(scope="session")
-def hub(start_hub: Callable[..., HubProcess]) -> HubProcess:
+def hubs(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[HubProcesses]:
+    """The platforms of a run."""
+
+    def new_database(kind: str, home: Path) -> str:
+        if kind == "sqlite":
+            shutil.copy(request.getfixturevalue("sqlite_template"), home / "dynabench.sqlite")
+            return ""
+        server: Server = request.getfixturevalue("server")
+        return str(server.server.get_uri(server.create(server.of(bare).source)))  # dropped with the server
+
+    processes = HubProcesses(tmp_path_factory, new_database)
+    yield processes
+    processes.close()
+
+
+@pytest.fixture
+def start_hub(hubs: HubProcesses, database_kind: str) -> Callable[..., HubProcess]:
+    """A function that starts a platform of its own, with settings by name."""
+    return partial(hubs.start, database_kind)
+
+
+@pytest.fixture
+def hub(hubs: HubProcesses, database_kind: str) -> HubProcess:
     """The platform that the tests of a run share."""
-    return start_hub()
+    if database_kind not in hubs.shared:
+        hubs.shared[database_kind] = hubs.start(database_kind)
+    return hubs.shared[database_kind]
 
 
 @pytest.fixture(autouse=True)
 def plain_client(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Keep the client's cache in a folder of the test, and large files in plain HTTP (HF_HUB_DISABLE_XET=1)."""
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_XET", True)
+    """Keep the client's caches in a folder of the test."""
+    monkeypatch.setenv("HF_XET_CACHE", str(tmp_path / "xet"))
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_PROGRESS_BARS", True)

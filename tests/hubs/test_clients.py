@@ -19,8 +19,6 @@ from tests.hubs.conftest import HubProcess
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True),
-    pytest.mark.usefixtures("database_kind"),
     pytest.mark.filterwarnings("ignore:Use .content=:DeprecationWarning"),  # of the client's own transport
 ]
 CARD = b"---\nlicense: mit\ntags: [small]\npipeline_tag: text-classification\n---\n# Small\n\nA model. It is small.\n"
@@ -214,5 +212,5 @@ assert next(iter(stream)) == {"text": "row 0"}
 def test_datasets_are_pushed_loaded_and_streamed(hub: HubProcess, tmp_path: Path):
     hub.api("reader")
     environment = {"HF_ENDPOINT": hub.endpoint, "HF_TOKEN": hub.tokens["reader"], "HF_HOME": str(tmp_path)}
-    environment |= {"HF_HUB_DISABLE_XET": "1", "HF_DATASETS_DISABLE_PROGRESS_BARS": "1"}
+    environment |= {"HF_DATASETS_DISABLE_PROGRESS_BARS": "1"}
     subprocess.run([sys.executable, "-c", STREAM], env=os.environ | environment, check=True, timeout=300)

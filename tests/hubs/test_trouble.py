@@ -24,8 +24,6 @@ from tests.hubs.conftest import HubProcess
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True),
-    pytest.mark.usefixtures("database_kind"),
     pytest.mark.filterwarnings("ignore:Use .content=:DeprecationWarning"),  # of the client's own transport
 ]
 PATHS = [

@@ -88,16 +88,16 @@ def _compare_records(checks: Sequence["TokenCheck"], server: str) -> list["Token
     """Return the checks; a token that holds and names another record than the server's is one of another result."""
     from dynabench.client import ApiError, Client
 
-    signatures: dict[int, str] = {}
+    signatures: dict[str, str] = {}
     compared = []
     with Client(server) as client:
         for check in checks:
             if check.state == "holds" and check.token and check.token.evaluation is not None:
-                number = check.token.evaluation
+                number, path = check.token.evaluation, check.token.record_path
                 try:
-                    if number not in signatures:
-                        signatures[number] = client.request("GET", f"/evaluations/{number}/record")["signature"]
-                    same = signatures[number] == check.token.claims.get("record")
+                    if path not in signatures:
+                        signatures[path] = client.request("GET", path)["signature"]
+                    same = signatures[path] == check.token.claims.get("record")
                     reason = "" if same else f"the record of evaluation {number} was made anew since"
                 except (ApiError, OSError, KeyError, TypeError) as error:
                     reason = f"the server gives no record of evaluation {number} ({error})"

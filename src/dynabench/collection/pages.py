@@ -173,6 +173,8 @@ async def _refused(
     status = 200 if waits else problem.status
     response = render(request, "collection/create.html", fragment="collection/_form.html", status=status, **values)
     response.headers.update({"HX-Retarget": "#create-form", "HX-Reswap": "outerHTML"})
+    if waits:
+        response.headers["Retry-After"] = str(problem.extra["retry_after"])
     return response
 
 

@@ -29,6 +29,7 @@ from dynabench.hubs.schemas import (
 )
 from dynabench.hubs.service import MAIN, HubEntry
 from dynabench.hubs.tables import HubRepository
+from dynabench.hubs.xet import api as xet_api
 from dynabench.kit import errors
 from dynabench.kit.api import AppSettings, Db
 from dynabench.kit.language import _
@@ -277,6 +278,7 @@ router.include_router(reference_api.router)
 router.include_router(file_api.router)
 router.include_router(commit_api.router)
 router.include_router(discussion_api.router)
+router.include_router(xet_api.permission_router)
 
 
 @router.get("/{namespace}/{name}")

@@ -11,14 +11,13 @@ from fastapi import APIRouter, Depends, Path, Request
 from sqlalchemy.orm import Session
 from starlette.responses import FileResponse, JSONResponse, Response
 
-from dynabench.hubs import answers, commits, discussions, queries, reading, service, uploads
+from dynabench.hubs import answers, commits, queries, reading, service, uploads
 from dynabench.hubs.addresses import Namespace, RepositoryName, Rest, kind_of, revision_and_path
 from dynabench.hubs.commits import MOST_REGULAR, CommitReader
 from dynabench.hubs.file_api import SAFE
 from dynabench.hubs.file_store import HubFileStore, LargeFile
 from dynabench.hubs.git_store import GitStore
 from dynabench.hubs.names import check_path
-from dynabench.hubs.problems import RevisionMissing
 from dynabench.hubs.schemas import AnnouncedFile, FilesAnnouncementIn, HubKinds, LargeBatchIn
 from dynabench.hubs.service import HubEntry
 from dynabench.hubs.uploads import PART_BYTES, UploadPlan, UploadTicket
@@ -57,7 +56,7 @@ async def announce_files(
 
     def read(session: Session) -> list[dict[str, Any]]:
         entry = service.find_entry(session, person, kind_of(kinds), namespace, name)
-        _require_writer(session, person, entry, revision, create_pr)
+        commits.require_writer(session, person, entry, revision, create_pr)
         commit = service.resolve_revision(session, settings, entry, revision)
         service.require_room(session, settings, person.id, sum(file.size for file in body.files))
         store = GitStore.of(settings, entry.row.folder)
@@ -65,17 +64,6 @@ async def announce_files(
         return [_mode(session, store, entry, commit, file, ignored) for file in body.files]
 
     return JSONResponse({"files": await db.aread(read), "commitOid": "", "uploadModes": []})
-
-
-def _require_writer(session: Session, person: Person, entry: HubEntry, revision: str, proposes: bool) -> None:
-    if proposes:
-        may.refuse_unless(may.may(person, Action.PROPOSE_CHANGE))
-    elif revision.startswith("refs/pr/"):
-        if service.find_reference(session, entry, revision) is None:
-            raise RevisionMissing
-        discussions.require_branch(session, person, entry, revision)
-    else:
-        service.require_owner(person, entry)
 
 
 def _ignore_filter(store: GitStore, commit: str, text: str | None) -> IgnoreFilter:
@@ -126,7 +114,7 @@ async def commit(
 
     def allowed(session: Session) -> HubEntry:
         entry = service.find_entry(session, person, kind_of(kinds), namespace, name)
-        _require_writer(session, person, entry, revision, create_pr)
+        commits.require_writer(session, person, entry, revision, create_pr)
         return entry
 
     entry = await db.aread(allowed)

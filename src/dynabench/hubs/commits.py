@@ -189,6 +189,23 @@ def commit_changes(
     raise errors.Unavailable(_("Too many commits to this branch at the same time."), retry_after=2)
 
 
+def require_writer(session: Session, person: Person, entry: HubEntry, revision: str, proposes: bool) -> None:
+    """Refuse a person who may not commit to a branch; everybody may propose a change with a pull request.
+
+    Raises `RevisionMissing` where there is no such branch.
+    """
+    if proposes:
+        may.refuse_unless(may.may(person, Action.PROPOSE_CHANGE))
+        return
+    reference = service.find_reference(session, entry, revision)
+    if not revision.startswith("refs/pr/"):
+        service.require_owner(person, entry)
+    if reference is None or reference.kind == ReferenceKind.TAG:
+        raise RevisionMissing
+    if reference.kind == ReferenceKind.PULL:
+        discussions.require_branch(session, person, entry, revision)
+
+
 def _find_branch(session: Session, person: Person, entry: HubEntry, revision: str, proposes: bool) -> _Branch:
     reference = service.find_reference(session, entry, revision)
     if reference is None or reference.kind == ReferenceKind.TAG:

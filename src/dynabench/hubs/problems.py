@@ -45,6 +45,12 @@ class QuotaReached(TooLarge):
     """The person's storage on the hub is full."""
 
 
+class BrokenUpload(Problem):
+    """A client sent something by the Xet protocol that is damaged, or that is not what it says."""
+
+    status, title = 400, _("Bad request")
+
+
 class RepositoryExists(Conflict):
     """Another repository of the person has this name; `address` is where it is."""
 

@@ -3,7 +3,8 @@
 from collections.abc import Collection, Sequence
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Select, Update, exists, func, or_, select, update
+from sqlalchemy import BigInteger, ColumnElement, Select, Update, cast, exists, func, or_, select, update
+from sqlalchemy.orm import InstrumentedAttribute
 
 from dynabench.hubs.tables import (
     HubDiscussion,
@@ -121,20 +122,24 @@ def readable_files(viewer: Person, digests: Collection[str]) -> Select[str, int]
     )
 
 
+def _total(column: InstrumentedAttribute[int]) -> ColumnElement[int]:
+    return cast(func.coalesce(func.sum(column), 0), BigInteger)  # PostgreSQL adds up to a decimal number
+
+
 def stored_bytes(person_id: int) -> tuple[Select[int], Select[int], Select[int]]:
     """The sums of a person's storage: large files in commits, those that wait for one, and what git keeps."""
-    used = select(func.coalesce(func.sum(HubFile.size), 0)).join(HubFileUse, HubFileUse.digest == HubFile.digest)
-    waiting = select(func.coalesce(func.sum(HubFile.size), 0)).join(HubUpload, HubUpload.digest == HubFile.digest)
+    used = select(_total(HubFile.size)).join(HubFileUse, HubFileUse.digest == HubFile.digest)
+    waiting = select(_total(HubFile.size)).join(HubUpload, HubUpload.digest == HubFile.digest)
     return (
         used.where(HubFileUse.person_id == person_id),
         waiting.where(HubUpload.person_id == person_id),
-        select(func.coalesce(func.sum(HubRepository.git_bytes), 0)).where(HubRepository.owner_id == person_id),
+        select(_total(HubRepository.git_bytes)).where(HubRepository.owner_id == person_id),
     )
 
 
 def repository_bytes(repository_id: int) -> Select[int]:
     """The sum of the large files of a repository."""
-    total = select(func.coalesce(func.sum(HubFile.size), 0)).join(HubFileUse, HubFileUse.digest == HubFile.digest)
+    total = select(_total(HubFile.size)).join(HubFileUse, HubFileUse.digest == HubFile.digest)
     return total.where(HubFileUse.repository_id == repository_id)
 
 

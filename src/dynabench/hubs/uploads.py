@@ -90,12 +90,15 @@ def read_ticket(settings: Settings, text: str, act: str) -> UploadTicket:
     return ticket
 
 
-async def identify_sender(request: Request) -> bool:
-    """Return whether a signed address names the person who sends a body, kept as `request.state.viewer`."""
+async def identify_sender(request: Request, text: str = "", act: str = "upload") -> bool:
+    """Return whether a signed address names the person who sends a body, kept as `request.state.viewer`.
+
+    The ticket is the end of the address, or the `text`.
+    """
     settings: Settings = request.app.state.settings
     db: Database = request.app.state.db
     try:
-        ticket = read_ticket(settings, request.url.path.rpartition("/")[2], "upload")
+        ticket = read_ticket(settings, text or request.url.path.rpartition("/")[2], act)
     except (errors.Unauthenticated, ValueError, TypeError):
         return False
     person = await db.aread(lambda session: session.get(Person, ticket.person))
@@ -121,9 +124,9 @@ class UploadPlan:
         return [replace(self.ticket, part=number) for number in range(1, self.ticket.parts + 1)]
 
 
-def new_end() -> int:
+def new_end(seconds: int = TICKET_SECONDS) -> int:
     """Return the moment at which an address that is signed now ends."""
-    return int(time.time()) + TICKET_SECONDS
+    return int(time.time()) + seconds
 
 
 def plan_uploads(
@@ -185,9 +188,14 @@ def complete_parts(db: Database, settings: Settings, ticket: UploadTicket) -> No
     store.drop_parts(ticket.upload)
 
 
-def _record_upload(session: Session, settings: Settings, ticket: UploadTicket) -> None:
-    if session.get(HubRepository, ticket.repository) is None:
+def require_repository(session: Session, repository_id: int) -> None:
+    """Raise `NotFound` where a repository was deleted since a client began to send files for it."""
+    if session.get(HubRepository, repository_id) is None:
         raise errors.NotFound(_("This repository was deleted."))
+
+
+def _record_upload(session: Session, settings: Settings, ticket: UploadTicket) -> None:
+    require_repository(session, ticket.repository)
     person = session.get_one(Person, ticket.person, with_for_update=True)  # counted one at a time
     record_stored(session, settings, person.id, ticket.repository, LargeFile(ticket.digest, ticket.size))
 

@@ -24,6 +24,8 @@ from dynabench.announcements.api import announced
 from dynabench.collection import pages as collection_pages
 from dynabench.crowd.pages import load_bar
 from dynabench.hubs.uploads import PART_BYTES, identify_sender
+from dynabench.hubs.xet.api import identify_sender as identify_xet_sender
+from dynabench.hubs.xet.xorbs import MOST_BYTES as XORB_BYTES
 from dynabench.kit import heartbeat, jobs, security
 from dynabench.kit.db import Database
 from dynabench.kit.settings import Settings, get_settings
@@ -62,6 +64,7 @@ FEATURES = (
     "benchmark.releases",
     "open_evaluations",
     "hubs",
+    "hubs.xet",
     "cycle",
     "pay",
     "crowd",
@@ -91,6 +94,8 @@ PARTS = (
     "submission_pages",
     "pages",
     "recovery_pages",
+    "card_api",
+    "card_pages",
     "settings_pages",
 )
 ANNOUNCED = (collection_pages.router, validation_pages.router, onboarding_pages.router)
@@ -119,6 +124,7 @@ UPLOADS = {
     r"/tasks/[^/]+/reported": 3 * MIB,
     r"/api/hub/api/(models|datasets|spaces)/[^/]+/[^/]+/commit/.+": 256 * MIB,
     r"/api/hub/uploads/[^/]+": PART_BYTES + MIB,
+    r"/api/hub/xet/[^/]+/v1/(xorbs/.+|shards)": XORB_BYTES,
     r"/api/v1/tasks/[^/]+/datasets/files": 1024 * MIB,
     r"/tasks/[^/]+/datasets/files": 256 * MIB,
     r"/data-reports": 512 * MIB,
@@ -126,8 +132,8 @@ UPLOADS = {
     r"/api/v1/open-evaluations/files": 1024 * MIB,
     r"/open-evaluations/files": 256 * MIB,
 }
-SIGNED = {r"/api/hub/uploads/[^/]+": identify_sender}
-"""Addresses that say themselves who sends a body there."""
+SIGNED = {r"/api/hub/uploads/[^/]+": identify_sender, r"/api/hub/xet/.+": identify_xet_sender}
+"""Addresses that say themselves, or with a token of their own, who sends a body there."""
 FORMS = {
     r"/tasks/[^/]+/(create|validate/[^/]+)": 64 * MIB,
     r"/examples/[^/]+/explanation": 64 * MIB,
