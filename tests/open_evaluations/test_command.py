@@ -175,13 +175,13 @@ def test_the_command_and_the_client_evaluate_at_a_server(site: SimpleNamespace, 
     here = json.loads(run("--dataset", str(films), *TWO, "--json", "-").stdout)
     out = tmp_path / "predictions.csv"
     words = ("--server", site.base, "--token", site.token, "--predictions-out", str(out))
-    there = json.loads(run("--dataset", str(films), *TWO, *words, "--json", "-").stdout)
-    assert as_scores(there) == pytest.approx(as_scores(here))
+    at_server = json.loads(run("--dataset", str(films), *TWO, *words, "--json", "-").stdout)
+    assert as_scores(at_server) == pytest.approx(as_scores(here))
     assert len(out.read_text().splitlines()) == 301
 
     client: Client = site.client
-    id = there["evaluation"]
-    assert [each["id"] for each in client.open_evaluations()] == [id]
+    id = at_server["evaluation"]
+    assert [row["id"] for row in client.open_evaluations()] == [id]
     assert client.open_board(id, by="f1 macro")["main"] == "f1 macro"
     assert client.open_record(id)["document"]["dataset"]["rows"] == 300
     assert client.open_predictions(id, "parquet")[:4] == b"PAR1"
@@ -192,7 +192,7 @@ def test_the_command_and_the_client_evaluate_at_a_server(site: SimpleNamespace, 
         client.delete_open_evaluation(long["id"])
     assert client.cancel_open_evaluation(long["id"])["state"] == "cancelled"
     client.delete_open_evaluation(long["id"])
-    assert [each["id"] for each in client.open_evaluations()] == [id]
+    assert [row["id"] for row in client.open_evaluations()] == [id]
     with pytest.raises(ApiError, match="no open evaluation"):
         client.open_evaluation(long["id"])
 
