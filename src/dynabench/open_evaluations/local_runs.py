@@ -33,7 +33,7 @@ LOCAL = 0
 
 @dataclass
 class LocalOutcome:
-    """The result of one run; `models` and `scores` are as a platform would store them, `settings` those of its folder."""
+    """The result of one run; `models` and `scores` are as a platform stores them, `settings` those of its folder."""
 
     plan: OpenPlan
     settings: Settings
