@@ -27,11 +27,11 @@ from dynabench.open_evaluations.planning import OpenPlan
 from dynabench.open_evaluations.row_source import RowSource
 from dynabench.open_evaluations.schemas import BoardOut, OpenModelOut
 from dynabench.open_evaluations.sources import UploadSource
+from dynabench.open_evaluations.tables import OPEN_STATES, OpenState
 
 Json = dict[str, Any]
 SOME_FAILED = 3
 """Exit status where some models are scored and others failed."""
-ENDED = ("done", "failed", "cancelled")
 POLL_SECONDS = 0.5
 
 
@@ -72,7 +72,7 @@ def run_request(request: OpenRequest, json_file: Path | None) -> int:
             typer.echo(str(json_file), err=True)
     if request.predictions and document["board"]["scores"]:
         typer.echo(str(request.predictions), err=True)
-    failed = [model for model in document["models"] if model["state"] != "done"]
+    failed = [model for model in document["models"] if model["state"] != OpenState.DONE]
     return 0 if not failed else SOME_FAILED if len(failed) < len(document["models"]) else 1
 
 
@@ -227,7 +227,7 @@ def _follow(client: Client, id: int, progress: Progress) -> Json:
             if number not in bars:
                 bars[number] = progress.add_task(model["reference"], total=seen["rows"])
             progress.update(bars[number], completed=model["rows_done"], total=seen["rows"])
-        if seen["state"] in ENDED:
+        if seen["state"] not in OPEN_STATES:
             return seen
         time.sleep(POLL_SECONDS)
 
@@ -256,7 +256,7 @@ def _print(document: Json) -> None:
         console.print(line, markup=False, highlight=False)
     stderr = Console(stderr=True, soft_wrap=True)
     for model in document["models"]:
-        if model["reason"] or model["state"] != "done":
+        if model["reason"] or model["state"] != OpenState.DONE:
             line = f"{model['reference']}: {model['state']} {model['code']} {model['reason']}"
             stderr.print(line, style="red", markup=False, highlight=False)
     if document["refused"] or not columns:
