@@ -8,6 +8,9 @@ import pytest
 from PIL import Image
 
 from dynabench.hubs import service
+from dynabench.hubs.git_store import GitStore
+from dynabench.insight.data_reports import subjects
+from dynabench.insight.data_reports.report import ReportOptions, measure_data
 from dynabench.kit import errors
 from dynabench.open_evaluations import predictions
 from tests.open_evaluations.conftest import BAD, GOOD, Desk
@@ -134,3 +137,31 @@ def _picture(shade: int) -> bytes:
     held = io.BytesIO()
     Image.new("RGB", (8, 8), (shade * 40, 0, 0)).save(held, "PNG")
     return held.getvalue()
+
+
+def test_a_hub_dataset_is_measured_with_all_its_splits(desk: Desk):
+    def find(named: str, public: bool = False) -> subjects.Subject:
+        return desk.database.read(
+            lambda s: subjects.find_subject(s, desk.settings, None if public else desk.someone(s), named)
+        )
+
+    source = add_dataset(desk, "films", {"train.csv": reviews(60), "test.csv": reviews(30)})
+    subject = find(source)
+    add_commit(desk, dataset_entry(desk, source), {"test.csv": reviews(1)})
+    report = measure_data(subjects.open_subject(desk.settings, subject), ReportOptions())
+    assert report.facts.rows == 90  # at the commit of the request
+    [table] = [table for table in report.results["splits"].tables if table.name == "splits"]
+    assert {(row[0], row[1]): row[3] for row in table.rows}["test", "train"] == 30
+    assert find(source)["digest"] != subject["digest"]
+    for wrong, words in ((f"{source}@none", "no branch"), (f"{source}-x", "no dataset"), ("hub:", "Name the data")):
+        with pytest.raises(errors.Invalid) as problem:
+            find(wrong)
+        assert words in problem.value.fields["data"]
+    own = find(add_dataset(desk, "private", {"train.csv": reviews(9)}, private=True))
+    with pytest.raises(errors.Invalid):
+        find(f"hub:{own['name']}", public=True)
+    with pytest.raises(errors.NotFound):
+        desk.database.read(lambda s: subjects.check_subject(s, None, own))
+    GitStore.of(desk.settings, own["folder"]).remove()
+    with pytest.raises(errors.Problem):
+        list(subjects.open_subject(desk.settings, own).rows(lambda done, total: None))

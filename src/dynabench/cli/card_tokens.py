@@ -42,7 +42,8 @@ def verify_card(path: Path, server: str, key: str, model: str, as_json: bool) ->
         typer.echo(json.dumps({"given": bool(keys), "results": [_document(check) for check in checks]}, indent=2))
     else:
         for check in checks:
-            origin = f" ({check.token.issuer}, evaluation {check.token.evaluation})" if check.token else ""
+            parts = [check.token.issuer, f"evaluation {check.token.evaluation}"] if check.token else []
+            origin = f" ({', '.join(filter(None, parts))})" if parts else ""
             reason = f": {check.reason}" if check.token and check.reason else ""
             value = f"{check.model}, {check.result.title}, {check.result.metric_value}"
             typer.echo(f"{value}: {WORDS[check.state]}{origin}{reason}")
