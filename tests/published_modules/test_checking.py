@@ -75,16 +75,16 @@ def test_every_module_of_the_library_can_be_declared_and_read_again():
         except ValueError:
             continue  # an example with NaN or infinity
         manifest = read_manifest(document)
-        made = declared_class(manifest)
-        assert (made.kind, made.name_of()) == (module.kind, name)
-        assert set(made.columns) == set(module.columns)
-        assert set(made.optional) == set(module.optional)
+        module_class = declared_class(manifest)
+        assert (module_class.kind, module_class.name_of()) == (module.kind, name)
+        assert set(module_class.columns) == set(module.columns)
+        assert set(module_class.optional) == set(module.optional)
         options = module_options(module)
-        again = module_options(made)
+        again = module_options(module_class)
         assert again.keys() == options.keys(), name
-        for option, there in again.items():
-            assert there.choices == options[option].choices
-            assert there.default == (
+        for option, read_option in again.items():
+            assert read_option.choices == options[option].choices
+            assert read_option.default == (
                 list(options[option].default) if isinstance(options[option].default, tuple) else options[option].default
             )
 

@@ -249,8 +249,8 @@ def test_deleting_an_account_deletes_its_flags(
         from dynabench.people.accounts import service
         from dynabench.people.accounts.tables import SCOPES
 
-        found = session.scalars(select(Person).where(Person.username == "ben")).one()
-        return service.create_token(session, found.id, "API", list(SCOPES))[1]
+        account = session.scalars(select(Person).where(Person.username == "ben")).one()
+        return service.create_token(session, account.id, "API", list(SCOPES))[1]
 
     headers = {"Authorization": f"Bearer {database.write(token)}"}
     own = ada.client.get("/api/v1/me/data", headers=headers).json()
