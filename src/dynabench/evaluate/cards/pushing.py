@@ -93,17 +93,17 @@ def _push_file(
 
 def _download(api: Any, target: PushTarget, path: str, revision: str | None) -> str:
     """Return a text of a repository; a hub that sends too much, or too slowly, is given up. Raises `CardError`."""
-    from huggingface_hub import get_session, hf_hub_url
-    from huggingface_hub.utils import build_hf_headers, hf_raise_for_status
+    from huggingface_hub import get_session, hf_hub_url, utils
 
+    tools: Any = utils  # it names these functions without exporting them for type checkers
     kind = {"repo_type": target.kind, "revision": revision, "endpoint": api.endpoint}
-    address, headers = hf_hub_url(target.repository, path, **kind), build_hf_headers(token=target.token)
+    address, headers = hf_hub_url(target.repository, path, **kind), tools.build_hf_headers(token=target.token)
     content, end = bytearray(), time.monotonic() + SLOWEST
-    request = {"headers": headers, "follow_redirects": True, "timeout": TIMEOUT}
+    request: dict[str, Any] = {"headers": headers, "follow_redirects": True, "timeout": TIMEOUT}
     with get_session().stream("GET", address, **request) as response:
         if response.is_error:
             response.read()
-        hf_raise_for_status(response)
+        tools.hf_raise_for_status(response)
         for part in response.iter_bytes(65_536):
             content += part
             if len(content) > MAX_BYTES:

@@ -114,9 +114,9 @@ def newest_by_person(task_id: str, filters: Sequence[Any], before: int | None, l
         .where(Signal.task_id == task_id, *filters)
         .group_by(Signal.person_id)
     )
-    grouped = (grouped.having(newest < before) if before is not None else grouped).subquery()
-    statement = select(Person, grouped.c.number, grouped.c.newest).join(grouped, grouped.c.person_id == Person.id)
-    return statement.order_by(grouped.c.newest.desc()).limit(limit)
+    lines = (grouped.having(newest < before) if before is not None else grouped).subquery()
+    statement = select(Person, lines.c.number, lines.c.newest).join(lines, lines.c.person_id == Person.id)
+    return statement.order_by(lines.c.newest.desc()).limit(limit)
 
 
 def kinds_of_people(
