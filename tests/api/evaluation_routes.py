@@ -71,6 +71,8 @@ EVALUATION: dict[tuple[str, str], Route] = {
     ("POST", "/open-evaluations/{id}/cards"): Route("keeper", form={}),
     ("POST", "/open-evaluations/{id}/cards/change"): Route("keeper", form={"act": "add", "model": "0"}),
     ("GET", "/api/v1/models/{name}/card"): Route("anyone"),
+    ("POST", "/api/v1/open-evaluations/{id}/predictions/dataset"): Route("keeper", json={}),
+    ("POST", "/open-evaluations/{id}/publish"): Route("keeper", form={"private": "1"}),
     # registry
     ("GET", "/models"): Route("anyone"),
     ("GET", "/tasks/{task}/models"): Route("anyone"),

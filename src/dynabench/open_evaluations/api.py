@@ -16,7 +16,8 @@ from dynabench.kit.api import After, AppSettings, Db, Limit, attachment, csv_res
 from dynabench.kit.db import Database
 from dynabench.kit.settings import Settings
 from dynabench.models.protocol import Card
-from dynabench.open_evaluations import board, planning, predictions, records, service
+from dynabench.open_evaluations import board, planning, predictions, published_predictions, records, service
+from dynabench.open_evaluations.card_api import site_address
 from dynabench.open_evaluations.choices import OpenChoices
 from dynabench.open_evaluations.schemas import (
     BoardOut,
@@ -25,6 +26,8 @@ from dynabench.open_evaluations.schemas import (
     OpenEvaluationPage,
     OpenRecordOut,
     PlanOut,
+    PublicationIn,
+    PublicationOut,
 )
 from dynabench.open_evaluations.uploaded_rows import require_known_kind
 from dynabench.people import may
@@ -155,6 +158,24 @@ async def prediction_file(settings: Settings, id: int, table: predictions.Predic
     content = await to_thread.run_sync(predictions.as_parquet, settings, table)
     headers = attachment(f"open-evaluation-{id}.parquet") | {"Cache-Control": "no-store"}
     return Response(content, media_type="application/vnd.apache.parquet", headers=headers)
+
+
+@router.post("/{id}/predictions/dataset", status_code=201)
+async def publish(
+    request: Request, db: Db, settings: AppSettings, id: Number, person: Member, body: PublicationIn
+) -> PublicationOut:
+    """Publish rows, right answers and predictions as a dataset of yours on the hub (the author)."""
+    return await publish_dataset(request, db, settings, id, person, body)
+
+
+async def publish_dataset(
+    request: Request, db: Database, settings: Settings, id: int, person: Person, body: PublicationIn
+) -> PublicationOut:
+    """Publish predictions and return the repository."""
+    publish = published_predictions.publish_predictions
+    site = site_address(request)
+    entry = await to_thread.run_sync(publish, db, settings, person, id, body.name, body.private, site)
+    return PublicationOut(repository=entry.full_name, private=entry.row.private)
 
 
 @router.get("/{id}/record")

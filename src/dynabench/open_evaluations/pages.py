@@ -14,7 +14,7 @@ from starlette.responses import RedirectResponse, Response
 from dynabench.benchmark.registry import pages as registry_pages
 from dynabench.kit import errors
 from dynabench.kit.api import After, AppSettings, Db, csv_response
-from dynabench.kit.forms import field_errors, redirect
+from dynabench.kit.forms import Text, field_errors, redirect
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
 from dynabench.open_evaluations import (
@@ -24,6 +24,7 @@ from dynabench.open_evaluations import (
     metrics,
     planning,
     predictions,
+    published_predictions,
     queries,
     repository_cards,
     service,
@@ -33,6 +34,7 @@ from dynabench.open_evaluations.card_api import site_address
 from dynabench.open_evaluations.choices import MOST_MODELS, OpenChoices, label_field
 from dynabench.open_evaluations.kinds import OPEN_TASKS
 from dynabench.open_evaluations.planning import OpenPlan
+from dynabench.open_evaluations.schemas import PublicationIn
 from dynabench.open_evaluations.tables import OpenState
 from dynabench.people.accounts.auth import Member, Viewer
 from dynabench.people.accounts.tables import Person
@@ -168,6 +170,7 @@ class EvaluationValues:
     """The values of the page of one open evaluation; `texts` is what would be written into the card of each model.
 
     `uploaded` says that its rows came from the viewer's file, and `file_end` when this is deleted, None where it was.
+    `public_rows` says that everybody may read the dataset.
     """
 
     seen: service.VisibleEvaluation
@@ -178,6 +181,7 @@ class EvaluationValues:
     texts: Mapping[int, str] = field(default_factory=dict)
     uploaded: bool = False
     file_end: datetime | None = None
+    public_rows: bool = False
 
     @property
     def decides(self) -> bool:
@@ -210,7 +214,8 @@ def _values_with_cards(
         item.model.number: card_results.results_text(session, settings, values.seen, item.model, site)
         for item in repositories
     }
-    return replace(values, registry=registry, repositories=repositories, texts=texts)
+    public = published_predictions.is_public_source(session, settings, viewer, values.seen.evaluation)
+    return replace(values, registry=registry, repositories=repositories, texts=texts, public_rows=public)
 
 
 By = Annotated[str, Query(max_length=200)]
@@ -224,9 +229,12 @@ async def show_evaluation(request: Request, id: Number, viewer: Viewer, by: By =
 
 async def evaluation_page(
     request: Request, id: int, viewer: Person | None, by: str = "", *, wrong_cards: Mapping[int, str] | None = None,
-    status: int = 200,
+    wrong_publication: Mapping[str, str] | None = None, status: int = 200,
 ) -> Response:  # fmt: skip
-    """Return the page of an open evaluation; `wrong_cards` says by model why results did not come into a repository."""
+    """Return the page of an open evaluation; `wrong_cards` says by model why results did not come into a repository.
+
+    `wrong_publication` says by field why the predictions were not published.
+    """
     db, settings, site = request.app.state.db, request.app.state.settings, site_address(request)
     page_values = await db.aread(_values_with_cards, settings, viewer, id, by, site)
     here = str(request.app.url_path_for("open_evaluation", id=id))
@@ -237,6 +245,7 @@ async def evaluation_page(
         "by": by,
         "task": OPEN_TASKS.get(page_values.seen.evaluation.kind),
         "wrong_cards": wrong_cards or {},
+        "wrong_publication": wrong_publication or {},
     }
     template, part = "open_evaluations/evaluation.html", "open_evaluations/_state.html"
     return render(request, template, status=status, fragment=part, **values)
@@ -272,6 +281,21 @@ async def download_predictions(db: Db, settings: AppSettings, id: Number, person
         raise errors.NotFound(_("Predictions can be downloaded as csv or parquet."))
     table = await db.aread(predictions.prediction_table, settings, person, id)
     return await api.prediction_file(settings, id, table, format)
+
+
+@router.post("/open-evaluations/{id}/publish", name="publish_predictions")
+async def publish(
+    request: Request, db: Db, settings: AppSettings, id: Number, person: Member, name: Text = "", private: Text = ""
+) -> Response:
+    """Publish the predictions as a dataset of the hub and lead to it (the author)."""
+    body = PublicationIn(name=name.strip()[:96], private=bool(private))
+    try:
+        published = await api.publish_dataset(request, db, settings, id, person, body)
+    except errors.Invalid as problem:
+        wrong = field_errors(problem, "name")
+        return await evaluation_page(request, id, person, wrong_publication=wrong, status=problem.status)
+    namespace, _slash, own_name = published.repository.partition("/")
+    return redirect(request, "repository", kinds="datasets", namespace=namespace, name=own_name)
 
 
 @router.post("/open-evaluations/{id}/cancel", name="cancel_open_evaluation")
