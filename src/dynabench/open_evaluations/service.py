@@ -281,10 +281,12 @@ def file_end(file: DatasetFile) -> datetime:
 def delete_file(session: Session, settings: Settings, person: Person, id: str) -> list[Path]:
     """Delete an uploaded file (its owner); evaluations of it stay. Return the path to erase once that is committed.
 
-    Raises `Conflict` while an evaluation reads it.
+    A file that is gone already needs nothing. Raises `Conflict` while an evaluation reads it.
     """
     file = session.get(DatasetFile, id)
-    if file is None or not may.may(person, Action.CHANGE_OPEN_EVALUATION, author=file.person_id):
+    if file is None:
+        return []
+    if not may.may(person, Action.CHANGE_OPEN_EVALUATION, author=file.person_id):
         raise errors.NotFound(_("There is no such file of yours."))
     if f"file:{id}" in set(session.scalars(queries.sources_in_use())):
         raise errors.Conflict(_("An evaluation reads this file. Wait for it, or cancel it."))
