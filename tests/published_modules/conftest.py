@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.hubs.conftest import hub, plain_client, start_hub
+from tests.hubs.conftest import hub, hubs, plain_client, start_hub
 
-__all__ = ["hub", "plain_client", "start_hub"]
+__all__ = ["hub", "hubs", "plain_client", "start_hub"]
 
 
 @pytest.fixture(autouse=True)
