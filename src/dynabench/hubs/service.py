@@ -24,6 +24,7 @@ from dynabench.hubs.tables import (
 )
 from dynabench.kit import errors
 from dynabench.kit.db import now
+from dynabench.kit.disk import require_disk_room
 from dynabench.kit.language import _
 from dynabench.kit.security import pseudonym
 from dynabench.kit.settings import Settings
@@ -170,7 +171,11 @@ def set_private(session: Session, person: Person, entry: HubEntry, private: bool
 
 
 def require_room(session: Session, settings: Settings, person_id: int, size: int) -> None:
-    """Refuse `size` further bytes of a person whose storage on the hub they would exceed. Raises `QuotaReached`."""
+    """Refuse `size` further bytes of a person where their storage on the hub, or the disk, is full.
+
+    Raises `QuotaReached` or `NoRoom`.
+    """
+    require_disk_room(settings, size)
     stored = sum(session.scalar(statement) or 0 for statement in queries.stored_bytes(person_id))
     if stored + size > settings.hub_mb_per_person * MIB:
         raise QuotaReached(
