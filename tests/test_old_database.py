@@ -39,7 +39,7 @@ NEW_TABLES = {
     *("hub_namespaces", "hub_repositories", "hub_tags", "hub_references", "hub_files", "hub_file_uses"),
     *("hub_uploads", "hub_discussions", "hub_discussion_events"),
     *("dataset_files", "open_evaluations", "open_evaluation_models", "open_evaluation_shards"),
-    *("open_evaluation_scores", "open_evaluation_records"),
+    *("open_evaluation_scores", "open_evaluation_records", "open_evaluation_cards"),
 }
 POSTGRES_SCHEMA = (
     "SELECT tablename, indexname, indexdef FROM pg_indexes WHERE schemaname = 'public'",

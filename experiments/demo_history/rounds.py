@@ -11,6 +11,7 @@ from typing import Any
 
 from sqlalchemy import func, select
 
+from dynabench.collection import playing
 from dynabench.collection import service as collection
 from dynabench.collection.schemas import ExampleIn
 from dynabench.collection.tables import Standing
@@ -106,7 +107,7 @@ class RoundPlayer:
         """Let somebody take a context and try up to `ATTEMPTS` texts on it; whether anything was written."""
         author = self.rng.choices(PEOPLE, [person.writes for person in PEOPLE])[0]
         person = self.people[author.name]
-        handout = await collection.hand_out(self.db, self.host, person, self.task)
+        handout = await playing.hand_out(self.db, self.host, person, self.task)
         context = str(handout.values.get(self.context_field, "")) if self.context_field else ""
         slips = self.rng.random() < author.slips
         goal = handout.goal if not slips else None
@@ -132,7 +133,7 @@ class RoundPlayer:
         key = f"demo-{self.task}-{self.rng.getrandbits(64):x}"
         for _ in range(60):
             try:
-                return (await collection.play(self.db, self.host, person, self.task, body, key)).outcome
+                return (await playing.play(self.db, self.host, person, self.task, body, key)).outcome
             except errors.Unavailable:
                 await asyncio.sleep(1)
         raise TimeoutError("the targets do not answer")

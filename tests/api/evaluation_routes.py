@@ -63,6 +63,12 @@ EVALUATION: dict[tuple[str, str], Route] = {
     ("POST", "/open-evaluations/{id}/cancel"): Route("keeper", form={}),
     ("POST", "/open-evaluations/{id}/listed"): Route("keeper", form={}),
     ("POST", "/open-evaluations/{id}/delete"): Route("keeper", form={}),
+    ("GET", "/api/v1/open-evaluations/{id}/cards"): Route("keeper"),
+    ("POST", "/api/v1/open-evaluations/{id}/cards"): Route("keeper", json={"model": 0}),
+    ("POST", "/api/v1/open-evaluations/{id}/cards/remove"): Route("keeper", json={"model": 0}),
+    ("POST", "/open-evaluations/{id}/cards"): Route("keeper", form={}),
+    ("POST", "/open-evaluations/{id}/cards/change"): Route("keeper", form={"act": "add", "model": "0"}),
+    ("GET", "/api/v1/models/{name}/card"): Route("anyone"),
     # registry
     ("GET", "/models"): Route("anyone"),
     ("GET", "/tasks/{task}/models"): Route("anyone"),

@@ -19,6 +19,7 @@ from dynabench.benchmark.registry.tables import Submission
 from dynabench.collection import notes
 from dynabench.collection.chat.tables import Conversation, Reply, Turn
 from dynabench.collection.tables import Example, Handout
+from dynabench.communities.classes import joining
 from dynabench.communities.classes import service as classes
 from dynabench.communities.classes.schemas import ClassIn
 from dynabench.communities.classes.tables import SchoolClass
@@ -45,7 +46,7 @@ from dynabench.hubs.file_store import HubFileStore, LargeFile
 from dynabench.hubs.tables import ReferenceKind, RepositoryKind
 from dynabench.hubs.uploads import UploadTicket
 from dynabench.hubs.xet.xorb_store import XorbStore
-from dynabench.insight.data_measurements.results import Figure, MeasureResult
+from dynabench.insight.data_measurements.results import Column, Figure, MeasureResult, Table
 from dynabench.insight.data_reports import service as data_reports
 from dynabench.insight.data_reports import stored_reports
 from dynabench.insight.data_reports.report import DataReport, MeasuredFacts, ReportOptions
@@ -149,7 +150,7 @@ class Props:
             body = ClassIn(name="Class", task="sentiment", places=300)  # a task that is open to everybody
             group = session.scalar(select(SchoolClass)) or classes.create_class(session, teacher, "members", body)
             name = f"Student {secrets.token_hex(4)}"
-            return group.id, classes.join_class(session, None, group.join_code, name, True).person.id
+            return group.id, joining.join_class(session, None, group.join_code, name, True).person.id
 
         class_id, self.student = self.database.write(make)
         return class_id
@@ -391,7 +392,9 @@ class Props:
         """A report that the author asked for and that is finished."""
         author, settings = self.callers["author"].id, self.client.app.state.settings
         result = MeasureResult("2 rows", (Figure("rows", "Rows", 2.0),))
-        report = DataReport(MeasuredFacts("rows.jsonl", "0", 2, {"texts": ["text"], "label": ""}), {"general": result})
+        rows = Table("rows", "Texts", (Column("row", "Row"),), ((1, -1, "", "", "A text."),), (0,))
+        results = {"general": result, "themes": MeasureResult("No clusters", (), (rows,))}
+        report = DataReport(MeasuredFacts("rows.jsonl", "0", 2, {"texts": ["text"], "label": ""}), results)
         stored_reports.store_report(settings, "0" * 64, report)
 
         def make(session: Session) -> str:

@@ -304,6 +304,7 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("GET", "/data-reports"): Route("member"),
     ("POST", "/data-reports"): Route("member", form={"dataset": "nli/none"}),
     ("GET", "/data-reports/{id}"): Route("keeper"),
+    ("GET", "/data-reports/{id}/rows"): Route("keeper"),
     ("GET", "/data-reports/{id}/report.{form}"): Route("keeper"),
     ("GET", "/data-reports/{id}/{measure}/{table}.csv"): Route("keeper"),
     ("POST", "/data-reports/{id}/delete"): Route("keeper"),

@@ -123,6 +123,7 @@ def test_a_silent_model_leaves_the_draft_on_the_page(eve, rules):
     assert "They sleep." in plain.text
     assert "nli-a gave no answer" in plain.text
     assert hidden(plain.text, "key") == fields["key"]
+    assert int(plain.headers["retry-after"]) >= 1
     part = eve.submit("/tasks/nli/create", htmx=True, **fields, **{"input.hypothesis": "They sleep."})
     assert part.status_code == 200
     assert "nli-a gave no answer" in part.text

@@ -12,7 +12,7 @@ from sqlalchemy import select, update
 
 from dynabench import communities
 from dynabench.collection.tables import Example, Retraction
-from dynabench.communities.classes import service
+from dynabench.communities.classes import joining, service
 from dynabench.communities.classes.codes import clean_code
 from dynabench.communities.classes.schemas import ClassIn
 from dynabench.communities.classes.tables import ClassStudent, SchoolClass
@@ -163,7 +163,7 @@ def test_places_hold_when_many_join_at_once(client, ada, database):
 
     def enter(number):
         try:
-            return database.write(service.join_class, None, group["join_code"], f"S{number}", True).person.id
+            return database.write(joining.join_class, None, group["join_code"], f"S{number}", True).person.id
         except errors.Conflict:
             return None
 
@@ -231,7 +231,7 @@ def test_a_task_for_invited_people_gives_students_a_role(database):
     def play(session):
         body = ClassIn(name="Closed", task="checks")
         group = service.create_class(session, session.get_one(Person, played.owner.id), "members", body)
-        joined = service.join_class(session, None, group.join_code, "Kim", True)
+        joined = joining.join_class(session, None, group.join_code, "Kim", True)
         return session.get(Role, ("checks", joined.person.id)), session.scalars(select(RoundPerson)).all()
 
     role, named = database.write(play)

@@ -1,4 +1,4 @@
-"""Measurements of three data sets against scipy, scikit-learn and plain counting."""
+"""Measurements of three data sets against scipy, scikit-learn, datasketch, cleanlab and plain counting."""
 
 import gzip
 import json
@@ -8,20 +8,25 @@ from collections import Counter
 import numpy as np
 import pytest
 import scipy.stats
+from cleanlab.count import compute_confident_joint, estimate_joint
+from cleanlab.filter import find_label_issues
+from cleanlab.rank import get_normalized_margin_for_each_label as normalized_margin
+from datasketch import MinHash, MinHashLSH
 from sklearn.cluster import AgglomerativeClustering
 from sklearn.linear_model import LogisticRegression
 
 from dynabench.insight.data_measurements.sample import words
 from dynabench.insight.data_reports.measured import MeasuredData, unit_vectors
 from dynabench.insight.data_reports.measures import MEASURES, comparing, copies, themes, vocabulary
+from dynabench.insight.data_reports.measures.learned import tf_idf, words_by_column
 from dynabench.insight.data_reports.profile import DataProfile
 from dynabench.insight.data_reports.sources import ChosenColumns, choose_columns, file_source
 from dynabench.stats.associations import TermPair, compare_terms, npmi
 from dynabench.stats.character_model import CharacterModel
 from dynabench.stats.confident_learning import find_doubtful_labels
-from dynabench.stats.minhash import shingle_hashes
+from dynabench.stats.minhash import UnionFind, shingle_hashes
 from dynabench.stats.power_law import CountHistogram, fit_p_value, fit_power_law
-from dynabench.stats.softmax_regression import fit_softmax, predict_softmax
+from dynabench.stats.softmax_regression import fit_softmax, out_of_fold_probabilities, predict_softmax
 from tests.large_data import folder_with
 
 SETS = ("rotten_tomatoes/all.jsonl.gz", "snli_dev_test/dev.jsonl.gz", "tweeteval_hate/train.jsonl.gz")
@@ -114,6 +119,34 @@ def test_near_copies_are_those_of_all_pairs(measured):
     assert len(linked) >= 0.95 * len(expected)
 
 
+def test_near_copies_are_those_of_datasketch(measured):
+    """Candidates by datasketch's MinHash and LSH, with few misses; the exact similarity of their sets confirms each."""
+    _data, rows = measured
+    texts = list(dict.fromkeys("\n".join(columns_of(row)) for row in rows[:1_500]))
+    texts += [text + "!" for text in texts[::10]]  # copies that are certainly near
+    sets = [set(map(str, shingle_hashes(text).tolist())) for text in texts]
+    index, expected = MinHashLSH(threshold=0.5, num_perm=128), set()
+    for at, held in enumerate(sets):
+        sketch = MinHash(num_perm=128)
+        sketch.update_batch([item.encode() for item in held])
+        for other in index.query(sketch):
+            shared = len(held & sets[other])
+            if shared and shared / len(held | sets[other]) >= copies.NEAR:
+                expected.add((other, at))
+        index.insert(at, sketch)
+    near = {tuple(sorted(pair)) for pair in copies.near_pairs(texts, copies.NEAR)}
+    roots = UnionFind()
+    for pair in near:
+        roots.join(pair)
+    assert len(expected) >= 100
+    assert all(similarity(sets, *pair) >= copies.NEAR for pair in near)
+    assert sum(roots.root(first) == roots.root(second) for first, second in expected) >= 0.95 * len(expected)
+
+
+def similarity(sets, first, second):
+    return len(sets[first] & sets[second]) / len(sets[first] | sets[second])
+
+
 def test_two_samples_are_tested_as_scipy_does():
     rng = np.random.default_rng(0)
     first, second = rng.poisson(8, 400), rng.poisson(9, 300)
@@ -202,6 +235,28 @@ def test_doubtful_labels_are_those_of_a_plain_reference():
     assert doubts.noise == pytest.approx(1 - np.trace(calibrated))
 
 
+def test_doubtful_labels_are_those_of_cleanlab(measured):
+    data, _rows = measured
+    rows = [row for row in data.chosen if row.label in data.label_names][::2]
+    labels = np.array([data.label_names.index(row.label) for row in rows])
+    features = tf_idf([words_by_column(row.texts) for row in rows])
+    probabilities = out_of_fold_probabilities(features, labels, len(data.label_names), np.random.default_rng(8))
+    doubts = find_doubtful_labels(labels, probabilities)
+    joint, places = compute_confident_joint(
+        labels, probabilities, calibrate=False, return_indices_of_off_diagonals=True
+    )
+    assert doubts.joint.tolist() == joint.tolist()
+    assert set(doubts.rows.tolist()) == set(places)
+    rounding = len(data.label_names) / len(rows)  # cleanlab rounds its calibrated counts
+    theirs = 1 - np.trace(estimate_joint(labels, probabilities, confident_joint=joint))
+    assert doubts.noise == pytest.approx(theirs, abs=rounding)
+    issues = find_label_issues(labels, probabilities, filter_by="confident_learning",
+                               return_indices_ranked_by="normalized_margin", n_jobs=1)  # fmt: skip
+    assert set(issues.tolist()) <= set(doubts.rows.tolist())
+    margins = normalized_margin(labels, probabilities)[doubts.rows]
+    assert (np.diff(margins) >= -1e-9).all()
+
+
 def test_planted_label_errors_are_found(measured):
     data, _rows = measured
     rows = [row for row in data.chosen if row.label in data.label_names][:2_000]
@@ -211,9 +266,6 @@ def test_planted_label_errors_are_found(measured):
     noisy = [
         names[(names.index(row.label) + 1) % len(names)] if at in changed else row.label for at, row in enumerate(rows)
     ]
-    from dynabench.insight.data_reports.measures.learned import tf_idf, words_by_column
-    from dynabench.stats.softmax_regression import out_of_fold_probabilities
-
     labels = np.array([names.index(label) for label in noisy])
     features = tf_idf([words_by_column(row.texts) for row in rows])
     doubts = find_doubtful_labels(labels, out_of_fold_probabilities(features, labels, len(names), rng))

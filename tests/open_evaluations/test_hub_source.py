@@ -1,49 +1,22 @@
 """Datasets of the platform's own hub: pinned to a commit, read by their cards, and by those alone who may read them."""
 
-import base64
 import io
-import json
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
-from dynabench.hubs import commits, service
-from dynabench.hubs.commits import CommitReader
+from dynabench.hubs import service
 from dynabench.hubs.git_store import GitStore
-from dynabench.hubs.tables import RepositoryKind
+from dynabench.insight.data_reports import subjects
+from dynabench.insight.data_reports.report import ReportOptions, measure_data
 from dynabench.kit import errors
 from dynabench.open_evaluations import predictions
 from tests.open_evaluations.conftest import BAD, GOOD, Desk
+from tests.open_evaluations.repositories import add_commit, add_dataset, dataset_entry
 
 pytestmark = pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
-
-
-def repository(desk: Desk, name: str, files: dict[str, bytes], private: bool = False) -> str:
-    """A dataset of the desk's person on the hub; what names it as a source."""
-    entry = desk.database.write(
-        lambda s: service.create_repository(
-            s, desk.settings, desk.someone(s), RepositoryKind.DATASET, name, private=private
-        )
-    )
-    commit(desk, entry, files)
-    return f"hub:{entry.full_name}"
-
-
-def commit(desk: Desk, entry: service.HubEntry, files: dict[str, bytes]) -> str:
-    reader = CommitReader(GitStore.of(desk.settings, entry.row.folder))
-    reader.feed(json.dumps({"key": "header", "value": {"summary": "Add files"}}).encode() + b"\n")
-    for path, content in files.items():
-        value = {"path": path, "content": base64.b64encode(content).decode(), "encoding": "base64"}
-        reader.feed(json.dumps({"key": "file", "value": value}).encode() + b"\n")
-    person = desk.database.read(desk.someone)
-    return commits.commit_changes(desk.database, desk.settings, person, entry, "main", reader.end()).revision
-
-
-def entry_of(desk: Desk, source: str) -> service.HubEntry:
-    namespace, _slash, name = source.removeprefix("hub:").partition("/")
-    return desk.database.read(lambda s: service.find_entry(s, desk.someone(s), RepositoryKind.DATASET, namespace, name))
 
 
 def reviews(rows: int, good: str = "pos", bad: str = "neg") -> bytes:
@@ -86,7 +59,7 @@ FILES = {
 
 
 def test_a_card_says_config_split_columns_and_classes(desk: Desk):
-    source = repository(desk, "films", FILES)
+    source = add_dataset(desk, "films", FILES)
     plan = desk.plan(source, models=["sentiment-ngram"])
     assert not plan.problems
     assert (plan.choices.config, plan.choices.split, plan.rows) == ("films", "test", 60)
@@ -104,12 +77,12 @@ def test_a_card_says_config_split_columns_and_classes(desk: Desk):
 
 
 def test_an_evaluation_reads_the_commit_that_was_chosen(desk: Desk):
-    source = repository(desk, "films", FILES)
-    entry = entry_of(desk, source)
+    source = add_dataset(desk, "films", FILES)
+    entry = dataset_entry(desk, source)
     plan = desk.plan(source, models=["sentiment-ngram"])
     first = plan.choices.revision
     assert first == entry.row.head
-    changed = commit(desk, entry, {"films/test-2.csv": reviews(3)})
+    changed = add_commit(desk, entry, {"films/test-2.csv": reviews(3)})
     assert desk.plan(source, models=["sentiment-ngram"]).rows == 33
     assert desk.plan(f"{source}@{first}").choices == desk.plan(source, revision=first).choices
     assert desk.plan(f"{source}@main").choices.revision == changed
@@ -120,7 +93,7 @@ def test_an_evaluation_reads_the_commit_that_was_chosen(desk: Desk):
 
 
 def test_only_readers_of_a_repository_choose_run_and_see_its_rows(desk: Desk, owner_of):
-    source = repository(desk, "films", FILES)
+    source = add_dataset(desk, "films", FILES)
     other = Desk(desk.database, desk.settings, owner_of("mallory"))
     waiting, done = (other.start(source, ["sentiment-ngram"]) for _number in range(2))
     assert other.run(done).evaluation.state == "done"
@@ -130,7 +103,7 @@ def test_only_readers_of_a_repository_choose_run_and_see_its_rows(desk: Desk, ow
         return len(list(predictions.read_lines(other.settings, table)))
 
     assert rows() == 60
-    entry = entry_of(desk, source)
+    entry = dataset_entry(desk, source)
     desk.database.write(lambda s: service.set_private(s, desk.someone(s), entry, True))
     with pytest.raises(errors.Invalid):
         other.plan(source)
@@ -147,16 +120,16 @@ def test_parquet_pictures_and_what_is_no_dataset(desk: Desk):
     table = pa.table({"text": [GOOD, BAD], "label": ["positive", "negative"]})
     held = io.BytesIO()
     pq.write_table(table, held)
-    plan = desk.plan(repository(desk, "packed", {"data/test-00000-of-00001.parquet": held.getvalue()}))
+    plan = desk.plan(add_dataset(desk, "packed", {"data/test-00000-of-00001.parquet": held.getvalue()}))
     assert (plan.rows, plan.choices.split, plan.task.name) == (2, "test", "text-classification")
     pictures = {f"test/{label}/{n}.png": _picture(n) for label in ("cat", "dog") for n in range(3)}
-    plan = desk.plan(repository(desk, "animals", pictures))
+    plan = desk.plan(add_dataset(desk, "animals", pictures))
     assert (plan.rows, plan.task.name, plan.labels) == (6, "image-classification", ["cat", "dog"])
     for name, files in (("none", {"a.txt": b"x"}), ("script", {"script.py": b"x"}), ("broken", {"a.parquet": b"x"})):
         with pytest.raises(errors.Invalid) as problem:
-            desk.plan(repository(desk, name, files))
+            desk.plan(add_dataset(desk, name, files))
         assert list(problem.value.fields) == ["dataset"]
-    broken = repository(desk, "yaml", {"README.md": b"---\nconfigs: [\n---\n", "test.csv": reviews(3)})
+    broken = add_dataset(desk, "yaml", {"README.md": b"---\nconfigs: [\n---\n", "test.csv": reviews(3)})
     assert desk.plan(broken).rows == 3
 
 
@@ -164,3 +137,31 @@ def _picture(shade: int) -> bytes:
     held = io.BytesIO()
     Image.new("RGB", (8, 8), (shade * 40, 0, 0)).save(held, "PNG")
     return held.getvalue()
+
+
+def test_a_hub_dataset_is_measured_with_all_its_splits(desk: Desk):
+    def find(named: str, public: bool = False) -> subjects.Subject:
+        return desk.database.read(
+            lambda s: subjects.find_subject(s, desk.settings, None if public else desk.someone(s), named)
+        )
+
+    source = add_dataset(desk, "films", {"train.csv": reviews(60), "test.csv": reviews(30)})
+    subject = find(source)
+    add_commit(desk, dataset_entry(desk, source), {"test.csv": reviews(1)})
+    report = measure_data(subjects.open_subject(desk.settings, subject), ReportOptions())
+    assert report.facts.rows == 90  # at the commit of the request
+    [table] = [table for table in report.results["splits"].tables if table.name == "splits"]
+    assert {(row[0], row[1]): row[3] for row in table.rows}["test", "train"] == 30
+    assert find(source)["digest"] != subject["digest"]
+    for wrong, words in ((f"{source}@none", "no branch"), (f"{source}-x", "no dataset"), ("hub:", "Name the data")):
+        with pytest.raises(errors.Invalid) as problem:
+            find(wrong)
+        assert words in problem.value.fields["data"]
+    own = find(add_dataset(desk, "private", {"train.csv": reviews(9)}, private=True))
+    with pytest.raises(errors.Invalid):
+        find(f"hub:{own['name']}", public=True)
+    with pytest.raises(errors.NotFound):
+        desk.database.read(lambda s: subjects.check_subject(s, None, own))
+    GitStore.of(desk.settings, own["folder"]).remove()
+    with pytest.raises(errors.Problem):
+        list(subjects.open_subject(desk.settings, own).rows(lambda done, total: None))

@@ -9,7 +9,7 @@ from dynabench.collection.tables import Prediction
 from dynabench.people.accounts.tables import Person
 from dynabench.people.roles import Role
 from dynabench.stats.rates import clustered_rate
-from dynabench.tasks import TaskConfig, sections
+from dynabench.tasks import TaskConfig, harm_sections
 from tests.sheets import rows_of
 
 from . import world as worlds
@@ -147,10 +147,10 @@ def test_what_is_named_and_not_there_is_refused_with_the_place(changes, path):
 
 
 def test_the_severity_is_the_median_of_votes_and_without_any_the_claim():
-    scale = sections.find_choice(
+    scale = harm_sections.find_choice(
         TaskConfig.parse(CONFIG % {"mode": "judge", "votes": 2, "cap": 5, "also": "true"}), "severity"
     )
-    assert sections.agreed_severity(scale, {"severity": "low"}, ["high", "low", "medium"]) == "medium"
-    assert sections.agreed_severity(scale, {"severity": "low"}, ["high", "medium"]) == "medium"
-    assert sections.agreed_severity(scale, {"severity": "low"}, []) == "low"
-    assert sections.agreed_severity(scale, {}, []) is None
+    assert harm_sections.agreed_severity(scale, {"severity": "low"}, ["high", "low", "medium"]) == "medium"
+    assert harm_sections.agreed_severity(scale, {"severity": "low"}, ["high", "medium"]) == "medium"
+    assert harm_sections.agreed_severity(scale, {"severity": "low"}, []) == "low"
+    assert harm_sections.agreed_severity(scale, {}, []) is None

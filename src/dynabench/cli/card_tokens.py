@@ -42,7 +42,8 @@ def verify_card(path: Path, server: str, key: str, model: str, as_json: bool) ->
         typer.echo(json.dumps({"given": bool(keys), "results": [_document(check) for check in checks]}, indent=2))
     else:
         for check in checks:
-            origin = f" ({check.token.issuer}, evaluation {check.token.evaluation})" if check.token else ""
+            parts = [check.token.issuer, f"evaluation {check.token.evaluation}"] if check.token else []
+            origin = f" ({', '.join(filter(None, parts))})" if parts else ""
             reason = f": {check.reason}" if check.token and check.reason else ""
             value = f"{check.model}, {check.result.title}, {check.result.metric_value}"
             typer.echo(f"{value}: {WORDS[check.state]}{origin}{reason}")
@@ -88,16 +89,16 @@ def _compare_records(checks: Sequence["TokenCheck"], server: str) -> list["Token
     """Return the checks; a token that holds and names another record than the server's is one of another result."""
     from dynabench.client import ApiError, Client
 
-    signatures: dict[int, str] = {}
+    signatures: dict[str, str] = {}
     compared = []
     with Client(server) as client:
         for check in checks:
             if check.state == "holds" and check.token and check.token.evaluation is not None:
-                number = check.token.evaluation
+                number, path = check.token.evaluation, check.token.record_path
                 try:
-                    if number not in signatures:
-                        signatures[number] = client.request("GET", f"/evaluations/{number}/record")["signature"]
-                    same = signatures[number] == check.token.claims.get("record")
+                    if path not in signatures:
+                        signatures[path] = client.request("GET", path)["signature"]
+                    same = signatures[path] == check.token.claims.get("record")
                     reason = "" if same else f"the record of evaluation {number} was made anew since"
                 except (ApiError, OSError, KeyError, TypeError) as error:
                     reason = f"the server gives no record of evaluation {number} ({error})"

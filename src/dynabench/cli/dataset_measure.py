@@ -14,11 +14,14 @@ if TYPE_CHECKING:
     from dynabench.insight.data_reports.report import DataReport
     from dynabench.insight.data_reports.sources import DataSource
 
+NAMED = ("dataset:", "hub:")
 Columns = Annotated[list[str] | None, typer.Option("--text", help="A column of text; give it once for each.")]
 
 
 def measure(
-    source: Annotated[str, typer.Argument(help="A file, a zip, a dataset's folder, or TASK/NAME of a public dataset.")],
+    source: Annotated[
+        str, typer.Argument(help="A file, a zip, a folder, TASK/NAME of a public dataset, or hub:OWNER/NAME.")
+    ],
     compare: Annotated[str, typer.Option(help="Other data to compare with, named in the same ways.")] = "",
     text: Columns = None,
     label: Annotated[str, typer.Option(help='The column of labels; "-" for none.')] = "",
@@ -92,20 +95,22 @@ def _opened(source: str) -> "Iterator[DataSource | None]":
     path = Path(source)
     if not source:
         yield None
+    elif source.startswith(NAMED) and not path.exists():
+        yield _named(source)
     elif path.exists() or source.count("/") != 1 or path.suffix:
         yield sources.file_source(path)
     else:
-        yield _dataset(source)
+        yield _named(f"dataset:{source}")
 
 
-def _dataset(source: str) -> "DataSource":
-    from dynabench.datasets import library
-    from dynabench.insight.data_reports import sources
+def _named(source: str) -> "DataSource":
+    """The rows of a dataset that everybody may read."""
+    from dynabench.insight.data_reports import subjects
 
-    task, name = source.split("/")
+    settings = get_settings()
     with database() as db:
-        version = db.read(library.readable_version, None, task, name)
-    return sources.dataset_source(get_settings(), source, version.digest, version.rows)
+        subject = db.read(subjects.find_subject, settings, None, source, "source")
+    return subjects.open_subject(settings, subject)
 
 
 def _print(report: "DataReport") -> None:

@@ -15,6 +15,7 @@ from dynabench.collection import (
     handouts,
     media_uploads,
     own_writing,
+    playing,
     queries,
     schemas,
     search,
@@ -63,10 +64,10 @@ async def next_context(
         await state.db.aread(people.require_seat, None, task)
     if body is None or body.perturb is None:
         link = body.link if body else {}
-        return await service.hand_out(state.db, state.host, viewer, task, link=link)
+        return await playing.hand_out(state.db, state.host, viewer, task, link=link)
     if viewer is None:
         raise errors.Unauthenticated(_("Log in to perturb one of your examples."))
-    return await service.perturb(state.db, state.host, viewer, body.perturb, task)
+    return await playing.perturb(state.db, state.host, viewer, body.perturb, task)
 
 
 @router.post("/tasks/{task}/examples", status_code=201)
@@ -80,7 +81,7 @@ async def create_example(
     """
     throttle(request, viewer)
     state = request.app.state
-    answer = await service.play(state.db, state.host, viewer, task, body, key or uuid.uuid4().hex)
+    answer = await playing.play(state.db, state.host, viewer, task, body, key or uuid.uuid4().hex)
     return answer.outcome
 
 
@@ -164,7 +165,7 @@ async def judge(request: Request, id: security.RowId, body: schemas.JudgementIn,
     db: Database = request.app.state.db
 
     def write(session: Session) -> schemas.OutcomeOut:
-        example = service.judge(session, person, id, body.wrong)
+        example = playing.judge(session, person, id, body.wrong)
         return service.outcome(example, service.fooled(session, id))
 
     return await db.awrite(write)

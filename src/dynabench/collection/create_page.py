@@ -9,13 +9,14 @@ from typing import Any
 from fastapi import Request
 from sqlalchemy.orm import Session
 
-from dynabench.collection import boards, drafts, eligibility, forms, overview, queries, service
+from dynabench.collection import boards, drafts, eligibility, forms, overview, playing, queries
 from dynabench.collection.assisting import service as assisting
 from dynabench.collection.chat import schemas as chats
 from dynabench.collection.drawing import pages as drawings
 from dynabench.collection.forms import Posted
+from dynabench.collection.playing import DraftOutcome
 from dynabench.collection.schemas import HandoutOut, OutcomeOut
-from dynabench.collection.service import DraftOutcome, SavedExplanation
+from dynabench.collection.service import SavedExplanation
 from dynabench.collection.tables import Example
 from dynabench.kit.db import Database
 from dynabench.people.accounts.tables import Person
@@ -198,14 +199,14 @@ async def _handout(
     db, host, but = request.app.state.db, request.app.state.host, posted.context_id if posted else 0
     if person is None:
         if posted is None or fresh:
-            return await service.hand_out(db, host, None, task, but=but)
+            return await playing.hand_out(db, host, None, task, but=but)
         same: HandoutOut = await db.aread(_same, task, posted)
         return same
     handout, link = None, dict(request.query_params)
     if not fresh:
         handout_id = posted.handout_id if posted else 0
-        handout = await service.current(db, host, person, task, context_id=but, handout_id=handout_id, link=link)
-    return handout or await service.hand_out(db, host, person, task, link=link)
+        handout = await playing.current(db, host, person, task, context_id=but, handout_id=handout_id, link=link)
+    return handout or await playing.hand_out(db, host, person, task, link=link)
 
 
 def _same(session: Session, task: str, posted: Posted) -> HandoutOut:

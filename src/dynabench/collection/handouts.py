@@ -27,7 +27,7 @@ from dynabench.rounds import service as rounds
 from dynabench.rounds.queries import KEYS
 from dynabench.rounds.tables import Context, Round, RoundState
 from dynabench.tasks import TaskConfig
-from dynabench.tasks.sections import assisted_field
+from dynabench.tasks.assistant_sections import assisted_field
 
 NO_LINK: Mapping[str, str] = {}
 

@@ -22,6 +22,7 @@ from dynabench.collection import (
     media_uploads,
     overview,
     own_writing,
+    playing,
     programs,
     round_examples,
     service,
@@ -128,7 +129,7 @@ async def send(request: Request, task: str, viewer: Viewer) -> Response:
         if unstored is not None:
             raise unstored
         device = devices.device_digest(request)
-        draft_outcome = await service.play(state.db, state.host, viewer, task, posted.draft(sandbox), key, device)
+        draft_outcome = await playing.play(state.db, state.host, viewer, task, posted.draft(sandbox), key, device)
     except errors.Invalid as problem:
         return await _refused(request, viewer, task, posted, problem)
     except errors.Problem as problem:
@@ -151,7 +152,7 @@ async def send(request: Request, task: str, viewer: Viewer) -> Response:
 async def perturb(request: Request, id: RowId, person: Member) -> Response:
     """One's own example again, to be edited minimally so that its answer becomes another one."""
     db, host = request.app.state.db, request.app.state.host
-    handout = await service.perturb(db, host, person, id)
+    handout = await playing.perturb(db, host, person, id)
     *_rest, task, _fooled = await db.aread(_config_of, person, id)
     if not wants_fragment(request):
         return RedirectResponse(str(request.app.url_path_for("create", task=task)), status_code=303)
@@ -173,6 +174,8 @@ async def _refused(
     status = 200 if waits else problem.status
     response = render(request, "collection/create.html", fragment="collection/_form.html", status=status, **values)
     response.headers.update({"HX-Retarget": "#create-form", "HX-Reswap": "outerHTML"})
+    if waits:
+        response.headers["Retry-After"] = str(problem.extra["retry_after"])
     return response
 
 
@@ -218,10 +221,10 @@ async def judge(request: Request, id: RowId, person: Member) -> Response:
     db, host = request.app.state.db, request.app.state.host
     form = await request.form()
     wrong = [form.get(f"wrong.{place}") == "yes" for place in range(len(form)) if f"wrong.{place}" in form]
-    example = await db.awrite(service.judge, person, id, wrong)
+    example = await db.awrite(playing.judge, person, id, wrong)
     _example, _round, config, task, fooled = await db.aread(_config_of, person, id)
     handout_ids = {"context_id": example.context_id, "handout_id": example.handout_id}
-    handout = await service.current(db, host, person, task, **handout_ids)
+    handout = await playing.current(db, host, person, task, **handout_ids)
     if handout is None:
         raise errors.Conflict(_("Your answer was recorded. Reload the page to continue."))
     values = await db.aread(create_page.values, person, task, False, None, handout)

@@ -28,6 +28,13 @@ Db = Annotated[Database, Depends(_database)]
 AppSettings = Annotated[Settings, Depends(_settings)]
 """The settings of the site, as a parameter of a handler."""
 
+
+def page_address(request: Request, route: str, **parameters: Any) -> str:
+    """Return the whole address of a page: at the configured public address, else at the one of the request."""
+    page, site = request.url_for(route, **parameters), request.app.state.settings.site
+    return f"{site}{page.path}" if site else str(page)
+
+
 _NEXT = "The `next` of the page before."
 After = Annotated[
     Annotated[int, Field(ge=0, le=2**63 - 1)] | None,

@@ -63,7 +63,7 @@ class OpenBoard:
 def read_board(session: Session, seen: VisibleEvaluation, by: str = "") -> OpenBoard:
     """Return the board, sorted by the column whose title is `by`, by default the first."""
     scores = session.scalars(queries.scores_of(seen.evaluation.id)).all()
-    columns = list(dict.fromkeys(_column(score) for score in scores))
+    columns = list(dict.fromkeys(column_of(score) for score in scores))
     main = next((at for at, column in enumerate(columns) if column.title == by), 0)
     by_place = {(score.model, score.metric, score.key): score for score in scores}
     lines = [
@@ -81,7 +81,8 @@ def _sort_value(score: OpenScore | None, sign: int) -> float:
     return float("inf") if score is None else -sign * score.value
 
 
-def _column(score: OpenScore) -> BoardColumn:
+def column_of(score: OpenScore) -> BoardColumn:
+    """Return the column of a board in which a score stands."""
     name, _blank, options = score.metric.partition(" ")
     outputs = loading.find_module(name).card.outputs
     better = next((output.better for output in outputs if output.name == score.key and output.better), "")

@@ -24,7 +24,7 @@ class OpenChoices(StrictModel):
     `dataset` is `file:ID` (an upload), `dataset:TASK/NAME` (of this platform) or `hub:OWNER/NAME[@REVISION]`.
     `columns` maps roles to columns, `labels` maps a model's labels to those of the rows, by model. `rows` takes the
     first rows only. `classes` names the classes of a column of numbers, from 0 on; `base` is the number of the
-    first choice of multiple choice.
+    first choice of multiple choice. `cards` puts the results on the models' cards at the end.
     """
 
     dataset: OneLine = ""
@@ -38,6 +38,7 @@ class OpenChoices(StrictModel):
     base: Literal["", "0", "1"] = ""
     classes: list[ClassName] = Field([], max_length=MOST_CLASSES)
     listed: bool = False
+    cards: bool = False
     columns: dict[str, OneLine] = Field({}, max_length=10)
     metrics: list[Annotated[str, Field(min_length=1, max_length=200)]] = Field([], max_length=MOST_METRICS)
     models: list[Annotated[str, Field(min_length=1, max_length=300)]] = Field([], max_length=MOST_MODELS)
@@ -56,8 +57,8 @@ class OpenChoices(StrictModel):
                 values["classes"] = [part.strip() for part in text.split(",") if part.strip()]
             elif name == "hub" and text:
                 values["dataset"] = f"hub:{text.removeprefix('hub:')}"
-            elif name == "listed":
-                values["listed"] = text in ("1", "true", "on")
+            elif name in ("listed", "cards"):
+                values[name] = text in ("1", "true", "on")
             elif name in ("metric", "model") and text:
                 values[f"{name}s"] += [part for part in text.split() if part not in values[f"{name}s"]]
             elif name.startswith("column.") and text:
@@ -83,7 +84,7 @@ class OpenChoices(StrictModel):
     def query(self) -> str:
         """Return the choices as the query of an address."""
         pairs = [(name, str(value)) for name in SINGLE_NAMES if (value := getattr(self, name))]
-        pairs += [("listed", "1")] if self.listed else []
+        pairs += [(name, "1") for name in ("listed", "cards") if getattr(self, name)]
         pairs += [("classes", ",".join(self.classes))] if self.classes else []
         pairs += [(f"column.{role}", column) for role, column in self.columns.items()]
         pairs += [("metric", metric) for metric in self.metrics]

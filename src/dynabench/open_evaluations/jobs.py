@@ -18,7 +18,7 @@ from dynabench.kit.compute_lock import TURNS
 from dynabench.kit.db import now
 from dynabench.kit.language import _
 from dynabench.kit.settings import get_settings
-from dynabench.open_evaluations import planning, queries, records, scoring, service
+from dynabench.open_evaluations import card_results, planning, queries, records, scoring, service
 from dynabench.open_evaluations.choices import OpenChoices
 from dynabench.open_evaluations.kinds import OPEN_TASKS
 from dynabench.open_evaluations.model_runs import ModelRun, first_rows, owned_evaluation, planned_shards
@@ -181,8 +181,19 @@ def _end(session: Session, job_id: str, evaluation: int, result: Result) -> Resu
     else:
         service.end_evaluation(session, row, OpenState.DONE)
         records.store_record(session, get_settings(), row)
+        _add_to_cards(session, row)
     _notify(session, row)
     return {"state": row.state}
+
+
+def _add_to_cards(session: Session, row: OpenEvaluation) -> None:
+    """Put the results on the models' cards in the registry, where the author chose it."""
+    person = session.get(Person, row.person_id) if row.person_id else None
+    if person is None or not OpenChoices.parse(row.choices).cards:
+        return
+    session.flush()
+    if card_results.registry_entries(session, person, service.find_evaluation(session, person, row.id)):
+        card_results.add_to_registry(session, person, row.id)
 
 
 def _notify(session: Session, row: OpenEvaluation) -> None:

@@ -1,7 +1,7 @@
 """The pages of open evaluations: the form, whose state is its address, the list, and the board of one evaluation."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
@@ -14,10 +14,24 @@ from dynabench.kit import errors
 from dynabench.kit.api import After, AppSettings, Db, csv_response
 from dynabench.kit.forms import field_errors, redirect
 from dynabench.kit.language import _
-from dynabench.open_evaluations import api, board, metrics, planning, predictions, queries, service, sources
+from dynabench.kit.settings import Settings
+from dynabench.open_evaluations import (
+    api,
+    board,
+    card_results,
+    metrics,
+    planning,
+    predictions,
+    queries,
+    repository_cards,
+    service,
+    sources,
+)
+from dynabench.open_evaluations.card_api import site_address
 from dynabench.open_evaluations.choices import MOST_MODELS, OpenChoices, label_field
 from dynabench.open_evaluations.kinds import OPEN_TASKS
 from dynabench.open_evaluations.planning import OpenPlan
+from dynabench.open_evaluations.tables import OpenState
 from dynabench.people.accounts.auth import Member, Viewer
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds import uploaded_files
@@ -137,11 +151,19 @@ async def _form_page(
 
 @dataclass(frozen=True)
 class EvaluationValues:
-    """The values of the page of one open evaluation."""
+    """The values of the page of one open evaluation; `texts` is what would be written into the card of each model."""
 
     seen: service.VisibleEvaluation
     board: board.OpenBoard
     link: str
+    registry: Sequence[card_results.RegistryEntry] = ()
+    repositories: Sequence[repository_cards.RepositoryEntry] = ()
+    texts: Mapping[int, str] = field(default_factory=dict)
+
+    @property
+    def decides(self) -> bool:
+        """True where the viewer decides on the card of a model of the registry that has an entry."""
+        return any(item.direct and item.entry for item in self.registry)
 
 
 def _evaluation_values(session: Session, viewer: Person | None, id: int, by: str) -> EvaluationValues:
@@ -150,21 +172,50 @@ def _evaluation_values(session: Session, viewer: Person | None, id: int, by: str
     return EvaluationValues(seen, board.read_board(session, seen, by), link)
 
 
+def _values_with_cards(
+    session: Session, settings: Settings, viewer: Person | None, id: int, by: str, site: str
+) -> EvaluationValues:
+    values = _evaluation_values(session, viewer, id, by)
+    if viewer is None or values.seen.evaluation.state != OpenState.DONE:
+        return values
+    registry = card_results.registry_entries(session, viewer, values.seen)
+    if not values.seen.own:
+        return replace(values, registry=registry)
+    repositories = repository_cards.repository_entries(session, viewer, values.seen)
+    texts = {
+        item.model.number: card_results.results_text(session, settings, values.seen, item.model, site)
+        for item in repositories
+    }
+    return replace(values, registry=registry, repositories=repositories, texts=texts)
+
+
 By = Annotated[str, Query(max_length=200)]
 
 
 @router.get("/open-evaluations/{id}", name="open_evaluation")
-async def show_evaluation(request: Request, db: Db, id: Number, viewer: Viewer, by: By = "") -> Response:
+async def show_evaluation(request: Request, id: Number, viewer: Viewer, by: By = "") -> Response:
     """Show an open evaluation: its progress by model, then its board; htmx reloads it until it has ended."""
-    page_values = await db.aread(_evaluation_values, viewer, id, by)
+    return await evaluation_page(request, id, viewer, by)
+
+
+async def evaluation_page(
+    request: Request, id: int, viewer: Person | None, by: str = "", *, wrong_cards: Mapping[int, str] | None = None,
+    status: int = 200,
+) -> Response:  # fmt: skip
+    """Return the page of an open evaluation; `wrong_cards` says by model why results did not come into a repository."""
+    db, settings, site = request.app.state.db, request.app.state.settings, site_address(request)
+    page_values = await db.aread(_values_with_cards, settings, viewer, id, by, site)
     here = str(request.app.url_path_for("open_evaluation", id=id))
     values: dict[str, Any] = {
         "shown": page_values,
         "here": here,
+        "public_link": f"{site}{here}",
         "by": by,
         "task": OPEN_TASKS.get(page_values.seen.evaluation.kind),
+        "wrong_cards": wrong_cards or {},
     }
-    return render(request, "open_evaluations/evaluation.html", fragment="open_evaluations/_state.html", **values)
+    template, part = "open_evaluations/evaluation.html", "open_evaluations/_state.html"
+    return render(request, template, status=status, fragment=part, **values)
 
 
 @router.get("/open-evaluations/{id}/scores.csv", name="open_evaluation_scores")

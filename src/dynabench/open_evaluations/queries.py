@@ -9,7 +9,10 @@ from dynabench.benchmark.evaluations.tables import Evaluation, Score
 from dynabench.benchmark.registry.tables import Submission
 from dynabench.open_evaluations.tables import (
     OPEN_STATES,
+    CardLocation,
+    CardState,
     DatasetFile,
+    ModelCardEntry,
     OpenEvaluation,
     OpenEvaluationModel,
     OpenScore,
@@ -127,3 +130,24 @@ def remove_author(person_id: int) -> Update:
 def file_ids() -> Select[str]:
     """The ids of all uploaded files: a scan of a small table."""
     return select(DatasetFile.id)
+
+
+def card_entries(evaluation: int) -> Select[ModelCardEntry]:
+    """The entries of an open evaluation on cards: one index range."""
+    return select(ModelCardEntry).where(ModelCardEntry.evaluation_id == evaluation).order_by(ModelCardEntry.model)
+
+
+def shown_on_card(name: str, limit: int) -> Select[OpenEvaluation, OpenEvaluationModel]:
+    """The evaluations whose results are on the card of a model of the registry, oldest first."""
+    model = (OpenEvaluationModel.evaluation_id == ModelCardEntry.evaluation_id) & (
+        OpenEvaluationModel.number == ModelCardEntry.model
+    )
+    return (
+        select(OpenEvaluation, OpenEvaluationModel)
+        .join(ModelCardEntry, ModelCardEntry.evaluation_id == OpenEvaluation.id)
+        .join(OpenEvaluationModel, model)
+        .where(ModelCardEntry.target == name, ModelCardEntry.place == CardLocation.REGISTRY)
+        .where(ModelCardEntry.state == CardState.ON_CARD, OpenEvaluation.listed)
+        .order_by(OpenEvaluation.id)
+        .limit(limit)
+    )

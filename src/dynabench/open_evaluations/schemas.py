@@ -185,3 +185,19 @@ class OpenRecordOut(RowModel):
 
 class OpenEvaluationPage(Page[OpenEvaluationOut]):
     """Open evaluations, newest first."""
+
+
+class CardEntryOut(RowModel):
+    """Results of one model on a card: in the registry, or in a repository of the hub by a commit or a pull request."""
+
+    model: int
+    place: str
+    target: str = Field(description="The model's name in the registry; the evaluated model's for a repository.")
+    state: str
+    revision: str
+    pull: int
+    made_at: datetime
+
+
+class CardEntryPage(Page[CardEntryOut]):
+    """The cards that have results of one evaluation."""

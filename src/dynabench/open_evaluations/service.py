@@ -67,7 +67,7 @@ def start_evaluation(
         title=plan.choices.title,
         edition=plan.source.edition,
         choices=plan.choices.model_dump(),
-        listed=plan.choices.listed,
+        listed=plan.choices.listed or plan.choices.cards,
         rows=plan.counted_rows,
     )
     session.add(evaluation)
@@ -147,7 +147,8 @@ def list_evaluations(session: Session, viewer: Person | None, before: int, limit
     ]
 
 
-def _changed(session: Session, person: Person, id: int) -> VisibleEvaluation:
+def find_changeable(session: Session, person: Person, id: int) -> VisibleEvaluation:
+    """Return an open evaluation that a person may change, locked. Raises `NotFound` or `Forbidden`."""
     seen = find_evaluation(session, person, id, lock=True)
     allowed = may.may(person, Action.CHANGE_OPEN_EVALUATION, author=seen.evaluation.person_id)
     if not allowed:
@@ -157,7 +158,7 @@ def _changed(session: Session, person: Person, id: int) -> VisibleEvaluation:
 
 def cancel_evaluation(session: Session, person: Person, id: int) -> None:
     """Cancel an open evaluation (its author); scores of models that are done stay."""
-    seen = _changed(session, person, id)
+    seen = find_changeable(session, person, id)
     if not seen.open:
         raise errors.Conflict(_("This evaluation has ended."))
     end_evaluation(session, seen.evaluation, OpenState.CANCELLED)
@@ -173,19 +174,28 @@ def end_evaluation(session: Session, evaluation: OpenEvaluation, state: OpenStat
 
 
 def list_publicly(session: Session, person: Person, id: int, listed: bool) -> None:
-    """Show the scores to everybody, or to the author alone again."""
-    seen = _changed(session, person, id)
+    """Show the scores to everybody, or to the author alone again. Raises `Conflict` while they are on cards."""
+    seen = find_changeable(session, person, id)
+    if not listed:
+        refuse_on_cards(session, id)
     seen.evaluation.listed = listed
     record_act(session, person, "open_evaluation.listed", evaluation=id, listed=listed)
 
 
 def delete_evaluation(session: Session, settings: Settings, person: Person, id: int) -> None:
     """Delete an open evaluation with its answers and scores (its author), once it has ended."""
-    seen = _changed(session, person, id)
+    seen = find_changeable(session, person, id)
     if seen.open:
         raise errors.Conflict(_("This evaluation is running. Cancel it first."))
+    refuse_on_cards(session, id)
     remove_evaluation(session, settings, seen.evaluation)
     record_act(session, person, "open_evaluation.deleted", evaluation=id)
+
+
+def refuse_on_cards(session: Session, id: int) -> None:
+    """Raise `Conflict` while results are on cards of models, whose readers check them by the record."""
+    if session.scalars(queries.card_entries(id)).first() is not None:
+        raise errors.Conflict(_("Results of this evaluation are on cards of models. Take them off there first."))
 
 
 def remove_evaluation(session: Session, settings: Settings, evaluation: OpenEvaluation) -> None:

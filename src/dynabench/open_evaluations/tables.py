@@ -22,6 +22,21 @@ class OpenState(StrEnum):
     CANCELLED = "cancelled"
 
 
+class CardLocation(StrEnum):
+    """Places of a model's card: the platform's registry of models, or a repository of the hub."""
+
+    REGISTRY = "registry"
+    REPOSITORY = "repository"
+
+
+class CardState(StrEnum):
+    """States of results on a card of the registry: proposed to its keeper, on the card, or declined."""
+
+    PROPOSED = "proposed"
+    ON_CARD = "shown"
+    DECLINED = "declined"
+
+
 OPEN_STATES = (OpenState.QUEUED, OpenState.READING, OpenState.RUNNING, OpenState.SCORING)
 
 
@@ -146,4 +161,26 @@ class OpenRecord(Base):
     evaluation_id: Mapped[int] = mapped_column(ForeignKey("open_evaluations.id", ondelete="CASCADE"), primary_key=True)
     document: Mapped[dict[str, Any]]
     signature: Mapped[str] = mapped_column(String(128))
+    made_at: Mapped[datetime] = mapped_column(default=now)
+
+
+class ModelCardEntry(Base):
+    """The results of one model of an open evaluation on a card: at most one entry for each `place`, a `CardLocation`.
+
+    `target` is the name of the model in the registry, `repository_id` the repository of the hub. `state` is a
+    `CardState`; results in a repository are `shown` by the commit `revision`, or proposed by the pull request `pull`.
+    `tokens` are the tokens in the repository's card, by which its results are found again.
+    """
+
+    __tablename__ = "open_evaluation_cards"
+
+    evaluation_id: Mapped[int] = mapped_column(ForeignKey("open_evaluations.id", ondelete="CASCADE"), primary_key=True)
+    model: Mapped[int] = mapped_column(primary_key=True)
+    place: Mapped[str] = mapped_column(String(12), primary_key=True)
+    target: Mapped[str] = mapped_column(String(300), default="", index=True)
+    repository_id: Mapped[int | None] = mapped_column(ForeignKey("hub_repositories.id", ondelete="CASCADE"), index=True)
+    state: Mapped[str] = mapped_column(String(10))
+    revision: Mapped[str] = mapped_column(String(40), default="")
+    pull: Mapped[int] = mapped_column(default=0)
+    tokens: Mapped[list[Any]] = mapped_column(default=list)
     made_at: Mapped[datetime] = mapped_column(default=now)

@@ -94,6 +94,8 @@ PARTS = (
     "submission_pages",
     "pages",
     "recovery_pages",
+    "card_api",
+    "card_pages",
     "settings_pages",
 )
 ANNOUNCED = (collection_pages.router, validation_pages.router, onboarding_pages.router)

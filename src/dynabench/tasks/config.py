@@ -11,20 +11,20 @@ from rapidfuzz.distance import Levenshtein
 from dynabench.kit.errors import Invalid
 from dynabench.kit.language import _
 from dynabench.tasks import config_checks, reading
+from dynabench.tasks.assistant_sections import Assistant
 from dynabench.tasks.conditions import ConditionFacts, any_condition_holds
 from dynabench.tasks.fields import AnyField, Chat, Choice, Drawing, Field, Image, MediaField, Text, Values, innermost
 from dynabench.tasks.fields.base import clean_group, read_group_form
 from dynabench.tasks.fields.hidden import Hidden
+from dynabench.tasks.harm_sections import Harms
 from dynabench.tasks.onboarding import Onboarding
 from dynabench.tasks.rules import AnyRule, Differs
 from dynabench.tasks.rules.base import require_answers
 from dynabench.tasks.section import Line, Markdown, Section, Setting
 from dynabench.tasks.sections import (
     Annotators,
-    Assistant,
     ContextSettings,
     DataSettings,
-    Harms,
     Instructions,
     MetricSettings,
     NearDuplicateSettings,

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from dynabench.kit.language import _
-from dynabench.tasks import conditions, onboarding, sections
+from dynabench.tasks import assistant_sections, conditions, harm_sections, onboarding, sections
 from dynabench.tasks.fields import (
     Chat,
     Choice,
@@ -89,8 +89,8 @@ def check_references(config: "TaskConfig") -> None:
         _goals(config),
         _chats(config),
         sections.training_problems(config),
-        sections.harm_problems(config),
-        sections.assistant_problems(config),
+        harm_sections.harm_problems(config),
+        assistant_sections.assistant_problems(config),
         _drawings(config),
         onboarding.onboarding_problems(config),
     ):

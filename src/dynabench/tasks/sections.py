@@ -1,18 +1,15 @@
 """Sections of a config beside its fields: annotators, validation, releases, training, harms, the assistant."""
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import field
-from statistics import median_low
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import ConfigDict, StringConstraints, model_validator
 from pydantic.dataclasses import dataclass
 
 from dynabench.kit.language import _
 from dynabench.tasks.fields import AnyField, Choice, Text
-from dynabench.tasks.fields.choice import Branch, TreeChoice
-from dynabench.tasks.section import LANGUAGE_CODE, Line, Markdown, Name, Section, Setting, did_you_mean
+from dynabench.tasks.section import LANGUAGE_CODE, Line, Markdown, Name, Section, Setting
 
 if TYPE_CHECKING:
     from dynabench.tasks.config import TaskConfig
@@ -270,98 +267,6 @@ def training_problems(config: "TaskConfig") -> Iterator[tuple[str, str]]:
 Value = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 
 
-class Harms(Section):
-    """The fields that name the harm a model did, and its severity."""
-
-    category: Name = Setting(description="The answer, a choice or a tree of them, that names the harm.")
-    harmless: list[Value] = Setting(["none"], max_length=20, description="Options of it that stand for no harm.")
-    severity: Name | None = Setting(None, description="The answer, a choice from the least to the worst, of how bad.")
-    votes: Name | None = Setting(
-        None, description="The field of validate.ask with options of severity, in which those who check say how bad."
-    )
-
-
-class HarmKind(NamedTuple):
-    """A line of a board: an option, what people read, its depth in the tree, and the values that it stands for."""
-
-    value: str
-    label: str
-    depth: int
-    values: frozenset[str]
-
-
-def harm_problems(config: "TaskConfig") -> Iterator[tuple[str, str]]:
-    """Yield path and message of each name in `harms` that does not exist in the config."""
-    if config.harms is None:
-        return
-    answers = {field.name: field for field in config.answer if isinstance(field, Choice)}
-    validation_choices = {field.name: field for field in config.validation.ask if isinstance(field, Choice)}
-    no_choice_message = _("There is no such choice in the answer.")
-    for key in ("category", "severity"):
-        name = getattr(config.harms, key)
-        if name is not None and name not in answers:
-            yield f"harms.{key}", no_choice_message + did_you_mean(name, answers)
-    category_values = (
-        answers[config.harms.category].values if config.harms.category in answers else config.harms.harmless
-    )
-    for index, value in enumerate(config.harms.harmless):
-        if value not in category_values:
-            yield f"harms.harmless.{index}", _("There is no such option.") + did_you_mean(value, category_values)
-    if (votes := config.harms.votes) is not None:
-        severity = answers.get(config.harms.severity or "")
-        if votes not in validation_choices:
-            yield (
-                "harms.votes",
-                _("There is no such choice under validate.ask.") + did_you_mean(votes, validation_choices),
-            )
-        elif severity is None or not set(validation_choices[votes].values) <= set(severity.values):
-            yield "harms.votes", _("Its options must be options of the severity.")
-
-
-def find_choice(config: "TaskConfig", name: str | None) -> Choice | None:
-    """Return the answer field of this name, if it is a choice; else None."""
-    return next((field for field in config.answer if isinstance(field, Choice) and field.name == name), None)
-
-
-def harm_kinds(field: Choice, but: Sequence[str] = ()) -> list[HarmKind]:
-    """Return the options of a choice, or of a tree with each branch before the options below it.
-
-    Options in `but` are left out.
-    """
-    all_kinds = _branches(field.options) if isinstance(field, TreeChoice) else [_kind(kind) for kind in field.offered]
-    return [kind for kind in all_kinds if kind.value not in but]
-
-
-def _kind(option: object, depth: int = 0, below: Sequence[HarmKind] = ()) -> HarmKind:
-    value, label = option.value, option.label  # type: ignore[attr-defined]
-    return HarmKind(value, label, depth, frozenset([value]).union(*(kind.values for kind in below)))
-
-
-def _branches(options: Sequence[Branch], depth: int = 0) -> list[HarmKind]:
-    branch_kinds: list[HarmKind] = []
-    for option in options:
-        below = _branches(option.children, depth + 1)
-        branch_kinds += [_kind(option, depth, below), *below]
-    return branch_kinds
-
-
-def agreed_severity(field: Choice, claimed: Mapping[str, object], votes: Sequence[str]) -> str | None:
-    """Return the median of the votes on the severity (of two in the middle the lower).
-
-    Without votes it is the claimed severity.
-    """
-    order = field.values
-    places = [order.index(vote) for vote in votes if vote in order]
-    if places:
-        return order[median_low(places)]
-    value = claimed.get(field.name)
-    return value if isinstance(value, str) else None
-
-
-PROMPT_PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)\}")
-"""Where a value stands in a prompt."""
-PROMPT_VALUES = ("number", "goal", "draft", "examples", "instructions")
-"""What a prompt may have beside the fields of the context."""
 PROMPT = """\
 An author tries to write a text that people understand but that a classifier reads wrongly.
 {given}
@@ -372,73 +277,3 @@ Texts that fooled a classifier before:
 
 Write {number} different short texts for them to choose from: one on each line, without numbers or quotation marks.
 """
-
-
-class AssistantModel(Section):
-    """A language model that suggests texts."""
-
-    name: Line = Setting(min_length=1, description="The served model, perhaps as name@version; one that converses.")
-    system: Markdown = Setting("", description="What it is told before the prompt.")
-    prompt: Markdown = Setting(
-        "",
-        description="What it is asked for; {number}, {goal}, {draft}, {examples}, {instructions} and the context's "
-        "fields in braces are filled in. Empty: a prompt of our own.",
-    )
-    max_tokens: int = Setting(200, ge=1, le=1000, description="Tokens that it may write.")
-
-
-class Assistant(Section):
-    """Help with writing, in the arms of a round that offer it."""
-
-    providers: list[Literal["neighbours", "edits", "model"]] = Setting(
-        ["neighbours", "edits"],
-        min_length=1,
-        max_length=3,
-        description="neighbours: examples of released rounds that fooled models on a context like this one; edits: "
-        "small changes of what the author has written; model: texts of a language model.",
-    )
-    field: Name | None = Setting(None, description="The text of the input that is helped with; the first one.")
-    most: int = Setting(3, ge=1, le=5, description="Suggestions at a time.")
-    times: int = Setting(5, ge=1, le=20, description="How often an author may ask on one handout.")
-    edits: list[Name] = Setting(
-        [
-            *("contractions_expanded", "contractions_made", "spelling_variants", "numerals", "misspellings"),
-            *("punctuation_removed", "emphasis", "gender_swapped", "gender_neutral"),
-        ],
-        min_length=1,
-        max_length=40,
-        description="Transformations that edits are made by: those that `dynabench adversary list` shows.",
-    )
-    model: AssistantModel | None = Setting(None, description="The language model of the provider model.")
-
-    @model_validator(mode="after")
-    def _model_is_named(self) -> "Assistant":
-        if len(set(self.providers)) < len(self.providers):
-            raise ValueError(_("providers has a duplicate entry."))
-        if ("model" in self.providers) != (self.model is not None):
-            raise ValueError(
-                _("Give both the provider model and a mapping such as model: {name: my-model}, or neither.")
-            )
-        return self
-
-
-def assisted_field(config: "TaskConfig") -> Text | None:
-    """Return the text field that suggestions are for; None where annotators write no text by themselves."""
-    texts = [field for field in config.input if isinstance(field, Text)]
-    field_name = config.assistant.field
-    return next((field for field in texts if field_name in (None, field.name)), None)
-
-
-def assistant_problems(config: "TaskConfig") -> Iterator[tuple[str, str]]:
-    """Yield the path and message of each name in the assistant's config that refers to nothing."""
-    names = [field.name for field in config.input if isinstance(field, Text)]
-    if config.assistant.field is not None and config.assistant.field not in names:
-        message = _("There is no such text field in the input.") + did_you_mean(config.assistant.field, names)
-        yield "assistant.field", message
-    placeholders = [*PROMPT_VALUES, *(field.name for field in config.context)]
-    for name in PROMPT_PLACEHOLDER.findall(config.assistant.model.prompt) if config.assistant.model else ():
-        if name not in placeholders:
-            yield (
-                "assistant.model.prompt",
-                _("{%(name)s} has no value.", name=name) + did_you_mean(name, placeholders),
-            )

@@ -18,7 +18,7 @@ from dynabench.rounds.tables import Round, RoundState
 from dynabench.stats.rates import clustered_rate
 from dynabench.stats.verdict import Verdict
 from dynabench.tasks import TaskConfig
-from dynabench.tasks.sections import HarmKind, Harms, agreed_severity, find_choice, harm_kinds
+from dynabench.tasks.harm_sections import HarmKind, Harms, agreed_severity, find_choice, harm_kinds
 from dynabench.validation.queries import UNDONE
 from dynabench.validation.tables import Validation
 

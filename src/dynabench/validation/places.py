@@ -25,7 +25,7 @@ from dynabench.rounds import service as rounds
 from dynabench.stats.verdict import Vote, max_outstanding_votes
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.sections import ControlSettings
-from dynabench.validation import queries
+from dynabench.validation import queries, queue_queries
 from dynabench.validation.controls import consequences, drawing
 from dynabench.validation.controls import queries as control_queries
 from dynabench.validation.controls.drawing import ShownContent, Validator
@@ -70,11 +70,11 @@ def next_item(
     asks = _Asks(session, person.id, task_id, at, random.randint(0, LAST), seconds, person.known_languages)
     head = asks.waiting(eligible_rounds[0] if eligible_rounds else None)
     for row in head:
-        if row.kind == queries.HELD and (
+        if row.kind == queue_queries.HELD and (
             chosen_round := next((offered_round for offered_round in offered if offered_round.id == row.round_id), None)
         ):
             return asks.item(chosen_round, row.example_id, asks.facts(row.example_id))
-    if any(row.kind == queries.STALE for row in head):
+    if any(row.kind == queue_queries.STALE for row in head):
         session.execute(queries.old_reservations(person.id, at - REMEMBER))
     unpaid: errors.Conflict | None = None
     for number, chosen_round in enumerate(eligible_rounds):
@@ -83,7 +83,7 @@ def next_item(
         except errors.Conflict as problem:
             unpaid = problem
             continue
-        first = sorted(row for row in head if row.kind == queries.QUEUED) if number == 0 else None
+        first = sorted(row for row in head if row.kind == queue_queries.QUEUED) if number == 0 else None
         for example_id in asks.candidates(chosen_round, first):
             if item := asks.take(chosen_round, example_id):
                 return item
@@ -104,7 +104,7 @@ def count_checks(session: Session, person: Person, task_id: str) -> int:
     if consequences.is_paused(session, person.id, task_id):
         return 0
     own_team: Select[int] = importlib.import_module(COMPETITIONS).select_own_team(person.id)
-    waiting = queries.open_for(person.id, task_id, MOST_COUNTED, own_team, person.known_languages)
+    waiting = queue_queries.open_for(person.id, task_id, MOST_COUNTED, own_team, person.known_languages)
     return session.scalar(waiting) or session.scalar(control_queries.count_covered(person.id, task_id, own_team)) or 0
 
 
@@ -120,7 +120,7 @@ class _Offered:
 
 
 def _offered(session: Session, person: Person, task_id: str) -> list[_Offered]:
-    rows: Any = session.connection().execute(queries.ASKING, {"person": person.id, "task": task_id}).all()
+    rows: Any = session.connection().execute(queue_queries.ASKING, {"person": person.id, "task": task_id}).all()
     if not rows or rows[0].shown_version is None:
         people.require_seat(session, person, task_id, checking=True)  # says what there is not
         return []
@@ -164,7 +164,7 @@ class _Asks:
     def waiting(self, offered_round: _Offered | None) -> Sequence[Any]:
         """Return the items held, the old places to remove, and the head of the round's queue."""
         old = {"task": self.task_id, "old": self.at - REMEMBER}
-        statement = queries.KNOWN_WAITING if self.languages else queries.WAITING
+        statement = queue_queries.KNOWN_WAITING if self.languages else queue_queries.WAITING
         return self._run(statement, **old, **self._place(offered_round, (self.start, -1), LAST, PAGE))
 
     def candidates(self, offered_round: _Offered, first: Sequence[Any] | None) -> Iterator[int]:
@@ -204,7 +204,7 @@ class _Asks:
         if not alone:
             # Letting go of a lock that was of no use needs a savepoint: requests that hold two may wait for each other.
             self.session.connection().exec_driver_sql("SAVEPOINT place")
-            self._run(queries.LOCK, example=example_id)
+            self._run(queue_queries.LOCK, example=example_id)
         facts, rule = self.facts(example_id), offered_round.config.validation
         votes = [Vote(row.vote, row.by_owner, row.weight) for row in facts if row.vote is not None]
         if facts[0].open and max_outstanding_votes(votes, rule.votes, rule.adjudicate_up_to) > facts[0].taken:
@@ -215,7 +215,7 @@ class _Asks:
 
     def facts(self, example_id: int) -> Sequence[Any]:
         """Rows of `statements.CANDIDATE`."""
-        return self._run(queries.CANDIDATE, example=example_id, person=self.person_id, at=self.at)
+        return self._run(queue_queries.CANDIDATE, example=example_id, person=self.person_id, at=self.at)
 
     def item(self, offered_round: _Offered, example_id: int, facts: Sequence[Any], *, hold: bool = False) -> Item:
         """The example as they see it, with the place that they hold, or that is held for them now.
@@ -236,7 +236,7 @@ class _Asks:
             place = {"example_id": example_id, "person_id": self.person_id, "mode": mode, "expires_at": expires}
             place["since"] = self.at
             connection = self.session.connection()
-            connection.execute(queries.hold(connection.dialect.name), place)
+            connection.execute(queue_queries.hold(connection.dialect.name), place)
         predictions = self._answers(offered_round.config, example_id, content)
         source = content or ShownContent(row.context, row.input, row.answer, (), None)
         return Item(
@@ -271,7 +271,7 @@ class _Asks:
         return [prediction.answer for prediction in rows]
 
     def _queue(self, offered_round: _Offered, after: tuple[int, int], high: int) -> Sequence[Any]:
-        statement = queries.KNOWN_QUEUE if self.languages else queries.QUEUE
+        statement = queue_queries.KNOWN_QUEUE if self.languages else queue_queries.QUEUE
         return self._run(statement, **self._place(offered_round, after, high, MORE))
 
     def _place(self, offered_round: _Offered | None, after: tuple[int, int], high: int, size: int) -> dict[str, Any]:

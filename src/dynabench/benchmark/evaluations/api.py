@@ -13,7 +13,7 @@ from dynabench.benchmark.evaluations import card_results, records, row_scores, s
 from dynabench.benchmark.evaluations.measures import find_measure
 from dynabench.benchmark.evaluations.service import EvaluationView
 from dynabench.benchmark.evaluations.tables import Score
-from dynabench.kit.api import MARKDOWN, Db, csv_response, download, file_route
+from dynabench.kit.api import MARKDOWN, Db, csv_response, download, file_route, page_address
 from dynabench.kit.db import Database
 from dynabench.kit.language import _
 from dynabench.people.accounts.auth import Member, Viewer, scope
@@ -168,9 +168,8 @@ async def evaluation_record(db: Db, id: Id, viewer: Viewer) -> RecordOut:
 async def read_evaluation_card(request: Request, db: Db, id: Id, viewer: Viewer) -> Response:
     """Return the scores as front matter for the model's card, each with a token that `dynabench evaluate verify`
     checks."""
-    settings, issuer = request.app.state.settings, str(request.base_url).rstrip("/")
-    address = str(request.url_for("evaluation", id=id))
-    text = await db.aread(card_results.evaluation_card, settings, viewer, id, address, issuer)
+    settings, address = request.app.state.settings, page_address(request, "evaluation", id=id)
+    text = await db.aread(card_results.evaluation_card, settings, viewer, id, address)
     return download(text.encode(), MARKDOWN, f"evaluation-{id}.md")
 
 

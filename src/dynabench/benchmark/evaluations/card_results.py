@@ -21,15 +21,11 @@ SOURCE = "Dynabench"
 
 @dataclass(frozen=True)
 class CardPlace:
-    """The place of results: the model's name in the card, the task, and the address that is named as the source.
-
-    `issuer` is the address of this platform.
-    """
+    """The place of results: the model's name in the card, the task, and the address that is named as the source."""
 
     model: str
     task: TaskConfig
     address: str
-    issuer: str
 
 
 @dataclass(frozen=True)
@@ -48,7 +44,9 @@ class ResultSigner:
             return result
         evaluation, signature = self.records[version]
         claims = result_claims(place.model, result)
-        claims |= {"iss": place.issuer, "evaluation": evaluation, "record": signature}
+        claims |= {"evaluation": evaluation, "record": signature}
+        if self.settings.site:  # never the address of a request, which its sender chooses
+            claims["iss"] = self.settings.site
         key = records.public_keys(self.settings)[0]
         token = encode_token(claims, key, lambda content: records.sign_bytes(self.settings, content))
         return replace(result, verify_token=token)
@@ -82,9 +80,7 @@ def card_snippet(model: str, results: Iterable[CardResult]) -> str:
     return f"---\n{dump_yaml({'model-index': index})}---\n"
 
 
-def evaluation_card(
-    session: Session, settings: Settings, viewer: Person | None, id: int, address: str, issuer: str
-) -> str:
+def evaluation_card(session: Session, settings: Settings, viewer: Person | None, id: int, address: str) -> str:
     """Return the scores of one evaluation for its model's card.
 
     Raises `NotFound` or `Forbidden` where the viewer may not see its record, whose signature the tokens name.
@@ -92,7 +88,7 @@ def evaluation_card(
     service.visible_record(session, viewer, id)
     evaluation, scores = service.visible_scores(session, viewer, id)
     dataset = evaluation.dataset
-    place = CardPlace(evaluation.name, rounds.task_config(session, dataset.task_id), address, issuer)
+    place = CardPlace(evaluation.name, rounds.task_config(session, dataset.task_id), address)
     digest = Disclosure.at_most(dataset.visibility).digest(evaluation.version)
     signer = result_signer(session, settings, evaluation.submission.id)
     results = []

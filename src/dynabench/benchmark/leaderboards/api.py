@@ -29,7 +29,7 @@ from dynabench.benchmark.leaderboards.tables import Report
 from dynabench.benchmark.ranking import weight_parameters
 from dynabench.benchmark.reading import read_board
 from dynabench.kit import errors
-from dynabench.kit.api import MARKDOWN, Db, download, file_route
+from dynabench.kit.api import MARKDOWN, Db, download, file_route, page_address
 from dynabench.kit.csv_tables import as_csv
 from dynabench.kit.language import _
 from dynabench.kit.security import RowId
@@ -130,9 +130,8 @@ async def model_index(request: Request, db: Db, task: str, id: RowId, viewer: Vi
         ranking, row = requested_board.read_board_row(session, viewer, task, {}, id)
         if not row.entrant.model:
             raise errors.NotFound(_("This row has no name, so a model card cannot report its results."))
-        address = str(request.url_for("leaderboard", task=task))
-        config = rounds.task_config(session, task)
-        place = card_results.CardPlace(row.entrant.name, config, address, str(request.base_url).rstrip("/"))
+        config, address = rounds.task_config(session, task), page_address(request, "leaderboard", task=task)
+        place = card_results.CardPlace(row.entrant.name, config, address)
         signer = card_results.result_signer(session, request.app.state.settings, row.entrant.id)
         return files.model_index(ranking.board, row.place, place, signer)
 

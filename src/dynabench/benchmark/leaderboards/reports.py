@@ -21,6 +21,7 @@ from dynabench.benchmark.leaderboards import queries
 from dynabench.benchmark.leaderboards.tables import Report
 from dynabench.benchmark.standings import TaskBoard
 from dynabench.evaluate.cards import CardError, split_card
+from dynabench.evaluate.cards.model_index import KEY, read_model_index
 from dynabench.kit import errors
 from dynabench.kit.db import now
 from dynabench.kit.language import _
@@ -67,8 +68,8 @@ class ParsedReport:
 
 def read_report(content: bytes) -> ParsedReport:
     """The results in a document of either form; raises `Invalid` (field `file`) where it is neither or has none."""
-    form, results = _results_by_form(content)
-    report = ParsedReport(form)
+    report = ParsedReport("")
+    report.form, results = _results_by_form(content, report)
     for result in islice(results, MAX_RESULTS + 1):
         where = " · ".join(text for text in (result.model, result.dataset, result.metric) if text) or "a result"
         if not all((result.model, result.dataset, result.metric)):
@@ -87,24 +88,24 @@ def read_report(content: bytes) -> ParsedReport:
     return report
 
 
-def _results_by_form(content: bytes) -> tuple[str, Iterator[ExternalResult]]:
+def _results_by_form(content: bytes, report: ParsedReport) -> tuple[str, Iterator[ExternalResult]]:
     if content.lstrip().startswith(b"---"):
-        return "model-index", _models(front_matter(content.decode("utf-8", "replace")))
+        return "model-index", _models(front_matter(content.decode("utf-8", "replace")), report.left_out)
     try:
         document = orjson.loads(content)
     except orjson.JSONDecodeError as problem:
         raise errors.Invalid(
             {"file": _("This is neither JSON nor the front matter of a model card: %(problem)s.", problem=problem)}
         ) from None
-    if _get(document, "model-index"):
-        return "model-index", _models(document)
+    if _get(document, KEY):
+        return "model-index", _models(document, report.left_out)
     return "papers-with-code", _tasks(document)
 
 
 @lru_cache(maxsize=64)
 def readme_results(text: str) -> tuple[ExternalResult, ...]:
     """The results that a README's `model-index` tells, at most `NAMED`; none where it has none."""
-    return tuple(islice((result for result in _models(front_matter(text)) if result.value), MAX_NAMED))
+    return tuple(islice((result for result in _models(front_matter(text), []) if result.value), MAX_NAMED))
 
 
 def front_matter(text: str) -> object:
@@ -116,15 +117,19 @@ def front_matter(text: str) -> object:
         return None
 
 
-def _models(matter: object) -> Iterator[ExternalResult]:
-    for model in _maps(_get(matter, "model-index")):
-        for result in _maps(model.get("results")):
-            data = _text(_get(result.get("dataset"), "name")) or _text(_get(result.get("dataset"), "type"))
-            source, link = (_get(result.get("source"), name) for name in ("name", "url"))
-            for metric in _maps(result.get("metrics")):
-                name = _text(metric.get("name")) or _text(metric.get("type"))
-                value = _text(metric.get("value"))
-                yield ExternalResult(_text(model.get("name")), data, name, value, _text(source), _address(link))
+def _models(matter: object, left_out: list[str]) -> Iterator[ExternalResult]:
+    """The results of a card, as `evaluate/cards` reads them; those of another shape are named in `left_out`."""
+    index = _get(matter, KEY)
+    if not isinstance(index, list):
+        return
+    unreadable: list[str] = []
+    for model in read_model_index(index, unreadable):
+        for result in model.results:
+            data = _text(result.dataset_name) or _text(result.dataset_type)
+            metric = _text(result.metric_name) or _text(result.metric_type)
+            source, link = _text(result.source_name), _address(result.source_url)
+            yield ExternalResult(_text(model.name), data, metric, _text(result.metric_value), source, link)
+    left_out += filter(None, map(_text, unreadable[:MAX_RESULTS]))
 
 
 def _tasks(document: object) -> Iterator[ExternalResult]:

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from sqlalchemy.orm import Session
 
-from dynabench.benchmark.releases import documents, manifest, planning
+from dynabench.benchmark.releases import croissant, datasheet, documents, manifest, planning
 from dynabench.benchmark.releases.description import (
     CANARY,
     ReleaseDescription,
@@ -124,9 +124,9 @@ def _texts(description: ReleaseDescription, subject: ReleaseSubject, columns: pa
         "round": archives.round_document(subject.document, numbers) | {"state": "released"},
     }
     yield "README.md", documents.card_text(description).encode()
-    yield "datasheet.md", documents.datasheet_text(description).encode()
+    yield "datasheet.md", datasheet.datasheet_text(description).encode()
     yield "LICENSE.md", _licence(description).encode()
-    yield "croissant.json", documents.croissant_json(description, columns)
+    yield "croissant.json", croissant.croissant_json(description, columns)
     if text := documents.eval_yaml(description):
         yield "eval.yaml", text.encode()
     yield TASK, f"# {description.warning}\n{subject.source}".encode()

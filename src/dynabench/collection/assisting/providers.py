@@ -25,8 +25,9 @@ from dynabench.people import disclosure
 from dynabench.rounds.tables import Context, Round, RoundState
 from dynabench.stats.minhash import shingle_hashes, similarity
 from dynabench.tasks import TaskConfig
+from dynabench.tasks.assistant_sections import PROMPT_PLACEHOLDER, AssistantModel
 from dynabench.tasks.fields import Text
-from dynabench.tasks.sections import PROMPT, PROMPT_PLACEHOLDER, AssistantModel
+from dynabench.tasks.sections import PROMPT
 
 
 @dataclass(frozen=True)

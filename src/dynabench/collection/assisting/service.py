@@ -24,8 +24,8 @@ from dynabench.rounds import people, plan
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round, RoundState
 from dynabench.tasks import TaskConfig
+from dynabench.tasks.assistant_sections import assisted_field
 from dynabench.tasks.fields import FieldError, Text
-from dynabench.tasks.sections import assisted_field
 
 if TYPE_CHECKING:
     from dynabench.collection.drafts import Draft

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Header, Request
 from sqlalchemy.orm import Session
 
-from dynabench.communities.classes import progress, queries, schemas, service
+from dynabench.communities.classes import joining, progress, queries, schemas, service
 from dynabench.communities.classes.progress import StudentProgress
 from dynabench.kit import security
 from dynabench.kit.api import AppSettings, Db
@@ -68,8 +68,8 @@ async def join_class(
     throttle_joining(request)
 
     def write(session: Session) -> schemas.JoinedClassOut:
-        joined = service.join_class(session, viewer, body.code, body.name, body.agree, key)
-        token = service.student_token(session, joined.person.id) if joined.code else None
+        joined = joining.join_class(session, viewer, body.code, body.name, body.agree, key)
+        token = joining.student_token(session, joined.person.id) if joined.code else None
         return schemas.JoinedClassOut(
             id=joined.class_id, username=joined.person.username, code=joined.code or None, token=token
         )
@@ -83,8 +83,8 @@ async def return_to_class(request: Request, db: Db, body: schemas.ClassReturnIn)
     throttle_joining(request)
 
     def write(session: Session) -> schemas.JoinedClassOut:
-        student = service.return_to_class(session, body.code)
-        token = service.student_token(session, student.person_id)
+        student = joining.return_to_class(session, body.code)
+        token = joining.student_token(session, student.person_id)
         username = session.get_one(Person, student.person_id).username
         return schemas.JoinedClassOut(id=student.class_id, username=username, code=None, token=token)
 

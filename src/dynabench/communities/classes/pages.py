@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
-from dynabench.communities.classes import progress, queries, service
+from dynabench.communities.classes import joining, progress, queries, service
 from dynabench.communities.classes.api import throttle_joining
 from dynabench.communities.classes.schemas import MOST_STUDENTS, ClassChangeIn, ClassIn
 from dynabench.kit import errors
@@ -291,7 +291,7 @@ async def class_grades(db: Db, id: RowId, person: Member) -> Response:
 
 async def _door(request: Request, code: str, status: int = 200, **values: Any) -> Response:
     def read(session: Session) -> dict[str, Any]:
-        school_class = service.class_to_join(session, code)
+        school_class = joining.class_to_join(session, code)
         return {
             "school_class": school_class,
             "task_name": rounds.task_config(session, school_class.task_id).name,
@@ -332,7 +332,7 @@ async def join_class(
     """Join a class; a visitor gets an account, and its personal code this once."""
     throttle_joining(request)
     try:
-        joined = await db.awrite(service.join_class, viewer, code[:40], name, agree == "yes", key[:100])
+        joined = await db.awrite(joining.join_class, viewer, code[:40], name, agree == "yes", key[:100])
     except (errors.Invalid, errors.Conflict) as problem:
         return await _door(request, code[:40], typed={"name": name}, **rejection(problem, "name"))
     if not joined.code:
@@ -351,7 +351,7 @@ async def return_to_class(request: Request, db: Db, personal: Text = "") -> Resp
     """Log a student in by the personal code."""
     throttle_joining(request)
     try:
-        student = await db.aread(service.return_to_class, personal[:60])
+        student = await db.aread(joining.return_to_class, personal[:60])
     except errors.Invalid as problem:
         return await _door(request, "", status=422, errors={"personal": problem.fields["code"]})
     cookie = await login.start_session(request, student.person_id)

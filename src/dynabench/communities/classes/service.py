@@ -2,7 +2,6 @@
 
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -18,16 +17,13 @@ from dynabench.kit.db import now
 from dynabench.kit.language import _
 from dynabench.kit.security import digest
 from dynabench.people import may
-from dynabench.people.accounts import service as accounts
-from dynabench.people.accounts.rules import Newcomer
 from dynabench.people.accounts.tables import Person, Token
 from dynabench.people.accounts.tables import Session as Login
 from dynabench.people.may import Action
-from dynabench.people.roles import Role, TaskRole
 from dynabench.rounds import people, planning
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds import service as rounds
-from dynabench.rounds.tables import Round, RoundPerson, RoundState
+from dynabench.rounds.tables import Round, RoundState
 
 MOST_CLASSES = 50
 NAME_LENGTH, STUDENT_NAME_LENGTH = 100, 60
@@ -42,7 +38,8 @@ REMOVE_KIND = "remove_students"
 UNKNOWN_CODE = _("There is no open class with this code. Check it with your teacher.")
 
 
-def _clean_line(text: str, longest: int, name: str) -> str:
+def clean_line(text: str, longest: int, name: str) -> str:
+    """Return a name on one line; raises `Invalid` at the field `name` where it is empty, too long or not printable."""
     line = " ".join(text.split())
     if not line or len(line) > longest or not line.isprintable():
         raise errors.Invalid({name: _("Enter a name of at most %(longest)s characters.", longest=longest)})
@@ -60,7 +57,7 @@ def require_class_maker(session: Session, person: Person, maker: str) -> None:
 def create_class(session: Session, teacher: Person, maker: str, body: ClassIn) -> SchoolClass:
     """Make a class on a task, or on one round of it; `maker` is the site's setting `new_classes`."""
     require_class_maker(session, teacher, maker)
-    name = _clean_line(body.name, NAME_LENGTH, "name")
+    name = clean_line(body.name, NAME_LENGTH, "name")
     round_ = _class_round(session, teacher, body)
     session.get_one(Person, teacher.id, with_for_update=True)  # counted one at a time
     taught = session.scalars(queries.taught_classes(teacher.id)).all()
@@ -171,7 +168,7 @@ def change_class(session: Session, teacher: Person, class_id: int, body: ClassCh
     school_class = managed_class(session, teacher, class_id, lock=True)
     changed = body.model_dump(exclude_unset=True)
     if body.name is not None:
-        school_class.name = _clean_line(body.name, NAME_LENGTH, "name")
+        school_class.name = clean_line(body.name, NAME_LENGTH, "name")
     if body.assignment is not None:
         school_class.assignment = body.assignment.strip()
     if body.goals is not None:
@@ -208,116 +205,6 @@ def delete_class(session: Session, teacher: Person, class_id: int) -> None:
 # Joining
 
 
-@dataclass(frozen=True)
-class JoinedStudent:
-    """A student who has just joined; `code` is empty for people who came with an account of their own."""
-
-    class_id: int
-    person: Person
-    code: str = ""
-
-
-def class_to_join(session: Session, code: str, *, lock: bool = False) -> SchoolClass:
-    """The open class with a join code; `Invalid` where there is none."""
-    statement = queries.class_with_code(clean_code(code)[:12])
-    school_class = session.scalar(statement.with_for_update() if lock else statement)
-    if school_class is None or school_class.state != ClassState.OPEN or school_class.teacher_id is None:
-        raise errors.Invalid({"code": UNKNOWN_CODE})
-    return school_class
-
-
-def join_class(
-    session: Session, person: Person | None, code: str, name: str, agree: bool, key: str = ""
-) -> JoinedStudent:
-    """Let a person into a class, or make an account for a visitor, who needs no mail address.
-
-    The same form sent twice (`key`) gives the same account, with another personal code. Joining again with an account
-    changes nothing.
-    """
-    school_class = class_to_join(session, code, lock=True)
-    join_digest = digest(f"{school_class.id} {key}") if key else None
-    rows: Sequence[tuple[ClassStudent, Person]] = [
-        (student, account) for student, account in session.execute(queries.students(school_class.id))
-    ]
-    if person is None and join_digest:
-        for student, account in rows:
-            if student.join_digest == join_digest and now() - student.joined_at < REPEATED:
-                return JoinedStudent(school_class.id, account, _new_personal_code(student))
-    if person is not None and any(account.id == person.id for _student, account in rows):
-        return JoinedStudent(school_class.id, person)
-    _check_newcomer(school_class, rows, name := _clean_line(name, STUDENT_NAME_LENGTH, "name"), person, agree)
-    if person is not None:
-        people.refuse_banned(session, person, school_class.task_id)
-    account = person or _make_account(session)
-    student = ClassStudent(class_id=school_class.id, person_id=account.id, name=name, account_made=person is None)
-    session.add(student)
-    code = ""
-    if person is None:
-        student.join_digest = join_digest
-        code = _new_personal_code(student)
-    _seat_student(session, school_class, account)
-    session.flush()
-    rounds.record_act(session, account, "class.joined", task=school_class.task_id, school_class=school_class.id)
-    return JoinedStudent(school_class.id, account, code)
-
-
-def _check_newcomer(
-    school_class: SchoolClass,
-    rows: Sequence[tuple[ClassStudent, Person]],
-    name: str,
-    person: Person | None,
-    agree: bool,
-) -> None:
-    wrong: dict[str, str] = {}
-    if any(student.name.casefold() == name.casefold() for student, _account in rows):
-        wrong["name"] = _("Another student of this class has this name. Add a letter or a number.")
-    if person is None and not agree:
-        wrong["agree"] = _("Accept the terms and the data licence to join.")
-    if wrong:
-        raise errors.Invalid(wrong)
-    if len(rows) >= school_class.places:
-        raise errors.Conflict(_("This class is full. Ask your teacher for another place."))
-    if person is not None and person.id == school_class.teacher_id:
-        raise errors.Conflict(_("You teach this class."))
-
-
-def _make_account(session: Session) -> Person:
-    username = f"student-{draw_code(3).replace('-', '')}"
-    return accounts.register_account(session, Newcomer(username, f"{username}@{ADDRESS}", ""), "")
-
-
-def _new_personal_code(student: ClassStudent) -> str:
-    code = draw_code(3)
-    student.code_digest = digest(code)
-    return code
-
-
-def _seat_student(session: Session, school_class: SchoolClass, person: Person) -> None:
-    """Let a student write where the task is for invited people, or the class's round."""
-    task_id = school_class.task_id
-    if rounds.task_config(session, task_id).annotators == "invited" and session.get(Role, (task_id, person.id)) is None:
-        session.add(Role(task_id=task_id, person_id=person.id, role=TaskRole.ANNOTATOR))
-    if school_class.round_id is None:
-        return
-    round_ = session.get_one(Round, school_class.round_id)
-    invited = planning.plan_of(round_).audience.kind == "invited"
-    if invited and session.get(RoundPerson, (round_.id, person.id)) is None:
-        session.add(RoundPerson(round_id=round_.id, person_id=person.id))
-
-
-def student_token(session: Session, person_id: int) -> str:
-    """Return the secret of a new API token for a student who joined by the API."""
-    return accounts.create_token(session, person_id, "class", TOKEN_SCOPES)[1]
-
-
-def return_to_class(session: Session, code: str) -> ClassStudent:
-    """The student whose personal code this is; `Invalid` where there is none. A closed class can be read, too."""
-    student = session.scalar(queries.student_with_code(digest(clean_code(code))))
-    if student is None or student.leaving_at is not None:
-        raise errors.Invalid({"code": _("There is no student with this code. Your teacher can give you another one.")})
-    return student
-
-
 # The teacher's care of students
 
 
@@ -329,6 +216,13 @@ def _student(session: Session, teacher: Person, class_id: int, person_id: int) -
     return school_class, student
 
 
+def new_personal_code(student: ClassStudent) -> str:
+    """Give a student a new personal code, of which only the digest is stored, and return it."""
+    code = draw_code(3)
+    student.code_digest = digest(code)
+    return code
+
+
 def reset_student_code(session: Session, teacher: Person, class_id: int, person_id: int) -> str:
     """Give a student another personal code; browsers and tokens that used the account are logged out."""
     school_class, student = _student(session, teacher, class_id, person_id)
@@ -337,7 +231,7 @@ def reset_student_code(session: Session, teacher: Person, class_id: int, person_
     _log_out(session, [person_id])
     subject: dict[str, Any] = {"task": school_class.task_id, "school_class": class_id, "person": person_id}
     rounds.record_act(session, teacher, "class.code_reset", **subject)
-    return _new_personal_code(student)
+    return new_personal_code(student)
 
 
 def _log_out(session: Session, person_ids: Sequence[int]) -> None:

@@ -31,8 +31,14 @@ class ResultToken:
     @property
     def evaluation(self) -> int | None:
         """The number of the evaluation at the platform `issuer`."""
-        number = self.claims.get("evaluation")
+        number = self.claims.get("evaluation", self.claims.get("open_evaluation"))
         return number if isinstance(number, int) else None
+
+    @property
+    def record_path(self) -> str:
+        """The path of the evaluation's record in the platform's JSON API."""
+        kind = "evaluations" if "evaluation" in self.claims else "open-evaluations"
+        return f"/{kind}/{self.evaluation}/record"
 
     @property
     def issuer(self) -> str:
@@ -128,7 +134,7 @@ def _check(name: str, card_name: str, result: CardResult, keys: Sequence[str]) -
     return TokenCheck(card_name, result, "holds", "", token)
 
 
-_ISSUE = {"iss", "evaluation", "record"}
+_ISSUE = {"iss", "evaluation", "open_evaluation", "record"}
 """Claims that do not repeat the card."""
 
 

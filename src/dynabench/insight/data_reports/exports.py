@@ -13,7 +13,7 @@ from dynabench.insight.data_reports.report import DataReport
 from dynabench.kit.language import translate
 from dynabench.web.environment import environment
 
-UNPRINTED = ("map",)
+UNPRINTED = ("map", "rows")
 """Tables of points, which are drawn and not listed."""
 CARD_ROWS = 10
 """Rows of each table on a card."""

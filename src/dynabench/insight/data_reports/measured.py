@@ -48,13 +48,18 @@ class MeasuredData:
         return self.profile.reservoir.sample()
 
     @cached_property
-    def chosen(self) -> list[DataRow]:
-        """Up to `SAMPLE` rows of those, in the order of the data."""
+    def chosen_places(self) -> list[tuple[int, DataRow]]:
+        """Up to `SAMPLE` rows of those with their places, in the order of the data."""
         rows = self.drawn
         if len(rows) > SAMPLE:
             places = np.sort(self.rng().choice(len(rows), SAMPLE, replace=False))
             rows = [rows[place] for place in places]
-        return [row for _place, row in rows]
+        return rows
+
+    @cached_property
+    def chosen(self) -> list[DataRow]:
+        """The rows of `chosen_places`."""
+        return [row for _place, row in self.chosen_places]
 
     @cached_property
     def label_names(self) -> tuple[str, ...]:
@@ -74,13 +79,18 @@ class MeasuredData:
         return Sample(tuple(rows), self.profile.rows, fields, self.label_names, embed=self.embed, seed=self.seed)
 
     @cached_property
-    def embedded(self) -> list[DataRow]:
-        """The rows that have vectors: up to `EMBEDDED` of the chosen ones with text, drawn at random."""
-        rows = [row for row in self.chosen if whole_text(row)]
+    def embedded_places(self) -> list[tuple[int, DataRow]]:
+        """The rows that have vectors, with their places: up to `EMBEDDED` of the chosen ones with text, at random."""
+        rows = [(place, row) for place, row in self.chosen_places if whole_text(row)]
         if len(rows) > EMBEDDED:
             places = np.sort(self.rng().permutation(len(rows))[:EMBEDDED])
             rows = [rows[place] for place in places]
         return rows
+
+    @cached_property
+    def embedded(self) -> list[DataRow]:
+        """The rows of `embedded_places`."""
+        return [row for _place, row in self.embedded_places]
 
     @cached_property
     def vectors(self) -> Floats | None:

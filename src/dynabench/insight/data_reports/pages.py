@@ -1,10 +1,11 @@
 """Pages of reports on data: a form and one's own reports, a report while it is measured and after, its files."""
 
+from dataclasses import dataclass
 from typing import Annotated, Any
 from uuid import UUID
 
 from anyio import to_thread
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends, Query, Request
 from fastapi import Path as PathParameter
 from sqlalchemy.orm import Session
 from starlette.datastructures import FormData, UploadFile
@@ -32,6 +33,19 @@ Name = Annotated[str, PathParameter(pattern=r"^[A-Za-z0-9_. -]{1,120}$")]
 FIELDS = ("dataset", "other_dataset", "texts", "label", "group", "terms")
 LONGEST = 300
 """Characters of a field of the form."""
+
+
+ROWS_OF_PAGE = 50
+
+
+@dataclass(frozen=True)
+class RowChoice:
+    """The rows of the map that a page shows."""
+
+    cluster: Annotated[int | None, Query(ge=0, le=10_000)] = None
+    area: Annotated[int | None, Query(ge=0, le=views.ACROSS * views.DOWN)] = None
+    row: Annotated[int | None, Query(ge=1, le=2**53)] = None
+    page: Annotated[int, Query(ge=1, le=1_000)] = 1
 
 
 async def _form_page(request: Request, person: Person, status: int = 200, **values: Any) -> Response:
@@ -123,10 +137,41 @@ def report_values(report: DataReport) -> dict[str, Any]:
         "header": formatting.table_header,
         "lines": formatting.table_lines,
         "tree": views.cluster_tree(themes) if themes else [],
-        "points": views.map_points(themes) if themes else [],
+        "points": (points := views.map_points(themes) if themes else []),
+        "areas": views.map_areas(points),
         "hidden_tables": views.DRAWN,
         "formats": FORMATS,
     }
+
+
+@router.get("/data-reports/{id}/rows", name="data_report_rows")
+async def show_rows(
+    request: Request,
+    settings: AppSettings,
+    db: Db,
+    id: UUID,
+    person: Member,
+    chosen: Annotated[RowChoice, Depends()],
+) -> Response:
+    """Show rows of the map whole: a row with those like it, those of a cluster or of a part of the map, or all."""
+    job = await db.aread(service.report_job, person, id)
+    report = await to_thread.run_sync(service.require_report, settings, job)
+    themes = report.results.get("themes")
+    rows = views.mapped_rows(themes, chosen.cluster, chosen.area, chosen.row) if themes else []
+    if not rows:
+        raise errors.NotFound(service.GONE)
+    nodes = {node.number: node for node in views.all_clusters(views.cluster_tree(themes))} if themes else {}
+    first = ROWS_OF_PAGE * (chosen.page - 1)
+    values = {
+        "requested": await to_thread.run_sync(service.report_progress, settings, job),
+        "chosen": chosen,
+        "rows": rows[first : first + ROWS_OF_PAGE],
+        "total": len(rows),
+        "pages": -(-len(rows) // ROWS_OF_PAGE),
+        "clusters": nodes,
+        "subject": job.payload["first"],
+    }
+    return render(request, "data_reports/rows.html", **values)
 
 
 @router.post("/data-reports/{id}/delete", name="delete_data_report")

@@ -15,7 +15,7 @@ from dynabench.insight.data_reports.sources import ChosenColumns, DataSource, ch
 from dynabench.kit import errors
 from dynabench.kit.language import _
 
-VERSION = 1
+VERSION = 2
 """Grows when measures change, so that stored reports are not used again."""
 STEPS = 100
 """Steps of the progress: half of them are reading."""

@@ -1,4 +1,4 @@
-"""Data that a person can have measured, by name: `file:ID` of an upload, `dataset:TASK/NAME` of the platform.
+"""Data that a person can have measured, by name: `file:ID` (an upload), `dataset:TASK/NAME`, `hub:OWNER/NAME`.
 
 `SUBJECTS` says where each kind of name is resolved and opened, so that another kind is one entry.
 """
@@ -97,6 +97,7 @@ class PlatformDatasets:
 SUBJECTS = {
     "file": f"{__name__}:UploadedFiles",
     "dataset": f"{__name__}:PlatformDatasets",
+    "hub": "dynabench.open_evaluations.hub_measuring:HubDatasets",
 }
 """The class of each kind of name, by the word before the colon."""
 

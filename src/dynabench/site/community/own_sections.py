@@ -22,7 +22,7 @@ from dynabench.crowd.tables import ConsentText, Participation, Study
 from dynabench.hubs.schemas import KINDS
 from dynabench.hubs.tables import HubDiscussion, HubDiscussionEvent, HubNamespace, HubRepository
 from dynabench.onboarding.tables import OnboardingProgress, Qualification, QuizAnswer, QuizAttempt
-from dynabench.open_evaluations.tables import DatasetFile, OpenEvaluation
+from dynabench.open_evaluations.tables import DatasetFile, ModelCardEntry, OpenEvaluation
 from dynabench.pay.tables import Payment, Payout
 from dynabench.people.accounts.tables import Identity, Notice, Person, Token
 from dynabench.people.accounts.tables import Session as Login
@@ -261,6 +261,13 @@ def _open_evaluations(person: int) -> Selected:
     return select(*columns).where(OpenEvaluation.person_id == person).order_by(OpenEvaluation.id)
 
 
+def _open_evaluation_cards(person: int) -> Selected:
+    names = "evaluation_id model place target state revision pull made_at".split()
+    columns = (getattr(ModelCardEntry, name) for name in names)
+    own = select(*columns).join(OpenEvaluation, OpenEvaluation.id == ModelCardEntry.evaluation_id)
+    return own.where(OpenEvaluation.person_id == person).order_by(ModelCardEntry.evaluation_id, ModelCardEntry.model)
+
+
 SECTIONS: Mapping[str, Section] = {
     "account": _account,
     "logins": _logins,
@@ -295,6 +302,7 @@ SECTIONS: Mapping[str, Section] = {
     "comments": _comments,
     "dataset_files": _dataset_files,
     "open_evaluations": _open_evaluations,
+    "open_evaluation_cards": _open_evaluation_cards,
 }
 
 

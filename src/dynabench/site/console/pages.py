@@ -8,6 +8,7 @@ from dynabench.collection.manage import figures, people
 from dynabench.communities.competitions import manage as competitions
 from dynabench.crowd import manage as crowd
 from dynabench.crowd import manage_panel as panels
+from dynabench.crowd import manage_participants as participants
 from dynabench.cycle import finish_pages
 from dynabench.cycle import manage as cycle
 from dynabench.datasets import manage_contexts, manage_data
@@ -31,6 +32,7 @@ ROUTERS = (
     cycle.router,
     competitions.router,
     finish_pages.router,
+    participants.router,
     crowd.router,
     panels.router,
     manage_contexts.router,

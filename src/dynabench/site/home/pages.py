@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
 
 from dynabench.benchmark.leaderboards.saturation_plot import sample_plot
-from dynabench.collection import forms, overview, service
+from dynabench.collection import forms, overview, playing
 from dynabench.collection.api import throttle
 from dynabench.kit import errors
 from dynabench.kit.api import csv_response
@@ -170,7 +170,7 @@ async def try_it(request: Request, viewer: Viewer) -> Response:
     box |= {"values": {"input": posted.input, "answer": posted.answer}}
     throttle(request, viewer)
     try:
-        draft_outcome = await service.play(db, request.app.state.host, None, task, posted.draft(sandbox=True), "")
+        draft_outcome = await playing.play(db, request.app.state.host, None, task, posted.draft(sandbox=True), "")
     except errors.Invalid as problem:
         values = await home_values(request) | {"box": box | {"errors": problem.fields}}
         response = render(request, "home/home.html", fragment="home/_trybox.html", status=422, **values)

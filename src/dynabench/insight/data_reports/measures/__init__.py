@@ -134,7 +134,7 @@ MEASURES: dict[str, DataMeasure] = {
     "groups": DataMeasure(
         _("Toxicity and sentiment by group"),
         _(
-            "Mean scores of texts that mention a term, or of a column of groups, with intervals, and their "
+            "Mean scores of English texts that mention a term, or of a column of groups, with intervals, and their "
             "difference from all other texts."
         ),
         learned.groups,

@@ -16,6 +16,8 @@ from dynabench.stats.rates import wilson
 TOP = 50
 """Rows of the tables of labels, tags and words."""
 EDGES = (0, 5, 10, 15, 20, 30, 40, 60, 80, 120, 200, 400, 800, 10**9)
+CLEAR = 10.0
+"""Log-likelihood by which another language must be ahead; 0.1 % to 0.5 % of English texts are then taken for others."""
 LEAST_LETTERS = 20
 """Letters from which on the language of a text is guessed."""
 SCRIPTS = ("Latin", "Cyrillic", "Greek", "Arabic", "Hebrew", "Devanagari", "Bengali", "Tamil", "Telugu", "Thai", "Han",
@@ -223,6 +225,16 @@ def main_script(text: str) -> str:
     if counts[most]:
         return most
     return _("other") if _LETTER.search(text) else ""
+
+
+def is_foreign(text: str, language: str = "en") -> bool:
+    """Return whether a text is clearly in another language than the one named; False where nothing can tell."""
+    if importlib.util.find_spec("py3langid") is None or sum(map(str.isalpha, text[:500])) < LEAST_LETTERS:
+        return False
+    from py3langid import langid
+
+    scores = dict(langid.rank(text[:1_000]))
+    return float(max(scores.values()) - scores[language]) > CLEAR
 
 
 def guess_languages(texts: list[str]) -> Counter[str]:

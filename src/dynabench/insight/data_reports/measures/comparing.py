@@ -45,7 +45,22 @@ def differences(first: MeasuredData, second: MeasuredData) -> MeasureResult | No
         for name, label, data in (("first", _("Rows of the first"), first), ("second", _("Rows of the second"), second))
     )
     table = Table("tests", _("Tests of differences"), header, rows, (0,) * len(rows))
-    return MeasureResult(finding, figures, (table,))
+    labels = _shares_of_labels(first, second)
+    return MeasureResult(finding, figures, (table, labels) if labels.rows else (table,))
+
+
+def _shares_of_labels(first: MeasuredData, second: MeasuredData) -> Table:
+    """The share of each label in both, the most frequent of both together first."""
+    counts = first.profile.labels, second.profile.labels
+    together = Counter(counts[0]) + Counter(counts[1])
+    rows = tuple(
+        (name, *(held[name] / held.total() if held else None for held in counts))
+        for name, _count in together.most_common(LISTED)
+    )
+    header = make_columns(
+        ("label", _("Label"), "text"), ("first", _("First"), "share"), ("second", _("Second"), "share")
+    )
+    return Table("label_shares", _("Share of each label"), header, rows, (0,) * len(rows))
 
 
 Test = tuple[str, str, str, float, float]

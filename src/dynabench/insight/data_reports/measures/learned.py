@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from dynabench.insight.data_measurements.measures.artifacts import bag_of_words
 from dynabench.insight.data_measurements.results import Figure, MeasureResult, Table, make_columns
 from dynabench.insight.data_measurements.sample import Floats, words
 from dynabench.insight.data_reports.measured import MeasuredData, excerpt, whole_text
+from dynabench.insight.data_reports.measures import basics
 from dynabench.insight.data_reports.sources import DataRow
 from dynabench.kit.language import Amount, _
 from dynabench.models import catalog
@@ -131,15 +133,21 @@ def groups(data: MeasuredData) -> MeasureResult | None:
     """Toxicity and sentiment of texts by the identity term that they mention, or by the column of groups."""
     column = bool(data.profile.columns.group)
     rows, members = _rows_of_groups(data, column)
+    if not rows:
+        return None
+    readable = [not basics.is_foreign(whole_text(row)) for row in rows]
+    covered = Figure("english", _("Texts that the models of English can read"), sum(readable) / len(rows),
+                     n=len(rows), kind="share")  # fmt: skip
+    rows, members = list(compress(rows, readable)), list(compress(members, readable))
     names = sorted({name for names_of_row in members for name in names_of_row})
     sizes = {name: sum(name in names_of_row for names_of_row in members) for name in names}
     names = [name for name in names if sizes[name] >= LEAST_GROUP]
     scores = _scores([whole_text(row) for row in rows], data.embed is not None) if names else {}
     if not scores:
-        return None
+        return _unread_groups(covered) if not all(readable) else None
     here = {name: np.array([name in names_of_row for names_of_row in members]) for name in names}
     none = np.array([not names_of_row for names_of_row in members])
-    tables, figures, findings = [], [], 0
+    tables, figures, findings = [], [covered], 0
     for kind, label, values in ((kind, label, values) for kind, (label, values) in scores.items()):
         estimates = [_mean_gap(values, here[name], ~here[name] if column else none) for name in names]
         corrected = holm([1.0 if gap.p is None else gap.p for _mean, gap in estimates])
@@ -166,8 +174,19 @@ def groups(data: MeasuredData) -> MeasureResult | None:
         if findings
         else _("Toxicity and sentiment do not clearly differ by group")
     )
-    note = _("By models of English of this platform, which make errors of their own about groups: read the texts.")
+    note = _(
+        "English only: texts that are clearly in another language are left out. The models make errors of their own "
+        "about groups: read the texts."
+    )
     return MeasureResult(finding, tuple(figures), tuple(tables), note=note)
+
+
+def _unread_groups(covered: Figure) -> MeasureResult:
+    """The result where too few texts are in English."""
+    share = Amount(covered.value or 0.0, ".0%")
+    return MeasureResult(
+        _("Not measured: the models read English only, which is %(share)s of the texts", share=share), (covered,)
+    )
 
 
 def _scores(texts: Sequence[str], encoder: bool) -> dict[str, tuple[str, Floats]]:

@@ -18,6 +18,8 @@ LEAST = 10
 """Rows of a cluster."""
 REPRESENTATIVES = 5
 KEYWORDS = 5
+LONGEST = 1_000
+"""Characters of a text of the map that a report keeps."""
 WIDTH = 50
 """Dimensions of texts' vectors where no encoder is installed."""
 
@@ -46,7 +48,7 @@ def themes(data: MeasuredData) -> MeasureResult | None:
     for number, cluster in enumerate(clusters):
         centre = unit_vectors(vectors[list(cluster.rows)].sum(0, keepdims=True))[0]
         nearest = sorted(cluster.rows, key=lambda row: -float(vectors[row] @ centre))[:REPRESENTATIVES]
-        typical = "\n".join(excerpt(texts[row], 160) for row in nearest)
+        typical = "\n".join(f"{data.embedded_places[row][0] + 1}\t{excerpt(texts[row], 160)}" for row in nearest)
         table_rows.append((number, cluster.parent, cluster.threshold, len(cluster.rows),
                            ", ".join(keywords(common, cluster.rows)), typical))  # fmt: skip
     header = make_columns(
@@ -55,13 +57,15 @@ def themes(data: MeasuredData) -> MeasureResult | None:
     )  # fmt: skip
     plane, variance = flatten(vectors)
     place_of = {row: number for number, cluster in enumerate(clusters) for row in cluster.rows if cluster.parent == -1}
+    numbers = [place + 1 for place, _row in data.embedded_places]
     points = tuple(
-        (round(float(x), 4), round(float(y), 4), place_of.get(row, -1), excerpt(texts[row], 80))
+        (round(float(x), 4), round(float(y), 4), place_of.get(row, -1), excerpt(texts[row], 80), numbers[row])
         for row, (x, y) in enumerate(plane)
     )
     point_header = make_columns(
-        ("x", "x", "number"), ("y", "y", "number"), ("cluster", _("Cluster"), "count"), ("text", _("Text"), "text")
-    )
+        ("x", "x", "number"), ("y", "y", "number"), ("cluster", _("Cluster"), "count"), ("text", _("Text"), "text"),
+        ("row", _("Row"), "count"),
+    )  # fmt: skip
     top = [cluster for cluster in clusters if cluster.parent == -1]
     inside = sum(len(cluster.rows) for cluster in top)
     figures = (
@@ -72,6 +76,7 @@ def themes(data: MeasuredData) -> MeasureResult | None:
     tables = (
         Table("clusters", _("Clusters"), header, tuple(table_rows), (0,) * len(table_rows)),
         Table("map", _("Map of texts"), point_header, points, (0,) * len(points)),
+        _mapped_rows(data, clusters),
     )
     note = "" if encoder else _("No encoder is installed: texts are compared by their words instead of their meaning.")
     finding = (
@@ -84,6 +89,22 @@ def themes(data: MeasuredData) -> MeasureResult | None:
         else _("Texts form no clusters")
     )
     return MeasureResult(finding, figures, tables, note=note)
+
+
+def _mapped_rows(data: MeasuredData, clusters: Sequence[TextCluster]) -> Table:
+    """The rows of the map, each with the smallest cluster that it is in (-1 for none)."""
+    smallest: dict[int, int] = {}
+    for number in sorted(range(len(clusters)), key=lambda number: -len(clusters[number].rows)):
+        smallest |= dict.fromkeys(clusters[number].rows, number)
+    rows = tuple(
+        (place + 1, smallest.get(at, -1), row.label, row.split, whole_text(row)[:LONGEST])
+        for at, (place, row) in enumerate(data.embedded_places)
+    )
+    header = make_columns(
+        ("row", _("Row"), "count"), ("cluster", _("Cluster"), "count"), ("label", _("Label"), "text"),
+        ("split", _("Split"), "text"), ("text", _("Text"), "text"),
+    )  # fmt: skip
+    return Table("rows", _("Texts of the map"), header, rows, (0,) * len(rows))
 
 
 def lexical_vectors(texts: Sequence[Sequence[str]]) -> Floats:
