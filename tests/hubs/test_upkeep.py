@@ -42,15 +42,15 @@ def entry(database: Database, settings: Settings, ada: Person) -> HubEntry:
     return database.write(service.create_repository, settings, ada, RepositoryKind.MODEL, "kept")
 
 
-def commit(database: Database, settings: Settings, who: Person, entry: HubEntry, body: bytes, branch: str) -> Any:
+def commit(database: Database, settings: Settings, sender: Person, entry: HubEntry, body: bytes, branch: str) -> Any:
     reader = CommitReader(GitStore.of(settings, entry.row.folder))
     reader.feed(body)
-    return commits.commit_changes(database, settings, who, entry, branch, reader.end())
+    return commits.commit_changes(database, settings, sender, entry, branch, reader.end())
 
 
-def upload(database: Database, settings: Settings, who: Person, entry: HubEntry, content: bytes) -> str:
+def upload(database: Database, settings: Settings, sender: Person, entry: HubEntry, content: bytes) -> str:
     digest = hashlib.sha256(content).hexdigest()
-    ticket = UploadTicket("upload", entry.row.id, who.id, digest, len(content), uploads.new_end())
+    ticket = UploadTicket("upload", entry.row.id, sender.id, digest, len(content), uploads.new_end())
     incoming = uploads.receive(settings, ticket)
     incoming.add(content)
     uploads.keep_file(database, settings, ticket, incoming)
@@ -99,8 +99,8 @@ def test_an_object_that_is_written_again_is_not_deleted(database, settings, ada,
     assert store.find(outcome.revision, "b.txt") is not None
 
 
-def notices_of(database: Database, who: Person) -> list[tuple[str, str]]:
-    rows = database.read(lambda session: session.scalars(select(Notice).where(Notice.person_id == who.id)).all())
+def notices_of(database: Database, sender: Person) -> list[tuple[str, str]]:
+    rows = database.read(lambda session: session.scalars(select(Notice).where(Notice.person_id == sender.id)).all())
     return [(row.text, row.link) for row in rows]
 
 
