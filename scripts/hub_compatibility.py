@@ -21,6 +21,7 @@ import types
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,7 @@ REASONS = ROOT / "docs" / "reference" / "hub-tests.csv"
 PEOPLE = {"USER": ("compatibility", "TOKEN"), "OTHER_USER": ("neighbour", "OTHER_TOKEN")}
 FILES = (
     "hf_api commit_api file_download snapshot_download hf_file_system lfs xet_upload xet_utils upload_pipeline repocard"
-    " commit_scheduler copy_files tree_cache cache_layout cache_no_symlinks hub_mixin verification local_folder"
+    " commit_scheduler copy_files tree_cache cache_layout cache_no_symlinks verification local_folder"
     " cli_discussions eval_results"
 ).split()
 MARKERS = ("api", "transfer", "inference", "xet", "no_xet", "production", "deprecated(name)", "git_lfs", "vcr")
@@ -125,18 +126,22 @@ class Outcomes:
     @pytest.fixture
     def repo_factory(self, api: Any) -> Iterator[Callable[..., Any]]:
         """A function that makes repositories, which are deleted after the test."""
+        from huggingface_hub.errors import HfHubHTTPError
+
         created: list[tuple[str, str]] = []
 
         def create(repo_type: str = "model", **options: Any) -> Any:
             if repo_type == "space":
                 options.setdefault("space_sdk", "gradio")
-            address = api.create_repo(f"{repo_type}-{uuid.uuid4().hex[:10]}", repo_type=repo_type, **options)
+            name = options.pop("repo_id", f"{repo_type}-{uuid.uuid4().hex[:10]}")
+            address = api.create_repo(name, repo_type=repo_type, **options)
             created.append((address.repo_id, repo_type))
             return address
 
         yield create
         for name, repo_type in created:
-            api.delete_repo(name, repo_type=repo_type, missing_ok=True)
+            with suppress(HfHubHTTPError):  # it may belong to the other account
+                api.delete_repo(name, repo_type=repo_type, missing_ok=True)
 
 
 def _name(nodeid: str) -> str:

@@ -29,7 +29,7 @@ from dynabench.people.notices import service as notices
 
 NOTICE = "repository"
 LONGEST_TITLE, LONGEST_COMMENT = 200, 20_000
-MOST_DISCUSSIONS, MOST_EVENTS = 10_000, 2000
+MOST_DISCUSSIONS, MOST_EVENTS, MOST_EDITS = 10_000, 2000, 20
 ENDED = (DiscussionState.CLOSED, DiscussionState.MERGED)
 
 
@@ -159,6 +159,24 @@ def comment(session: Session, person: Person, entry: HubEntry, number: int, text
     discussion = find_discussion(session, entry, number)
     event = record_event(session, discussion, person, DiscussionEventKind.COMMENT, clean_comment(text))
     notify_readers(session, person, entry, discussion, _("%(name)s: a new comment on %(title)s."))
+    return event
+
+
+def edit_comment(
+    session: Session, person: Person, entry: HubEntry, number: int, event_id: int, text: str
+) -> HubDiscussionEvent:
+    """Give one's own comment another text; the earlier ones stay in its history."""
+    discussion = find_discussion(session, entry, number)
+    event = session.get(HubDiscussionEvent, event_id, with_for_update=True)
+    if event is None or event.discussion_id != discussion.id or event.kind != DiscussionEventKind.COMMENT:
+        raise errors.NotFound(_("This discussion has no such comment."))
+    may.refuse_unless(may.may(person, Action.CHANGE_PROPOSAL, author=event.author_id))
+    earlier = event.details.get("earlier", [])
+    if len(earlier) >= MOST_EDITS:
+        raise errors.Conflict(_("A comment can be changed %(most)s times.", most=MOST_EDITS))
+    event.details = {"earlier": [*earlier, event.text]}
+    event.text = clean_comment(text)
+    session.flush()
     return event
 
 

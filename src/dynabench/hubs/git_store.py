@@ -157,6 +157,12 @@ class GitStore:
         except NotFound:
             return False
 
+    def find_commit(self, start: str) -> str:
+        """Return the one commit whose hash begins so; an empty text where there is none, or several."""
+        names = [f"{path.parent.name}{path.name}" for path in self.objects.glob(f"{start[:2]}/{start[2:]}*")]
+        commits = [name for name in names if self.has_commit(name)]
+        return commits[0] if len(commits) == 1 else ""
+
     def commit(self, revision: str) -> Commit:
         """Return a commit by its hash."""
         item = self._object(revision)

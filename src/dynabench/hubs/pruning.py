@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from dynabench.hubs import service
 from dynabench.hubs.file_store import day_ago, read_pointer
 from dynabench.hubs.git_store import HEAD_BYTES, GitStore
-from dynabench.hubs.tables import HubFileUse, HubRepository
+from dynabench.hubs.tables import HubDiscussion, HubFileUse, HubRepository
 from dynabench.kit.db import Database
 from dynabench.kit.errors import NotFound
 from dynabench.kit.settings import Settings
@@ -41,12 +41,19 @@ def _is_due(store: GitStore) -> bool:
 def prune_repository(database: Database, store: GitStore, repository_id: int) -> int:
     """Delete what no revision of a repository reaches; returns the bytes that its folder lost."""
     references = database.read(service.full_references, repository_id)
-    reached = set(store.reachable(references.values()))
+    starts = database.read(_pull_request_starts, repository_id)
+    reached = set(store.reachable([*references.values(), *starts]))
     store.mark_pruned()
     lost = store.prune(reached, day_ago())
     digests = _named_files(store, reached)
     database.write(_forget, repository_id, references, digests, lost)
     return lost
+
+
+def _pull_request_starts(session: Session, repository_id: int) -> list[str]:
+    """The commits at which pull requests began: merging compares with them, also after main was squashed."""
+    bases = select(HubDiscussion.base).where(HubDiscussion.repository_id == repository_id, HubDiscussion.base != "")
+    return list(session.scalars(bases.distinct()))
 
 
 def _named_files(store: GitStore, reached: set[str]) -> set[str]:

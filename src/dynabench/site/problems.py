@@ -99,6 +99,7 @@ async def respond(request: Request, problem: Problem, headers: Mapping[str, str]
         if request.url.path.startswith(f"{answers.PREFIX}/"):  # its clients read `error` and these headers
             problem.extra["error"] = problem.detail
             more |= error_headers(problem)
+            log.info("the hub refused", path=request.url.path, status=problem.status, id=more["X-Request-Id"])
         return document(problem, more)
     if frames.is_framed(request):
         return frames.show_problem(request, problem, more)
