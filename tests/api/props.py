@@ -386,7 +386,7 @@ class Props:
         parameters["rest"] = f"main/{parameters['rest']}" if "/resolve/" in path else parameters["rest"]
         place = XorbStore.open_for(settings, 1, self.callers["author"].id).name
         xet = {"place": place, "xorb": "0" * 64, "prefix": "default-merkledb", "chunk": "0" * 64}
-        return parameters | {"kinds": "models", "number": 1} | xet
+        return parameters | {"kinds": "models", "number": 1, "part": "revision", "event": f"{1:024x}"} | xet
 
     def data_report(self) -> str:
         """A report that the author asked for and that is finished."""

@@ -275,7 +275,7 @@ router.include_router(xet_api.permission_router)
 
 @router.get("/api/{kinds}/{name}")
 @router.api_route("/api/{kinds}/{name}/{part}/{rest:path}", methods=["GET", "POST"])
-@router.get("/{name}/resolve/{rest:path}")
+@router.api_route("/{name}/resolve/{rest:path}", methods=["GET", "HEAD"])
 async def refuse_name(request: Request) -> Response:
     """Answer that there is no repository without a namespace; a call that this hub does not have is told apart."""
     if request.path_params.get("part", "revision") not in REVISIONS:
