@@ -52,6 +52,9 @@ check: $(VENV)/.test ## Lint, names, literal roles and states, types, import rul
 bench: $(VENV)/.test ## Print every performance figure beside its anchor
 	$(BIN)/python -m benchmarks
 
+hub-compatibility: $(VENV)/.test ## Run the tests of huggingface_hub in the folder SOURCES against a platform
+	$(BIN)/python scripts/hub_compatibility.py $(SOURCES) $(ARGS)
+
 crash: $(VENV)/.test ## Kill each process at 50 random moments under load, and workers within turns of the cycle
 	$(BIN)/python -m pytest tests/crash tests/cycle/test_kill.py --crashes 50 $(ARGS)
 
