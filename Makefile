@@ -15,7 +15,7 @@ export OMP_WAIT_POLICY := passive
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test test-slow test-release check bench docs screenshots languages lock sbom migration coverage crash chaos flood replay fuzz simulate soak clean
+.PHONY: help install run test test-slow test-release check bench docs screenshots languages lock sbom migration coverage crash chaos flood replay fuzz simulate soak clean hub-compatibility
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  \033[1m%-13s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
