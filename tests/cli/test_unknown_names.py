@@ -23,6 +23,8 @@ MORE = {
     "demo remove": ["--yes"],
 }
 """What a command needs besides, so that it comes to the names."""
+ONE_OF = {"evaluate run": ["--data", "NOSUCH"]}
+"""An option of commands that need one of several."""
 TOLD = {
     "task create": "There is no such key. (line 1)",
     "task decide": "There is no such proposal.",
@@ -106,7 +108,8 @@ def test_a_command_with_unknown_names_ends_in_a_line(words, command, home, tmp_p
     for name, value in environment.items():
         monkeypatch.setenv(f"DYNABENCH_{name}", str(value))
     monkeypatch.chdir(tmp_path)
-    name, given = " ".join(words), arguments(command, tmp_path)
+    name = " ".join(words)
+    given = [*arguments(command, tmp_path), *ONE_OF.get(name, [])]
     get_settings.cache_clear()
     try:
         result = CliRunner().invoke(app, [*words, *given, *MORE.get(name, [])], input="")

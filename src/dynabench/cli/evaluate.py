@@ -86,17 +86,22 @@ def new_module(
 
 @app.command("run")
 def run_evaluation(
-    data: Annotated[str, typer.Option(help="CSV, JSON, JSONL or Parquet, optionally .gz; or a data set's name.")],
+    data: Annotated[str, typer.Option(help="CSV, JSON, JSONL or Parquet, optionally .gz; or a data set's name.")] = "",
     metric: Annotated[list[str] | None, typer.Option(help="NAME, or NAME:option=value,...; repeatable.")] = None,
     model: Annotated[
-        str, typer.Option(help="A shipped model, a hub id or a folder; omit it to evaluate predictions.")
-    ] = "",
+        list[str] | None,
+        typer.Option(
+            help="A shipped model, a hub id, a folder or, with --dataset, an address; repeatable there. Omit it to "
+            "evaluate predictions."
+        ),
+    ] = None,
     task: Annotated[str, typer.Option(help="The evaluator's task; known for shipped models.")] = "",
     predictions: Annotated[
         Path | None, typer.Option(exists=True, dir_okay=False, help="File with one prediction per row.")
     ] = None,
     column: Annotated[
-        list[str] | None, typer.Option(help="NAME=COLUMN: maps an input to a column of the data.")
+        list[str] | None,
+        typer.Option("--column", "--map", help="NAME=COLUMN: the column of an input or role; - for none."),
     ] = None,
     subset: Annotated[str, typer.Option(help="Config of a named data set.")] = "",
     split: Annotated[str, typer.Option(help="Split, such as test or test[:100].")] = "",
@@ -110,19 +115,53 @@ def run_evaluation(
     by: Annotated[str, typer.Option(help="Also score each value of this column.")] = "",
     json_file: Annotated[Path | None, typer.Option("--json", help="JSON file for the results; - prints them.")] = None,
     html_file: Annotated[Path | None, typer.Option("--html", help="HTML file for a report.")] = None,
+    dataset: Annotated[
+        str, typer.Option(help="A file, or TASK/NAME of a platform: compares all models on a board with intervals.")
+    ] = "",
+    rows: Annotated[int, typer.Option(min=0, help="With --dataset: the first rows only; 0 for all.")] = 0,
+    classes: Annotated[str, typer.Option(help="With --dataset: names of the classes 0, 1, 2, with commas.")] = "",
+    pair: Annotated[str, typer.Option(help="With --dataset: the languages of a translation, such as en-de.")] = "",
+    predictions_out: Annotated[
+        Path | None, typer.Option(dir_okay=False, help="With --dataset: write predictions, as .csv or .parquet.")
+    ] = None,
+    server: Annotated[str, typer.Option(help="With --dataset: evaluate there, such as https://example.org.")] = "",
+    token: Annotated[
+        str, typer.Option(envvar="DYNABENCH_TOKEN", help="Your API token there.", show_default=False)
+    ] = "",
 ) -> None:
-    """Evaluate a model on data, or existing predictions.
+    """Evaluate a model on data, or existing predictions; or compare models on any dataset with --dataset.
 
     Without --model the data needs a column for each input of the module, such as prediction and reference, or --column.
+
+    With --dataset the kind of problem, columns and metrics are guessed unless they are given. The exit status is 0 if
+    all models are scored, 3 if some are, and 1 if none is.
     """
     from dynabench.cli import evaluation_run
     from dynabench.evaluate.chosen_metrics import parse_metric
 
     try:
+        if dataset:
+            for name, value in (("--data", data), ("--predictions", predictions), ("--by", by), ("--html", html_file)):
+                if value:
+                    raise ValueError(f"{name} does not go with --dataset")
+            from dynabench.cli import open_evaluation
+
+            choices: dict[str, Any] = {
+                "task": task, "columns": evaluation_run.parse_pairs(column or (), "--map"), "metrics": metric or [],
+                "rows": rows, "pair": pair, "config": subset, "split": split,
+                "classes": [name.strip() for name in classes.split(",") if name.strip()],
+            }  # fmt: skip
+            meanings = evaluation_run.parse_pairs(label_mapping.split(",") if label_mapping else [], "--label-mapping")
+            request = open_evaluation.OpenRequest(
+                dataset, model or [], choices, meanings, server.rstrip("/"), token, predictions_out
+            )
+            raise typer.Exit(open_evaluation.run_request(request, json_file))
+        if not data or len(model or []) > 1:
+            raise ValueError("give --data and at most one --model, or --dataset and any number of models")
         chosen = evaluation_run.RunRequest(
             data=data,
             metrics=tuple(parse_metric(item) for item in metric or ()),
-            model=model,
+            model=model[0] if model else "",
             task=task,
             predictions=predictions,
             columns=evaluation_run.parse_pairs(column or (), "--column"),

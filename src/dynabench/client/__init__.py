@@ -58,6 +58,10 @@ class Client(Submitting, Talking, Recruiting, Evaluating, Measuring):
         response = self.checked(self.http.request(method, f"/api/v1{path}", **how))
         return response.json() if response.content else None
 
+    def download(self, path: str, **how: Any) -> bytes:
+        """The bytes that a request below `/api/v1` is answered with."""
+        return self.checked(self.http.get(f"/api/v1{path}", **how)).content
+
     def checked(self, response: httpx2.Response) -> httpx2.Response:
         """The response; raises `ApiError` for a refusal."""
         if response.is_error:

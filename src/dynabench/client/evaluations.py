@@ -26,6 +26,10 @@ class Evaluating(ABC):
             how: Json = {"params": {"name": Path(path).name}, "content": content}
             return str(self.request("POST", f"{PLACE}/files", **how)["dataset"])
 
+    def delete_rows(self, dataset: str) -> None:
+        """Delete an uploaded file, named as `upload_rows` named it; evaluations of it stay."""
+        self.request("DELETE", f"{PLACE}/files/{dataset.removeprefix('file:')}")
+
     def plan_evaluation(self, dataset: str, models: Sequence[str] = (), **choices: str) -> Json:
         """Return the guesses for a dataset and models, and what is missing; nothing is started.
 
@@ -50,6 +54,22 @@ class Evaluating(ABC):
     def open_board(self, id: int, by: str = "") -> Json:
         """The scores of an open evaluation with intervals, and paired differences of models on the metric `by`."""
         return cast(Json, self.request("GET", f"{PLACE}/{id}/board", params={"by": by} if by else {}))
+
+    @abstractmethod
+    def download(self, path: str, **how: Any) -> bytes:
+        """The bytes that a request below `/api/v1` is answered with."""
+
+    def open_predictions(self, id: int, format: str = "csv") -> bytes:
+        """Rows, right answers and predictions of an open evaluation of yours, as `csv` or `parquet`."""
+        return self.download(f"{PLACE}/{id}/predictions", params={"format": format})
+
+    def open_record(self, id: int) -> Json:
+        """The signed record of an open evaluation."""
+        return cast(Json, self.request("GET", f"{PLACE}/{id}/record"))
+
+    def delete_open_evaluation(self, id: int) -> None:
+        """Delete an open evaluation that has ended, with its answers and scores."""
+        self.request("DELETE", f"{PLACE}/{id}")
 
     def cancel_open_evaluation(self, id: int) -> Json:
         """Cancel an open evaluation; models that are done keep their scores."""

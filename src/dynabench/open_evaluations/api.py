@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from anyio import to_thread
 from fastapi import APIRouter, Depends, Query, Request
+from fastapi import Path as PathParameter
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
@@ -15,7 +16,8 @@ from dynabench.kit.api import After, AppSettings, Db, Limit, attachment, csv_res
 from dynabench.kit.db import Database
 from dynabench.kit.settings import Settings
 from dynabench.models.protocol import Card
-from dynabench.open_evaluations import board, planning, predictions, records, service
+from dynabench.open_evaluations import board, planning, predictions, published_predictions, records, service
+from dynabench.open_evaluations.card_api import site_address
 from dynabench.open_evaluations.choices import OpenChoices
 from dynabench.open_evaluations.schemas import (
     BoardOut,
@@ -24,6 +26,8 @@ from dynabench.open_evaluations.schemas import (
     OpenEvaluationPage,
     OpenRecordOut,
     PlanOut,
+    PublicationIn,
+    PublicationOut,
 )
 from dynabench.open_evaluations.uploaded_rows import require_known_kind
 from dynabench.people import may
@@ -37,6 +41,7 @@ router = APIRouter(
     prefix="/api/v1/open-evaluations", tags=["open evaluations"], dependencies=[Depends(scope("annotate"))]
 )
 FileName = Annotated[str, Query(min_length=1, max_length=200, description="Its ending tells the kind of file.")]
+FileId = Annotated[str, PathParameter(max_length=36)]
 NEWEST = 2**63 - 1
 
 
@@ -73,9 +78,15 @@ async def upload_file(
 ) -> DatasetFileOut:
     """Upload rows as the body: CSV, TSV, JSON, JSON lines or Parquet, a zip of these, or a zip of pictures in folders.
 
-    The file is for open evaluations of yours alone, and stays as long as one of them uses it, at least 30 days.
+    The file is for open evaluations of yours alone, and is deleted after 30 days. Evaluations of it stay.
     """
     return await store_file(db, settings, person, name, request.stream())
+
+
+@router.delete("/files/{id}", status_code=204)
+async def remove_file(db: Db, settings: AppSettings, id: FileId, person: Member) -> None:
+    """Delete an uploaded file of yours before its time. Evaluations of it stay, with their rows and predictions."""
+    service.erase(await db.awrite(service.delete_file, settings, person, id))
 
 
 @router.get("/plan")
@@ -149,6 +160,24 @@ async def prediction_file(settings: Settings, id: int, table: predictions.Predic
     return Response(content, media_type="application/vnd.apache.parquet", headers=headers)
 
 
+@router.post("/{id}/predictions/dataset", status_code=201)
+async def publish(
+    request: Request, db: Db, settings: AppSettings, id: Number, person: Member, body: PublicationIn
+) -> PublicationOut:
+    """Publish rows, right answers and predictions as a dataset of yours on the hub (the author)."""
+    return await publish_dataset(request, db, settings, id, person, body)
+
+
+async def publish_dataset(
+    request: Request, db: Database, settings: Settings, id: int, person: Person, body: PublicationIn
+) -> PublicationOut:
+    """Publish predictions and return the repository."""
+    publish = published_predictions.publish_predictions
+    site = site_address(request)
+    entry = await to_thread.run_sync(publish, db, settings, person, id, body.name, body.private, site)
+    return PublicationOut(repository=entry.full_name, private=entry.row.private)
+
+
 @router.get("/{id}/record")
 async def read_record(db: Db, id: Number, viewer: Viewer) -> OpenRecordOut:
     """Return the signed record."""
@@ -170,4 +199,4 @@ async def cancel(db: Db, id: Number, person: Member) -> OpenEvaluationOut:
 @router.delete("/{id}", status_code=204)
 async def delete(db: Db, settings: AppSettings, id: Number, person: Member) -> None:
     """Delete an open evaluation that has ended, with its answers and scores (its author)."""
-    await db.awrite(service.delete_evaluation, settings, person, id)
+    service.erase(await db.awrite(service.delete_evaluation, settings, person, id))

@@ -62,13 +62,17 @@ class OpenBoard:
 
 def read_board(session: Session, seen: VisibleEvaluation, by: str = "") -> OpenBoard:
     """Return the board, sorted by the column whose title is `by`, by default the first."""
-    scores = session.scalars(queries.scores_of(seen.evaluation.id)).all()
+    return make_board(seen.models, session.scalars(queries.scores_of(seen.evaluation.id)).all(), by)
+
+
+def make_board(models: Sequence[OpenEvaluationModel], scores: Sequence[OpenScore], by: str = "") -> OpenBoard:
+    """Return the board of models with these scores, in the order of their metrics."""
     columns = list(dict.fromkeys(column_of(score) for score in scores))
     main = next((at for at, column in enumerate(columns) if column.title == by), 0)
     by_place = {(score.model, score.metric, score.key): score for score in scores}
     lines = [
         BoardLine(model, [by_place.get((model.number, column.metric, column.key)) for column in columns])
-        for model in seen.models
+        for model in models
     ]
     if not columns:
         return OpenBoard(columns, lines, [])

@@ -14,6 +14,8 @@ MOST_METRICS = 20
 SINGLE_NAMES = ("dataset", "config", "split", "revision", "task", "pair", "title", "rows", "base")
 """Choices that are one value in the address."""
 MOST_CLASSES = 400
+LEFT_OUT = "-"
+"""The column of a role that a person leaves out."""
 ClassName = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[^,\x00-\x1f]+$")]
 OneLine = Annotated[str, Field(max_length=300)]
 
@@ -77,9 +79,14 @@ class OpenChoices(StrictModel):
             raise Invalid(validation_errors(error, "")) from None
 
     @property
+    def mapped(self) -> dict[str, str]:
+        """The columns by role, without the roles that a person left out."""
+        return {role: column for role, column in self.columns.items() if column != LEFT_OUT}
+
+    @property
     def roles(self) -> set[str]:
         """The roles that the rows have."""
-        return {*self.columns, *(["pair"] if self.pair else [])}
+        return {*self.mapped, *(["pair"] if self.pair else [])}
 
     def query(self) -> str:
         """Return the choices as the query of an address."""

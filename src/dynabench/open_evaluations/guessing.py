@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from dynabench.intake.mapping import FilePreview, value_at
 from dynabench.media.store import is_reference
+from dynabench.open_evaluations.choices import LEFT_OUT
 from dynabench.open_evaluations.kinds import OPEN_TASKS, ColumnRole, OpenTask, RoleKind
 from dynabench.open_evaluations.multiple_choice import UnfitValue, find_group, guess_base, read_choices
 from dynabench.open_evaluations.picture_folders import ZippedPicture
@@ -55,7 +56,7 @@ def guess_columns(
     columns = {
         role.name: chosen[role.name]
         for role in task.roles
-        if chosen and (chosen.get(role.name) in preview.columns or is_group(role, preview, chosen.get(role.name, "")))
+        if chosen and is_choosable(role, preview, chosen.get(role.name, ""))
     }
     for role in task.roles:
         if role.name in columns:
@@ -71,10 +72,13 @@ def guess_columns(
     return _complete_translation(task, preview, columns)
 
 
-def is_group(role: ColumnRole, preview: FilePreview, columns: str) -> bool:
-    """True for several columns, with commas between, that hold a choice each."""
-    names = [name.strip() for name in columns.split(",")]
-    return role.kind is RoleKind.CHOICES and len(names) > 1 and all(name in preview.columns for name in names)
+def is_choosable(role: ColumnRole, preview: FilePreview, column: str) -> bool:
+    """True for a column of the rows, for several with commas between that hold a choice each, and for none at all."""
+    if column == LEFT_OUT:
+        return not role.required
+    names = [name.strip() for name in column.split(",")]
+    several = role.kind is RoleKind.CHOICES and len(names) > 1
+    return column in preview.columns or (several and all(name in preview.columns for name in names))
 
 
 def guess_first_number(

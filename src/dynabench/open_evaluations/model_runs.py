@@ -10,18 +10,17 @@ from typing import TypeVar
 from sqlalchemy.orm import Session
 
 from dynabench.benchmark.evaluations import answers
-from dynabench.benchmark.evaluations.evaluation_run import BATCH, BATCH_SECONDS, CHECK_SECONDS, FIRST_BATCH
-from dynabench.benchmark.evaluations.model_process import EvaluationStopped, ModelLimits, ModelProcess
+from dynabench.benchmark.evaluations.evaluation_run import CHECK_SECONDS
+from dynabench.benchmark.evaluations.model_process import EvaluationStopped
 from dynabench.datasets import stored
-from dynabench.datasets.stored import StoredRow
 from dynabench.kit import jobs
 from dynabench.kit.compute_lock import TURNS
 from dynabench.kit.errors import NotFound
 from dynabench.kit.settings import Settings
-from dynabench.models import catalog, spec
-from dynabench.models.protocol import Inputs, Output
+from dynabench.models import catalog
 from dynabench.open_evaluations import external_models, service
-from dynabench.open_evaluations.candidates import describe_misfit, gives_answers, match_inputs, match_labels
+from dynabench.open_evaluations.answering import AnsweringModel
+from dynabench.open_evaluations.candidates import match_labels
 from dynabench.open_evaluations.choices import OpenChoices
 from dynabench.open_evaluations.kinds import OPEN_TASKS
 from dynabench.open_evaluations.tables import (
@@ -35,7 +34,6 @@ from dynabench.open_evaluations.tables import (
 Item = TypeVar("Item")
 SHARD_ROWS = 256
 """Rows of a shard, which is what a crash may cost."""
-RETRIED_CODES = ("crashed", "unreachable")
 
 
 def planned_shards(rows: int) -> list[tuple[int, int]]:
@@ -69,9 +67,7 @@ class ModelRun:
     def __init__(self, settings: Settings, job_id: str, evaluation: int, model: int, digest: str) -> None:
         self.settings, self.job_id, self.evaluation, self.model = settings, job_id, evaluation, model
         self.digest = digest
-        self._process: ModelProcess | None = None
-        self._inputs: dict[str, str] = {}
-        self._size = FIRST_BATCH
+        self._model: AnsweringModel | None = None
         self._checked_at = 0.0
 
     def check_wanted(self) -> None:
@@ -82,12 +78,12 @@ class ModelRun:
 
     def log(self) -> str:
         """Return the last lines of the model's log."""
-        return self._process.log() if self._process else ""
+        return self._model.log() if self._model else ""
 
     def close(self) -> None:
         """End the model's process."""
-        if self._process is not None:
-            self._process.close()
+        if self._model is not None:
+            self._model.close()
 
     def answer_shard(self, shard: int, first: int, rows: int) -> None:
         """Answer and store a shard, unless it is stored; raises `EvaluationStopped`."""
@@ -97,9 +93,9 @@ class ModelRun:
         if len(shard_rows) != rows:
             raise EvaluationStopped("dataset_changed")
         with TURNS.shared(self.check_wanted):
-            process = self._open()
+            model = self._open()
             begun = time.perf_counter()
-            outputs = self._answers(process, shard_rows)
+            outputs = model.answer(shard_rows)
             seconds = time.perf_counter() - begun
         waiting = answers.write_answers(self.settings, [row.uid for row in shard_rows], outputs)
         costs = [float(output.extras["cost"]) for output in outputs if output.extras.get("cost") is not None]
@@ -108,25 +104,16 @@ class ModelRun:
         finally:
             waiting.path.unlink(missing_ok=True)
 
-    def _open(self) -> ModelProcess:
-        if self._process is None:
-            folder = self._folder()
-            card = spec.card(folder)
-            prepared = jobs.database().read(_prepared_rows, self.evaluation)
+    def _open(self) -> AnsweringModel:
+        if self._model is None:
+            prepared = jobs.database().read(_prepared_facts, self.evaluation)
             task = OPEN_TASKS[prepared.kind]
-            inputs = match_inputs(card, task, prepared.roles)
-            if inputs is None or not gives_answers(card, task):
-                raise EvaluationStopped("refused", describe_misfit(card, task))
-            self._inputs = inputs
-            jobs.database().write(
-                _begin_model, self, card.version, inputs, card.labels if task.labelled else (), prepared.labels
-            )
-            seconds = max(card.seconds or 0, self.settings.evaluation_answer_seconds)
-            deadline = time.monotonic() + 3600 * self.settings.evaluation_hours
-            limits = ModelLimits(self.settings.evaluation_memory_mb, seconds, deadline)
-            self._process = ModelProcess(folder, limits, self.check_wanted)
-        self._process.open()
-        return self._process
+            model = AnsweringModel(self.settings, self._folder(), task, prepared.roles, self.check_wanted)
+            labels = model.card.labels if task.labelled else ()
+            jobs.database().write(_begin_model, self, model.card.version, dict(model.inputs), labels, prepared.labels)
+            self._model = model
+        self._model.open()
+        return self._model
 
     def _folder(self) -> Path:
         reference, version, prepared = jobs.database().read(_reference, self.evaluation, self.model)
@@ -137,28 +124,6 @@ class ModelRun:
                 raise EvaluationStopped("model_gone") from None
         into = service.evaluation_folder(self.settings, self.evaluation) / f"model-{self.model}" / "folder"
         return external_models.make_folder(OPEN_TASKS[prepared.kind], prepared.labels, prepared.roles, reference, into)
-
-    def _answers(self, process: ModelProcess, rows: Sequence[StoredRow]) -> list[Output]:
-        try:
-            return self._ask(process, rows)
-        except EvaluationStopped as stopped:
-            if stopped.code not in RETRIED_CODES:
-                raise
-        return self._ask(process, rows)
-
-    def _ask(self, process: ModelProcess, rows: Sequence[StoredRow]) -> list[Output]:
-        """Questions of so many rows that each takes about `BATCH_SECONDS`."""
-        outputs: list[Output] = []
-        while len(outputs) < len(rows):
-            part = [self._model_inputs(row) for row in rows[len(outputs) : len(outputs) + self._size]]
-            begun = time.perf_counter()
-            outputs += process.ask(part, len(part)).outputs
-            rate = len(part) / max(time.perf_counter() - begun, 1e-6)
-            self._size = int(min(max(rate * BATCH_SECONDS, 1), BATCH))
-        return outputs
-
-    def _model_inputs(self, row: StoredRow) -> Inputs:
-        return {name: row.inputs.get(role, "") for name, role in self._inputs.items()}
 
 
 def _is_stored(session: Session, evaluation: int, model: int, shard: int) -> bool:
@@ -174,14 +139,14 @@ class PreparedFacts:
     roles: Collection[str]
 
 
-def _prepared_rows(session: Session, evaluation: int) -> PreparedFacts:
+def _prepared_facts(session: Session, evaluation: int) -> PreparedFacts:
     row = session.get_one(OpenEvaluation, evaluation)
     return PreparedFacts(row.kind, row.labels, OpenChoices.parse(row.choices).roles)
 
 
 def _reference(session: Session, evaluation: int, model: int) -> tuple[str, str, PreparedFacts]:
     row = session.get_one(OpenEvaluationModel, (evaluation, model))
-    return row.reference, row.version, _prepared_rows(session, evaluation)
+    return row.reference, row.version, _prepared_facts(session, evaluation)
 
 
 def _begin_model(

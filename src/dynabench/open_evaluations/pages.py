@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
@@ -12,7 +14,7 @@ from starlette.responses import RedirectResponse, Response
 from dynabench.benchmark.registry import pages as registry_pages
 from dynabench.kit import errors
 from dynabench.kit.api import After, AppSettings, Db, csv_response
-from dynabench.kit.forms import field_errors, redirect
+from dynabench.kit.forms import Text, field_errors, redirect
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
 from dynabench.open_evaluations import (
@@ -22,6 +24,7 @@ from dynabench.open_evaluations import (
     metrics,
     planning,
     predictions,
+    published_predictions,
     queries,
     repository_cards,
     service,
@@ -31,6 +34,7 @@ from dynabench.open_evaluations.card_api import site_address
 from dynabench.open_evaluations.choices import MOST_MODELS, OpenChoices, label_field
 from dynabench.open_evaluations.kinds import OPEN_TASKS
 from dynabench.open_evaluations.planning import OpenPlan
+from dynabench.open_evaluations.schemas import PublicationIn
 from dynabench.open_evaluations.tables import OpenState
 from dynabench.people.accounts.auth import Member, Viewer
 from dynabench.people.accounts.tables import Person
@@ -75,6 +79,18 @@ async def upload(request: Request, db: Db, settings: AppSettings, person: Member
             wrong = field_errors(problem, "file")
             return await _form_page(request, person, OpenChoices(), wrong, status=problem.status)
     return redirect(request, "open_evaluation_form", query={"dataset": stored.dataset})
+
+
+@router.post("/open-evaluations/{id}/file/delete", name="delete_dataset_file")
+async def remove_file(request: Request, db: Db, settings: AppSettings, id: Number, person: Member) -> Response:
+    """Delete the uploaded file of an evaluation, which stays (its owner)."""
+
+    def remove(session: Session) -> list[Path]:
+        file = service.find_file(session, person, service.find_evaluation(session, person, id).evaluation)
+        return service.delete_file(session, settings, person, file.id if file else "")
+
+    service.erase(await db.awrite(remove))
+    return redirect(request, "open_evaluation", id=id)
 
 
 @router.post("/open-evaluations", name="start_open_evaluation")
@@ -151,7 +167,11 @@ async def _form_page(
 
 @dataclass(frozen=True)
 class EvaluationValues:
-    """The values of the page of one open evaluation; `texts` is what would be written into the card of each model."""
+    """The values of the page of one open evaluation; `texts` is what would be written into the card of each model.
+
+    `uploaded` says that its rows came from the viewer's file, and `file_end` when this is deleted, None where it was.
+    `public_rows` says that everybody may read the dataset.
+    """
 
     seen: service.VisibleEvaluation
     board: board.OpenBoard
@@ -159,6 +179,9 @@ class EvaluationValues:
     registry: Sequence[card_results.RegistryEntry] = ()
     repositories: Sequence[repository_cards.RepositoryEntry] = ()
     texts: Mapping[int, str] = field(default_factory=dict)
+    uploaded: bool = False
+    file_end: datetime | None = None
+    public_rows: bool = False
 
     @property
     def decides(self) -> bool:
@@ -169,7 +192,12 @@ class EvaluationValues:
 def _evaluation_values(session: Session, viewer: Person | None, id: int, by: str) -> EvaluationValues:
     seen = service.find_evaluation(session, viewer, id)
     link = OpenChoices.parse(seen.evaluation.choices).query() if seen.own else ""
-    return EvaluationValues(seen, board.read_board(session, seen, by), link)
+    file = service.find_file(session, viewer, seen.evaluation) if viewer else None
+    return EvaluationValues(
+        seen, board.read_board(session, seen, by), link,
+        uploaded=seen.own and seen.evaluation.source.startswith("file:"),
+        file_end=service.file_end(file) if file else None,
+    )  # fmt: skip
 
 
 def _values_with_cards(
@@ -186,7 +214,8 @@ def _values_with_cards(
         item.model.number: card_results.results_text(session, settings, values.seen, item.model, site)
         for item in repositories
     }
-    return replace(values, registry=registry, repositories=repositories, texts=texts)
+    public = published_predictions.is_public_source(session, settings, viewer, values.seen.evaluation)
+    return replace(values, registry=registry, repositories=repositories, texts=texts, public_rows=public)
 
 
 By = Annotated[str, Query(max_length=200)]
@@ -200,9 +229,12 @@ async def show_evaluation(request: Request, id: Number, viewer: Viewer, by: By =
 
 async def evaluation_page(
     request: Request, id: int, viewer: Person | None, by: str = "", *, wrong_cards: Mapping[int, str] | None = None,
-    status: int = 200,
+    wrong_publication: Mapping[str, str] | None = None, status: int = 200,
 ) -> Response:  # fmt: skip
-    """Return the page of an open evaluation; `wrong_cards` says by model why results did not come into a repository."""
+    """Return the page of an open evaluation; `wrong_cards` says by model why results did not come into a repository.
+
+    `wrong_publication` says by field why the predictions were not published.
+    """
     db, settings, site = request.app.state.db, request.app.state.settings, site_address(request)
     page_values = await db.aread(_values_with_cards, settings, viewer, id, by, site)
     here = str(request.app.url_path_for("open_evaluation", id=id))
@@ -213,6 +245,7 @@ async def evaluation_page(
         "by": by,
         "task": OPEN_TASKS.get(page_values.seen.evaluation.kind),
         "wrong_cards": wrong_cards or {},
+        "wrong_publication": wrong_publication or {},
     }
     template, part = "open_evaluations/evaluation.html", "open_evaluations/_state.html"
     return render(request, template, status=status, fragment=part, **values)
@@ -250,6 +283,21 @@ async def download_predictions(db: Db, settings: AppSettings, id: Number, person
     return await api.prediction_file(settings, id, table, format)
 
 
+@router.post("/open-evaluations/{id}/publish", name="publish_predictions")
+async def publish(
+    request: Request, db: Db, settings: AppSettings, id: Number, person: Member, name: Text = "", private: Text = ""
+) -> Response:
+    """Publish the predictions as a dataset of the hub and lead to it (the author)."""
+    body = PublicationIn(name=name.strip()[:96], private=bool(private))
+    try:
+        published = await api.publish_dataset(request, db, settings, id, person, body)
+    except errors.Invalid as problem:
+        wrong = field_errors(problem, "name")
+        return await evaluation_page(request, id, person, wrong_publication=wrong, status=problem.status)
+    namespace, _slash, own_name = published.repository.partition("/")
+    return redirect(request, "repository", kinds="datasets", namespace=namespace, name=own_name)
+
+
 @router.post("/open-evaluations/{id}/cancel", name="cancel_open_evaluation")
 async def cancel(request: Request, db: Db, id: Number, person: Member) -> Response:
     """Cancel an open evaluation (its author)."""
@@ -268,7 +316,7 @@ async def change_listing(request: Request, db: Db, id: Number, person: Member) -
 @router.post("/open-evaluations/{id}/delete", name="delete_open_evaluation")
 async def delete(request: Request, db: Db, settings: AppSettings, id: Number, person: Member) -> Response:
     """Delete an open evaluation that has ended (its author)."""
-    await db.awrite(service.delete_evaluation, settings, person, id)
+    service.erase(await db.awrite(service.delete_evaluation, settings, person, id))
     return RedirectResponse(str(request.app.url_path_for("open_evaluations")), status_code=303)
 
 

@@ -95,7 +95,17 @@ def make_plan(
 
     Raises a problem where the dataset cannot be opened; everything else that is wrong stands in `problems`.
     """
-    source = open_source(session, settings, viewer, choices)
+    plan = plan_rows(settings, open_source(session, settings, viewer, choices), choices, cards)
+    if plan.choices.models and "models" not in plan.problems:
+        cards_by_name = {card.name: card for card in cards}
+        plan.estimate = estimates.estimate_run(session, plan.counted_rows, plan.choices.models, cards_by_name)
+        if reason := estimates.refusal(settings, plan.estimate):
+            plan.problems.setdefault("rows", reason)
+    return plan
+
+
+def plan_rows(settings: Settings, source: RowSource, choices: OpenChoices, cards: Sequence[Card]) -> OpenPlan:
+    """Plan as `make_plan` does, for an open source and without an estimate."""
     try:
         preview = preview_rows(source.read_rows(settings), PREVIEW_ROWS).require_rows()
         classes = source.class_names(settings)
@@ -122,9 +132,16 @@ def make_plan(
     plan.problems |= source.problems
     if choices.task and choices.task not in OPEN_TASKS:
         plan.problems["task"] = _("There is no kind of problem called %(name)s.", name=repr(choices.task))
+    for role in task.roles:
+        column = choices.columns.get(role.name, "")
+        if column and not guessing.is_choosable(role, preview, column):
+            plan.problems[f"column.{role.name}"] = _(
+                "The dataset has no column %(name)s. Choose one of: %(columns)s.",
+                name=repr(column[:60]), columns=", ".join(preview.columns[:30]),
+            )  # fmt: skip
     _read_sample(plan)
     _match_models(plan, cards)
-    _check_choices(session, settings, plan, {card.name: card for card in cards})
+    _check_choices(settings, plan, {card.name: card for card in cards})
     return plan
 
 
@@ -133,9 +150,9 @@ def _read_sample(plan: OpenPlan) -> None:
     columns = plan.choices.columns
     for role in plan.task.roles:
         if role.required and role.name not in columns:
-            plan.problems[f"column.{role.name}"] = _(
-                "No column looks like this. Choose one of: %(columns)s.", columns=", ".join(plan.preview.columns[:30])
-            )
+            message = _("No column looks like this. Choose one of: %(columns)s.",
+                        columns=", ".join(plan.preview.columns[:30]))  # fmt: skip
+            plan.problems.setdefault(f"column.{role.name}", message)
     if any(field_name.startswith("column.") for field_name in plan.problems):
         return
     prepared = OpenRowReader(plan.task, plan.choices, plan.classes)
@@ -166,7 +183,7 @@ def _match_models(plan: OpenPlan, cards: Sequence[Card]) -> None:
     plan.others = [card.name for card in cards if card.name not in fitting]
 
 
-def _check_choices(session: Session, settings: Settings, plan: OpenPlan, cards: dict[str, Card]) -> None:
+def _check_choices(settings: Settings, plan: OpenPlan, cards: dict[str, Card]) -> None:
     choices = plan.choices
     for metric in choices.metrics:
         try:
@@ -197,7 +214,3 @@ def _check_choices(session: Session, settings: Settings, plan: OpenPlan, cards: 
             n=f"{plan.rows or choices.rows:,}",
             most=f"{MOST_ROWS:,}",
         )
-    if choices.models and "models" not in plan.problems:
-        plan.estimate = estimates.estimate_run(session, plan.counted_rows, choices.models, cards)
-        if reason := estimates.refusal(settings, plan.estimate):
-            plan.problems["rows"] = reason

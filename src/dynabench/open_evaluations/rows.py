@@ -34,7 +34,7 @@ class OpenRowReader:
     """Rows read by a mapping of roles to columns; what does not fit is noted in `report`, labels in `labels`."""
 
     def __init__(self, task: OpenTask, choices: OpenChoices, classes: ClassNames) -> None:
-        self.task, self.columns, self.pair, self.base = task, choices.columns, choices.pair, choices.base
+        self.task, self.columns, self.pair, self.base = task, choices.mapped, choices.pair, choices.base
         self.classes = dict(classes)
         if choices.classes and task.named_by_number and task.reference.name in self.columns:
             self.classes[self.columns[task.reference.name]] = choices.classes

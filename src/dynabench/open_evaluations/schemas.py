@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from dynabench.kit.schemas import Page, RowModel
+from dynabench.kit.schemas import Page, RowModel, StrictModel
 from dynabench.open_evaluations.board import OpenBoard
 from dynabench.open_evaluations.planning import OpenPlan
 from dynabench.open_evaluations.service import VisibleEvaluation
@@ -201,3 +201,17 @@ class CardEntryOut(RowModel):
 
 class CardEntryPage(Page[CardEntryOut]):
     """The cards that have results of one evaluation."""
+
+
+class PublicationIn(StrictModel):
+    """The repository for the predictions; a usual name where `name` is empty."""
+
+    name: str = Field("", max_length=96)
+    private: bool = True
+
+
+class PublicationOut(BaseModel):
+    """The dataset on the hub that holds the predictions."""
+
+    repository: str = Field(examples=["ada/open-evaluation-7-predictions"])
+    private: bool

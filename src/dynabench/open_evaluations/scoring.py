@@ -78,16 +78,13 @@ def read_answers(settings: Settings, answered: AnsweredModel) -> Iterator[Answer
             raise EvaluationStopped("answers_gone") from None
 
 
-def score_model(database: Database, settings: Settings, job_id: str, evaluation: int, model: int) -> dict[str, str]:
-    """Compute and store all scores of a model; return the metrics that are not defined here, with the reason."""
+def compute_model_scores(
+    settings: Settings, answered: AnsweredModel, metrics: Sequence[str]
+) -> tuple[list[tuple[int, ComputedScore]], dict[str, str]]:
+    """Return the scores of a model with the places of their metrics, and the metrics that are not defined here.
 
-    def begin(session: Session) -> tuple[AnsweredModel, list[str]]:
-        row = owned_evaluation(session, evaluation, job_id, lock=True)
-        model_row = session.get_one(OpenEvaluationModel, (evaluation, model))
-        model_row.state = OpenState.SCORING
-        return answered_model(session, row, model_row), list(row.choices["metrics"])
-
-    answered, metrics = database.write(begin)
+    Raises `EvaluationStopped` for answers that cannot be scored.
+    """
     rows = list(read_answers(settings, answered))
     _require_numbers(answered, rows)
     scored_answers = ScoredAnswers(
@@ -103,6 +100,20 @@ def score_model(database: Database, settings: Settings, job_id: str, evaluation:
             computed += [(place, score) for score in compute_scores(read_metric(text), scored_answers, answered.digest)]
         except (ValueError, TypeError, KeyError, ImportError) as error:
             undefined[text] = str(error)[:300]
+    return computed, undefined
+
+
+def score_model(database: Database, settings: Settings, job_id: str, evaluation: int, model: int) -> dict[str, str]:
+    """Compute and store all scores of a model; return the metrics that are not defined here, with the reason."""
+
+    def begin(session: Session) -> tuple[AnsweredModel, list[str]]:
+        row = owned_evaluation(session, evaluation, job_id, lock=True)
+        model_row = session.get_one(OpenEvaluationModel, (evaluation, model))
+        model_row.state = OpenState.SCORING
+        return answered_model(session, row, model_row), list(row.choices["metrics"])
+
+    answered, metrics = database.write(begin)
+    computed, undefined = compute_model_scores(settings, answered, metrics)
     database.write(_store_scores, job_id, answered, computed)
     return undefined
 

@@ -102,7 +102,14 @@ def _open_upload(session: Session, settings: Settings, viewer: Person, name: str
     return UploadSource(path=path, name=file.name, title=title, edition=file.digest, rows=counted, split=choices.split)
 
 
-def _open_platform(session: Session, settings: Settings, viewer: Person, name: str, choices: OpenChoices) -> RowSource:
+def open_public(session: Session, settings: Settings, name: str) -> RowSource:
+    """Open the dataset `TASK/NAME` of the platform, if everybody may read its rows; raises a problem otherwise."""
+    return _open_platform(session, settings, None, name, OpenChoices())
+
+
+def _open_platform(
+    session: Session, settings: Settings, viewer: Person | None, name: str, choices: OpenChoices
+) -> RowSource:
     task, _slash, dataset_name = name.partition("/")
     dataset = library.find_dataset(session, viewer, task, dataset_name)
     version = library.readable_version(session, viewer, task, dataset_name)

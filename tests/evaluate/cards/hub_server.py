@@ -3,7 +3,7 @@
 import base64
 import json
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
 
@@ -11,7 +11,12 @@ FIRST = "a" * 40
 
 
 class HubHandler(BaseHTTPRequestHandler):
-    """Answers for the repository `user/model`; `server.files` are its files, `server.commits` what was committed."""
+    """Answers for the repository `user/model`; `server.files` are its files, `server.commits` what was committed.
+
+    `server.endless` lets files never end, `server.lie` adds bytes to their announced length.
+    """
+
+    protocol_version = "HTTP/1.1"
 
     def do_HEAD(self):
         self._file(body=False)
@@ -58,10 +63,17 @@ class HubHandler(BaseHTTPRequestHandler):
             code = "EntryNotFound" if content is None else "RepoNotFound"
             return self._json({"error": code}, 404, {"X-Error-Code": code})
         self.send_response(200)
-        for key, value in {"X-Repo-Commit": FIRST, "ETag": f'"{len(content)}"', "Content-Length": len(content)}.items():
+        length = {"Content-Length": len(content) + self.server.lie}
+        if body and self.server.endless:
+            length = {"Transfer-Encoding": "chunked"}
+        for key, value in ({"X-Repo-Commit": FIRST, "ETag": f'"{len(content)}"'} | length).items():
             self.send_header(key, str(value))
         self.end_headers()
-        if body:
+        if body and self.server.endless:
+            with suppress(OSError):  # the client goes away
+                while True:
+                    self.wfile.write(b"10000\r\n" + b"x" * 65_536 + b"\r\n")
+        elif body:
             self.wfile.write(content)
         return None
 
@@ -85,6 +97,7 @@ def hub_server(files):
     """Serve a repository with these files; yields the server, whose `address` is its endpoint."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), HubHandler)
     server.files, server.commits, server.address = files, [], f"http://127.0.0.1:{server.server_port}"
+    server.endless, server.lie = False, 0
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:

@@ -74,3 +74,22 @@ def test_the_command_prints_the_address_of_the_pull_request(hub, tmp_path, monke
     assert result.exit_code == 0, result.output
     assert result.output.strip() == f"{hub.address}/user/model/discussions/1"
     assert b"value: 0.5" in hub.commits[0]["files"]["README.md"]
+
+
+def test_a_hub_that_sends_too_much_too_little_or_nothing_is_given_up(hub, monkeypatch):
+    target = PushTarget("user/model", endpoint=hub.address, token="hf_test")
+    hub.endless = True
+    with pytest.raises(CardError, match="sends more than"):
+        push_card(target, merge, "x")
+    monkeypatch.setattr("dynabench.evaluate.cards.pushing.SLOWEST", -1)
+    with pytest.raises(CardError, match="did not send"):
+        push_card(target, merge, "x")
+    monkeypatch.undo()
+    hub.endless, hub.lie = False, -20
+    with pytest.raises(CardError):
+        push_card(target, merge, "x")
+    monkeypatch.setattr("dynabench.evaluate.cards.pushing.TIMEOUT", 0.5)
+    hub.lie = 1_000
+    with pytest.raises(CardError, match="cannot be reached"):
+        push_card(target, merge, "x")
+    assert hub.commits == []

@@ -1,15 +1,18 @@
 """Results pushed to a hub as a pull request, through `huggingface_hub`, which is imported when something is pushed."""
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
-from dynabench.evaluate.cards.card_text import CardText, decode_card, split_card
+from dynabench.evaluate.cards.card_text import MAX_BYTES, CardText, decode_card, split_card
 from dynabench.evaluate.cards.result_files import FOLDER, ResultEntry, merge_entries
 from dynabench.evaluate.cards.yaml_text import CardError
 
 CARD = "README.md"
+TIMEOUT, SLOWEST = 30.0, 120.0
+"""Seconds without a byte, and in all, after which a hub is given up."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,7 @@ def _push_file(
         raise CardError("Pushing needs a library: pip install huggingface_hub.") from None
     api = huggingface_hub.HfApi(endpoint=target.endpoint, token=target.token)
     try:
-        revision = api.repo_info(target.repository, repo_type=target.kind).sha
+        revision = api.repo_info(target.repository, repo_type=target.kind, timeout=TIMEOUT).sha
         try:
             before = _download(api, target, path, revision)
         except EntryNotFoundError:
@@ -89,11 +92,22 @@ def _push_file(
 
 
 def _download(api: Any, target: PushTarget, path: str, revision: str | None) -> str:
-    import tempfile
-    from pathlib import Path
+    """Return a text of a repository; a hub that sends too much, or too slowly, is given up. Raises `CardError`."""
+    from huggingface_hub import get_session, hf_hub_url, utils
 
-    with tempfile.TemporaryDirectory() as folder:
-        file = api.hf_hub_download(
-            target.repository, path, repo_type=target.kind, revision=revision, local_dir=folder, force_download=True
-        )
-        return decode_card(Path(file).read_bytes())
+    tools: Any = utils  # it names these functions without exporting them for type checkers
+    kind = {"repo_type": target.kind, "revision": revision, "endpoint": api.endpoint}
+    address, headers = hf_hub_url(target.repository, path, **kind), tools.build_hf_headers(token=target.token)
+    content, end = bytearray(), time.monotonic() + SLOWEST
+    request: dict[str, Any] = {"headers": headers, "follow_redirects": True, "timeout": TIMEOUT}
+    with get_session().stream("GET", address, **request) as response:
+        if response.is_error:
+            response.read()
+        tools.hf_raise_for_status(response)
+        for part in response.iter_bytes(65_536):
+            content += part
+            if len(content) > MAX_BYTES:
+                raise CardError(f"The hub sends more than {MAX_BYTES // 1024**2} MB as {path}: this is no card.")
+            if time.monotonic() > end:
+                raise CardError(f"The hub did not send {path} within {SLOWEST:.0f} seconds. Try again later.")
+    return decode_card(bytes(content))

@@ -67,7 +67,7 @@ async def _checked(
     try:
         await to_thread.run_sync(service.check_data, settings, subject, chosen)
     except errors.Invalid as problem:
-        fields = {field if name == "file" else name: message for name, message in problem.fields.items()}
+        fields = {field if name in ("file", "dataset") else name: text for name, text in problem.fields.items()}
         raise errors.Invalid(fields) from None
     return subject
 

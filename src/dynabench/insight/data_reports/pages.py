@@ -74,15 +74,28 @@ async def send_report(request: Request, settings: AppSettings, db: Db, person: M
             if first is None:
                 raise errors.Invalid({"file": _("Choose a file, or name a dataset.")})
             second = await _subject(settings, db, person, form, "other_file", paths)
-            for subject, chosen in ((first, options.columns), (second, ChosenColumns())):
-                if subject is not None:
-                    await to_thread.run_sync(service.check_data, settings, subject, chosen)
+            await _check(settings, first, options.columns, "")
+            if second is not None:
+                await _check(settings, second, ChosenColumns(), "other_")
         except errors.Problem as problem:
             service.remove_files(paths)
             fields = problem.fields if isinstance(problem, errors.Invalid) else {"dataset": problem.detail}
             return await _form_page(request, person, 422, errors=_named(fields), typed=typed)
     job = await db.awrite(service.request_report, person, first, options, second)
     return redirect(request, "data_report", id=job.id)
+
+
+async def _check(settings: Settings, subject: subjects.Subject, chosen: ChosenColumns, prefix: str) -> None:
+    """Read the first rows; what is wrong with the data is told beside the field that named them."""
+    field = f"{prefix}{'file' if 'file' in subject else 'dataset'}"
+    try:
+        await to_thread.run_sync(service.check_data, settings, subject, chosen)
+    except errors.Invalid as problem:
+        own = () if prefix else FIELDS[2:]  # the columns of other data are guessed
+        fields = {name if name in own else field: text for name, text in problem.fields.items()}
+        raise errors.Invalid(fields) from None
+    except (errors.TooLarge, errors.NotFound) as problem:
+        raise errors.Invalid({field: problem.detail}) from None
 
 
 def _options(typed: dict[str, str]) -> ReportOptions:

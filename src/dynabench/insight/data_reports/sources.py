@@ -14,7 +14,7 @@ from dynabench.intake import reader, sources
 from dynabench.intake.mapping import value_at
 from dynabench.intake.rows import FileRow
 from dynabench.kit import errors
-from dynabench.kit.language import _
+from dynabench.kit.language import _, joined
 from dynabench.kit.settings import Settings
 
 PEEKED = 500
@@ -133,10 +133,13 @@ def choose_columns(source: DataSource, chosen: ChosenColumns) -> DataColumns:
 
     Raises `Invalid` where a chosen column is in none of these rows, or no column has text.
     """
-    rows = [row.values for row, _split in islice(source.rows(lambda done, total: None), PEEKED) if row.values]
+    first_rows = [row for row, _split in islice(source.rows(lambda done, total: None), PEEKED)]
+    rows = [row.values for row in first_rows if row.values]
     names = list(dict.fromkeys(name for values in rows for name in column_names(values)))
     if not names:
-        raise errors.Invalid({"file": _("This file has no rows that can be read.")})
+        raise errors.Invalid({"file": _no_rows(first_rows)})
+    if any("\0" in name for name in names):
+        raise errors.Invalid({"file": _("The header has NUL characters. Save this file as UTF-8 and upload it again.")})
     for part, name in (
         ("texts", chosen.texts),
         ("label", chosen.label),
@@ -160,6 +163,15 @@ def choose_columns(source: DataSource, chosen: ChosenColumns) -> DataColumns:
     if not texts:
         raise errors.Invalid({"texts": _("No column has text. Choose the columns to measure.")})
     return DataColumns(tuple(texts), label, split, chosen.group, tags if tags != label else "")
+
+
+def _no_rows(first_rows: Sequence[FileRow]) -> str:
+    """Say that no row can be read, with the reason of the first one that has a reason."""
+    message = _("This file has no rows that can be read.")
+    refused = next((row for row in first_rows if row.error), None)
+    if refused is None:
+        return message
+    return joined(" ", (message, _("Line %(number)s: %(error)s", number=refused.number, error=refused.error)))
 
 
 def column_names(values: Mapping[str, Any]) -> Iterator[str]:

@@ -1,9 +1,10 @@
 """The console's page of signals: a list with filters, the check of each signal, and the measured error rates."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Depends, Query, Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
@@ -35,40 +36,68 @@ RoundNumber = Annotated[int | None, Query(alias="round", ge=1, le=2**31 - 1)]
 Before = Annotated[int | None, Query(ge=1, le=2**63 - 1)]
 
 
-def _filters(kind: str, state: str, number: int | None) -> SignalFilters:
-    return SignalFilters(SignalKind(kind) if kind else None, None if state == "all" else SignalState(state), number)
+@dataclass(frozen=True)
+class SignalChoice:
+    """The choices of a moderator in the address: a kind, a state, a round, one person's signals, the page."""
+
+    kind: Kind = ""
+    state: State = "open"
+    number: RoundNumber = None
+    person: Annotated[int | None, Query(ge=1, le=2**63 - 1)] = None
+    before: Before = None
+
+    def filters(self) -> SignalFilters:
+        """Return the filters of the list."""
+        kind = SignalKind(self.kind) if self.kind else None
+        return SignalFilters(kind, None if self.state == "all" else SignalState(self.state), self.number, self.person)
+
+    def query(self) -> dict[str, Any]:
+        """Return the choices for an address, without the page."""
+        return {"state": self.state, "kind": self.kind or None, "round": self.number, "person": self.person}
+
+
+Choice = Annotated[SignalChoice, Depends()]
 
 
 async def _page(
     request: Request,
     person: Person,
     task: str,
-    kind: str = "",
-    state: str = "open",
-    number: int | None = None,
-    before: int | None = None,
+    choice: SignalChoice,
     status: int = 200,
     **values: Any,
 ) -> Response:
     def read(session: Session) -> dict[str, Any]:
-        filters = _filters(kind, state, number)
-        rows = service.list_signals(session, person, task, filters, before, PAGE_SIZE + 1)
+        listed = _people if choice.person is None else _signals
         return {
-            "rows": rows[:PAGE_SIZE],
-            "texts": {row.signal.id: _text(session, row.example) for row in rows[:PAGE_SIZE]},
-            "other_texts": _other_texts(session, rows[:PAGE_SIZE]),
-            "following": rows[PAGE_SIZE - 1].signal.id if len(rows) > PAGE_SIZE else None,
+            **listed(session, person, task, choice),
             "totals": service.count_signals(session, person, task),
             "running": service.is_running(session, task),
             "numbers": [round_.number for round_ in started(session, task)],
         }
 
     defaults: dict[str, Any] = {"problem": "", "errors": {}, "wrong_id": 0, "error_rates": read_error_rates()}
-    chosen = {"kind": kind, "state": state, "number": number, "before": before, "data": DATA}
+    chosen = {"choice": choice, "data": DATA}
     page_values = defaults | chosen | await request.app.state.db.aread(read) | values
     return await frame.console_page(
         request, task, "signals/manage/signals.html", "signals", status=status, **page_values
     )
+
+
+def _people(session: Session, person: Person, task: str, choice: SignalChoice) -> dict[str, Any]:
+    people = service.list_people(session, person, task, choice.filters(), choice.before, PAGE_SIZE + 1)
+    following = people[PAGE_SIZE - 1].newest if len(people) > PAGE_SIZE else None
+    return {"people": people[:PAGE_SIZE], "following": following}
+
+
+def _signals(session: Session, person: Person, task: str, choice: SignalChoice) -> dict[str, Any]:
+    rows = service.list_signals(session, person, task, choice.filters(), choice.before, PAGE_SIZE + 1)
+    return {
+        "rows": rows[:PAGE_SIZE],
+        "texts": {row.signal.id: _text(session, row.example) for row in rows[:PAGE_SIZE]},
+        "other_texts": _other_texts(session, rows[:PAGE_SIZE]),
+        "following": rows[PAGE_SIZE - 1].signal.id if len(rows) > PAGE_SIZE else None,
+    }
 
 
 def _text(session: Session, example: Example) -> str:
@@ -82,17 +111,9 @@ def _other_texts(session: Session, rows: Sequence[ShownSignal]) -> dict[int, str
 
 
 @router.get("/tasks/{task}/manage/signals", name="manage_signals")
-async def show(
-    request: Request,
-    task: str,
-    person: TaskModerator,
-    kind: Kind = "",
-    state: State = "open",
-    number: RoundNumber = None,
-    before: Before = None,
-) -> Response:
-    """The newest signals that meet the filters."""
-    return await _page(request, person, task, kind, state, number, before)
+async def show(request: Request, task: str, person: TaskModerator, choice: Choice) -> Response:
+    """List the people with signals that meet the filters, or the signals of one of them."""
+    return await _page(request, person, task, choice)
 
 
 @router.post("/tasks/{task}/manage/signals", name="compute_signals_form")
@@ -109,11 +130,9 @@ async def check(
     task: str,
     signal: RowId,
     person: TaskModerator,
+    choice: Choice,
     outcome: Text = "",
     reason: Text = "",
-    kind: Kind = "",
-    state: State = "open",
-    number: RoundNumber = None,
 ) -> Response:
     """Record the check of a signal, or take it back."""
     if outcome not in list(SignalState):
@@ -122,19 +141,23 @@ async def check(
         await db.awrite(service.check_signal, person, task, signal, SignalState(outcome), reason)
     except errors.Invalid as problem:
         wrong: dict[str, Any] = {"errors": problem.fields, "wrong_id": signal, "written": reason}
-        return await _page(request, person, task, kind, state, number, status=422, **wrong)
+        choice = await _with_person(db, person, task, signal, choice)
+        return await _page(request, person, task, choice, status=422, **wrong)
     except errors.Conflict as problem:
-        return await _page(request, person, task, kind, state, number, status=409, problem=problem.detail)
-    query = {"kind": kind or None, "state": state, "round": number}
-    return redirect(request, "manage_signals", task=task, query=query)
+        return await _page(request, person, task, choice, status=409, problem=problem.detail)
+    return redirect(request, "manage_signals", task=task, query=choice.query())
+
+
+async def _with_person(db: Db, person: Person, task: str, signal: int, choice: SignalChoice) -> SignalChoice:
+    """Return the choices of the page that shows a signal."""
+    shown_signal = await db.aread(service.read_signal, person, task, signal)
+    return replace(choice, person=shown_signal.signal.person_id)
 
 
 @router.get("/tasks/{task}/manage/signals.csv", name="download_signals")
-async def download(
-    db: Db, task: str, person: TaskModerator, kind: Kind = "", state: State = "all", number: RoundNumber = None
-) -> Response:
+async def download(db: Db, task: str, person: TaskModerator, choice: Choice, state: State = "all") -> Response:
     """The signals that meet the filters as a file."""
-    filters = _filters(kind, state, number)
+    filters = replace(choice, state=state).filters()
     rows = await db.aread(service.list_signals, person, task, filters, None, MOST_ROWS)
     return csv_response(f"{task}-signals.csv", COLUMNS, map(signal_cells, rows))
 

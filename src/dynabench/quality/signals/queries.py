@@ -106,6 +106,28 @@ def listed(
     )
 
 
+def newest_by_person(task_id: str, filters: Sequence[Any], before: int | None, limit: int) -> Select[Person, int, int]:
+    """People with signals that meet the filters, the number of these and the newest one: one index range by state."""
+    newest = func.max(Signal.id)
+    grouped = (
+        select(Signal.person_id, func.count().label("number"), newest.label("newest"))
+        .where(Signal.task_id == task_id, *filters)
+        .group_by(Signal.person_id)
+    )
+    lines = (grouped.having(newest < before) if before is not None else grouped).subquery()
+    statement = select(Person, lines.c.number, lines.c.newest).join(lines, lines.c.person_id == Person.id)
+    return statement.order_by(lines.c.newest.desc()).limit(limit)
+
+
+def kinds_of_people(
+    task_id: str, filters: Sequence[Any], person_ids: Collection[int]
+) -> Select[int, str, int, datetime]:
+    """The numbers of signals of some people by kind, with the moment of the newest one."""
+    theirs = (Signal.task_id == task_id, Signal.person_id.in_(person_ids))
+    columns = (Signal.person_id, Signal.kind, func.count(), func.max(Signal.at))
+    return select(*columns).where(*theirs, *filters).group_by(Signal.person_id, Signal.kind)
+
+
 def counts(task_id: str) -> Select[str, str, int]:
     """The number of signals of a task by kind and state: one index range."""
     return select(Signal.kind, Signal.state, func.count()).where(Signal.task_id == task_id).group_by(

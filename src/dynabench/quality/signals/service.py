@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import delete
@@ -66,14 +67,54 @@ def list_signals(
 ) -> list[ShownSignal]:
     """Return the newest signals of a task that meet the filters (owners and moderators)."""
     rounds.require(session, actor, Action.READ_SIGNALS, task_id)
-    conditions = filters.conditions()
-    if filters.round is not None:
-        conditions.append(Signal.round_id == rounds.round_of(session, task_id, filters.round).id)
-    rows = session.execute(queries.listed(task_id, conditions, before, limit))
+    rows = session.execute(queries.listed(task_id, _conditions(session, task_id, filters), before, limit))
     return [
         ShownSignal(signal, example, standing, number, person.public_name)
         for signal, example, standing, number, person in rows
     ]
+
+
+@dataclass(frozen=True)
+class PersonSignals:
+    """The signals of one person that meet the filters: their number by kind, and the newest one."""
+
+    person_id: int
+    name: str
+    number: int
+    newest: int
+    at: datetime
+    kinds: Mapping[SignalKind, int]
+
+
+def list_people(
+    session: Session,
+    actor: Person | None,
+    task_id: str,
+    filters: SignalFilters,
+    before: int | None = None,
+    limit: int = 50,
+) -> list[PersonSignals]:
+    """Return the people with signals that meet the filters, the newest signal first (owners and moderators)."""
+    rounds.require(session, actor, Action.READ_SIGNALS, task_id)
+    conditions = _conditions(session, task_id, filters)
+    rows = session.execute(queries.newest_by_person(task_id, conditions, before, limit)).all()
+    kinds: dict[int, dict[SignalKind, int]] = {}
+    moments: dict[int, datetime] = {}
+    ids = [person.id for person, _number, _newest in rows]
+    for person_id, kind, number, at in session.execute(queries.kinds_of_people(task_id, conditions, ids)):
+        kinds.setdefault(person_id, {})[SignalKind(kind)] = number
+        moments[person_id] = max(at, moments.get(person_id, at))
+    return [
+        PersonSignals(person.id, person.public_name, number, newest, moments[person.id], kinds[person.id])
+        for person, number, newest in rows
+    ]
+
+
+def _conditions(session: Session, task_id: str, filters: SignalFilters) -> list[Any]:
+    conditions = filters.conditions()
+    if filters.round is not None:
+        conditions.append(Signal.round_id == rounds.round_of(session, task_id, filters.round).id)
+    return conditions
 
 
 def read_signal(session: Session, actor: Person | None, task_id: str, signal_id: int) -> ShownSignal:
