@@ -37,7 +37,7 @@ NEW_TABLES = {
     *("onboarding_progress", "quiz_attempts", "quiz_answers", "qualifications"),
     *("writing_facts", "signals", "signal_jobs"),
     *("hub_namespaces", "hub_repositories", "hub_tags", "hub_references", "hub_files", "hub_file_uses"),
-    *("hub_uploads", "hub_discussions", "hub_discussion_events"),
+    *("hub_uploads", "hub_discussions", "hub_discussion_events", "hub_flags"),
     *("dataset_files", "open_evaluations", "open_evaluation_models", "open_evaluation_shards"),
     *("open_evaluation_scores", "open_evaluation_records", "open_evaluation_cards"),
 }

@@ -362,14 +362,16 @@ class Props:
         """The author's public repository on the hub with a pull request, as parameters of a route."""
         settings = self.client.app.state.settings
         empty = LargeFile(hashlib.sha256(b"").hexdigest(), 0)
+        module = "/spaces/" in path or "/modules/" in path
+        kind = RepositoryKind.EVALUATION if module else RepositoryKind.MODEL
 
         def make(session: Session) -> dict[str, Any]:
             author = session.get_one(Person, self.callers["author"].id)
             name = hubs.claim_namespace(session, settings, author).name
             try:
-                entry = hubs.find_entry(session, author, "model", name, "first")
+                entry = hubs.find_entry(session, author, kind, name, "first")
             except NotFound:
-                entry = hubs.create_repository(session, settings, author, RepositoryKind.MODEL, "first")
+                entry = hubs.create_repository(session, settings, author, kind, "first")
                 discussions.open_discussion(session, author, entry, "Change", "", pull=True)
             rest = ".gitattributes" if "/resolve/" in path or "/files/{rest" in path else "main"
             if "/tag/" in path:

@@ -139,7 +139,7 @@ def test_the_file_has_ones_own_and_nothing_of_others_and_deletion_empties_it(bus
     assert empty == {
         *("identities", "roles", "invited_to", "bans", "appeals", "badges", "competitions", "studies", "payouts"),
         *("skips", "control_answers", "logins", "notices", "hub_names", "repositories", "discussions", "comments"),
-        *("dataset_files", "open_evaluations", "open_evaluation_cards"),
+        *("dataset_files", "open_evaluations", "open_evaluation_cards", "flags_of_repositories"),
     }
     [attempt], [qualification] = file["quiz_answers"], file["qualifications"]
     assert (attempt["answer"], qualification["activity"]) == ("Option ada", "check")

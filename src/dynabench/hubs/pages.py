@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query, Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
-from dynabench.hubs import discussions, manage, queries, reading, service
+from dynabench.hubs import discussions, flag_pages, manage, queries, reading, service
 from dynabench.hubs.addresses import Namespace, RepositoryName, Rest, kind_of
 from dynabench.hubs.card import README, read_card
 from dynabench.hubs.git_store import CommitFacts, GitStore
@@ -26,6 +26,7 @@ from dynabench.web import render
 
 router = APIRouter(include_in_schema=False)
 router.include_router(manage.router)
+router.include_router(flag_pages.router)
 REPOSITORY = "/hub/{kinds}/{namespace}/{name}"
 PAGE, COMMITS, MOST_FILES, TAGS = 30, 50, 1000, 20
 MOST_SHOWN = 100_000
@@ -66,7 +67,7 @@ async def list_repositories(
             "tags": session.execute(queries.common_tags(viewer, kind_of(kind), TAGS)).all(),
         }
 
-    page = await db.aread(read)
+    page = await db.aread(read) | {"moderates": bool(may.may(viewer, Action.HIDE_REPOSITORY))}
     return render(request, "hubs/index.html", kind=kind, q=q, tag=tag, start=start, **page)
 
 

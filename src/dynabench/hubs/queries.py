@@ -16,6 +16,7 @@ from dynabench.hubs.tables import (
     HubRepository,
     HubTag,
     HubUpload,
+    RepositoryFlag,
 )
 from dynabench.people.accounts.tables import Person
 from dynabench.people.disclosure import shown_repositories
@@ -189,3 +190,27 @@ def name_taken(name: str, person_id: int) -> Select[int]:
 def repository_in(folder: str) -> Select[int]:
     """The repository whose git repository has this folder."""
     return select(HubRepository.id).where(HubRepository.folder == folder)
+
+
+def flags_in(state: str) -> Select[RepositoryFlag, HubRepository, HubNamespace, str]:
+    """The flags in a state with their repositories and the usernames of the people who flagged, the newest first."""
+    return (
+        select(RepositoryFlag, HubRepository, HubNamespace, Person.username)
+        .join(Person, Person.id == RepositoryFlag.person_id)
+        .join(HubRepository, HubRepository.id == RepositoryFlag.repository_id)
+        .join(HubNamespace, HubNamespace.person_id == HubRepository.owner_id)
+        .where(RepositoryFlag.state == state)
+        .order_by(RepositoryFlag.id.desc())
+    )
+
+
+def flag_of(repository_id: int, person_id: int) -> Select[RepositoryFlag]:
+    """A person's flag of a repository."""
+    mine = RepositoryFlag.repository_id == repository_id
+    return select(RepositoryFlag).where(mine, RepositoryFlag.person_id == person_id)
+
+
+def waiting_flags(repository_id: int, state: str) -> Select[RepositoryFlag]:
+    """The flags of a repository in a state."""
+    theirs = RepositoryFlag.repository_id == repository_id
+    return select(RepositoryFlag).where(theirs, RepositoryFlag.state == state)

@@ -20,6 +20,7 @@ from dynabench.hubs.tables import (
     HubRepository,
     HubUpload,
     ReferenceKind,
+    RepositoryFlag,
     RepositoryKind,
 )
 from dynabench.kit import errors
@@ -248,5 +249,8 @@ def forget_person(session: Session, person_id: int) -> list[str]:
     session.execute(update(HubFileUse).where(HubFileUse.person_id == person_id).values(person_id=None))
     for table in (HubDiscussion, HubDiscussionEvent):
         session.execute(update(table).where(table.author_id == person_id).values(author_id=None))
+    session.execute(delete(RepositoryFlag).where(RepositoryFlag.person_id == person_id))
+    decided = RepositoryFlag.decided_by == person_id
+    session.execute(update(RepositoryFlag).where(decided).values(decided_by=None))
     session.execute(delete(HubNamespace).where(HubNamespace.person_id == person_id))
     return folders

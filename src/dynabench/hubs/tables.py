@@ -44,6 +44,24 @@ class DiscussionEventKind(StrEnum):
     TITLE = "title-change"
 
 
+class RepositoryFlagReason(StrEnum):
+    """Reasons for a flag of a repository."""
+
+    HARMFUL = "harmful"
+    WRONG = "wrong"
+    LICENCE = "licence"
+    SPAM = "spam"
+    OTHER = "other"
+
+
+class RepositoryFlagState(StrEnum):
+    """States of a flag: waiting for an administrator, followed by hiding the repository, or dismissed."""
+
+    WAITING = "waiting"
+    UPHELD = "upheld"
+    DISMISSED = "dismissed"
+
+
 class HubNamespace(Base):
     """The name before the slash in a person's repositories; `signature` is the pseudonym that stands in commits."""
 
@@ -60,7 +78,7 @@ class HubRepository(Base):
     """A repository. `folder` names its git repository below the home folder; `head` is the commit of its branch main.
 
     `card` is the metadata of its README.md, `words` the text in which the search looks, `git_bytes` what its files
-    that are no large files take.
+    that are no large files take. An administrator hides a repository (`hidden`) from all but its owner.
     """
 
     __tablename__ = "hub_repositories"
@@ -70,6 +88,7 @@ class HubRepository(Base):
     owner_id: Mapped[int] = mapped_column(ForeignKey("people.id"))
     name: Mapped[str] = mapped_column(String(96))
     private: Mapped[bool] = mapped_column(default=False, server_default=false())
+    hidden: Mapped[bool] = mapped_column(default=False, server_default=false())
     folder: Mapped[str] = mapped_column(String(32), unique=True)
     head: Mapped[str] = mapped_column(String(40))
     summary: Mapped[str] = mapped_column(String(300), default="")
@@ -183,3 +202,24 @@ class HubDiscussionEvent(Base):
     text: Mapped[str] = mapped_column(Text, default="")
     details: Mapped[dict[str, Any]] = mapped_column(default=dict)
     at: Mapped[datetime] = mapped_column(default=now)
+
+
+class RepositoryFlag(Base):
+    """A person's flag of a repository; `decided_by` is the administrator who decided it. One for each person."""
+
+    __tablename__ = "hub_flags"
+
+    id: Mapped[int] = mapped_column(Key, primary_key=True)
+    repository_id: Mapped[int] = mapped_column(ForeignKey("hub_repositories.id", ondelete="CASCADE"))
+    person_id: Mapped[int] = mapped_column(ForeignKey("people.id", ondelete="CASCADE"), index=True)
+    reason: Mapped[str] = mapped_column(String(10))
+    text: Mapped[str] = mapped_column(Text, default="")
+    state: Mapped[str] = mapped_column(String(10), default=RepositoryFlagState.WAITING)
+    created_at: Mapped[datetime] = mapped_column(default=now)
+    decided_at: Mapped[datetime | None]
+    decided_by: Mapped[int | None] = mapped_column(ForeignKey("people.id", ondelete="SET NULL"))
+
+    __table_args__ = (
+        UniqueConstraint("repository_id", "person_id", name="uq_hub_flags_person"),
+        Index("ix_hub_flags_state", "state", "id"),
+    )

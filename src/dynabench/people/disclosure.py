@@ -109,6 +109,10 @@ class RepositoryFacts(Protocol):
         """True where the owner and administrators alone see it."""
 
     @property
+    def hidden(self) -> bool:
+        """True where an administrator hid it from all others."""
+
+    @property
     def owner_id(self) -> int:
         """The person who owns it."""
 
@@ -320,7 +324,8 @@ def shows_profile(viewer: Person | None, person: Person) -> bool:
 
 def shows_repository(viewer: Person | None, repository: RepositoryFacts) -> bool:
     """Return whether a viewer sees a repository of the hub: public ones, else the owner and administrators."""
-    return not repository.private or bool(may.may(viewer, Action.SEE_REPOSITORY, author=repository.owner_id))
+    public = not (repository.private or repository.hidden)
+    return public or bool(may.may(viewer, Action.SEE_REPOSITORY, author=repository.owner_id))
 
 
 def is_private_choice(visibility: str) -> bool:
@@ -330,7 +335,7 @@ def is_private_choice(visibility: str) -> bool:
 
 def shown_repositories(viewer: Person | None, repository: Table) -> ColumnElement[bool]:
     """Return the where-clause of the repositories that lists show a viewer: public ones and the viewer's own."""
-    public: ColumnElement[bool] = repository.private.is_(False)
+    public: ColumnElement[bool] = and_(repository.private.is_(False), repository.hidden.is_(False))
     return public if viewer is None else or_(public, repository.owner_id == viewer.id)
 
 

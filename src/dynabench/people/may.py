@@ -106,6 +106,7 @@ class Action(StrEnum):
     MANAGE_TEAM = auto()
     SEE_REPOSITORY = auto()
     CHANGE_REPOSITORY = auto()
+    HIDE_REPOSITORY = auto()
     PROPOSE_CHANGE = auto()
     CHANGE_PROPOSAL = auto()
     # Running the site
@@ -225,6 +226,7 @@ RULES: dict[Action, AccessRule] = {
     Action.CHANGE_REPOSITORY: AccessRule(
         _AUTHOR, _("Only the owner of this repository can do this. Propose the change as a pull request.")
     ),
+    Action.HIDE_REPOSITORY: ADMINISTRATORS,
     Action.PROPOSE_CHANGE: AccessRule(Relation.MEMBER),
     Action.CHANGE_PROPOSAL: AccessRule(_AUTHOR, _("Only the author of the pull request can do this.")),
     # Running the site

@@ -141,7 +141,8 @@ def _readme(readme: bytes, document: Mapping[str, Any]) -> tuple[bool, list[str]
     except CardError as error:
         return False, [str(error)]
     failures = [] if metadata.get(LICENCE) else ["README.md names no license in its metadata, such as license: mit"]
-    if not card.tail.partition("---")[2].strip():
+    body = card.tail if card.block is None else card.tail.partition("---")[2]
+    if not body.strip():
         failures.append("README.md has no text that says what the module is for")
     declared = metadata.get(KEY)
     order_matters = isinstance(declared, dict) and declared.get("order-matters") is True

@@ -205,28 +205,22 @@ def _repository_info(reference: ModuleReference, revision: str = "") -> Any:
 def call_hub(reference: ModuleReference, request: Callable[[Any], Any]) -> Any:
     """Return what the hub's client answers. Raises ValueError for its errors and those of its transport."""
     try:
-        import huggingface_hub
+        from huggingface_hub import HfApi, errors
         from huggingface_hub.utils.tqdm import disable_progress_bars
     except ImportError:
         raise ValueError("modules of a hub need a library: pip install huggingface_hub") from None
     disable_progress_bars()
-    missing = (
-        huggingface_hub.errors.RepositoryNotFoundError,
-        huggingface_hub.errors.RevisionNotFoundError,
-        huggingface_hub.errors.EntryNotFoundError,
-    )
+    missing = (errors.RepositoryNotFoundError, errors.RevisionNotFoundError, errors.EntryNotFoundError)
     try:
-        return request(
-            huggingface_hub.HfApi(endpoint=reference.address, token=False if reference.token == "" else reference.token)
-        )
+        return request(HfApi(endpoint=reference.address, token=False if reference.token == "" else reference.token))
     except missing as error:
-        if isinstance(error, huggingface_hub.errors.LocalEntryNotFoundError):
+        if isinstance(error, errors.LocalEntryNotFoundError):
             raise ValueError(f"{reference.address} cannot be reached: {_one_line(error)}") from None
         raise ValueError(
             f"{reference.address} has no module {reference.repository} in revision {reference.revision}, or it is "
             "private: check the name, the endpoint and the token"
         ) from None
-    except (huggingface_hub.errors.HfHubHTTPError, OSError) as error:
+    except (errors.HfHubHTTPError, OSError) as error:
         raise ValueError(f"{reference.address} refused: {_one_line(error)}") from None
     except Exception as error:  # the client lets its transport's own errors through
         if type(error).__module__.partition(".")[0] not in ("httpx", "httpx2", "httpcore", "httpcore2", "requests"):

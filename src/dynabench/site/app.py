@@ -97,6 +97,7 @@ PARTS = (
     "card_api",
     "card_pages",
     "settings_pages",
+    "published_api",
 )
 ANNOUNCED = (collection_pages.router, validation_pages.router, onboarding_pages.router)
 """Pages that show what the owners of a task announce, and how far a worker has come."""
@@ -114,6 +115,8 @@ UPLOADS = {
     r"/api/v1/tasks/[^/]+/media": 101 * MIB,
     r"/api/v1/evaluate/[^/]+/[^/]+": MIB,
     r"/evaluate/[^/]+/[^/]+": MIB,
+    r"/hub/spaces/[^/]+/[^/]+/compute": MIB,
+    r"/api/v1/hub/modules/[^/]+/[^/]+/compute": MIB,
     r"/models/[^/]+": 9 * MIB,
     r"/api/v1/tasks/[^/]+/submissions/files": 2048 * MIB,
     r"/tasks/[^/]+/submit": 2048 * MIB,
@@ -143,6 +146,7 @@ DOCUMENTS = {
     r"/api/v1/tasks/[^/]+/(contexts|controls)": 5 * MIB,
     r"/api/v1/models/[^/]+/(ask|attributions)": 6 * MIB,
     r"/api/v1/evaluate/[^/]+/[^/]+": MIB,
+    r"/api/v1/hub/modules/[^/]+/[^/]+/compute": MIB,
     r"/api/v1/tasks/[^/]+/reported": 3 * MIB,
     r"/api/hub/api/(models|datasets|spaces)/[^/]+/[^/]+/preupload/.+": 2 * MIB,
     r"/api/hub/api/validate-yaml": MIB,

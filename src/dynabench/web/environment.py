@@ -33,6 +33,7 @@ STATES = (
     *("draft", "open", "closed", "released"),
     *("queued", "running", "reading", "writing", "checking", "waiting", "paused"),
     *("published", "stopped", "declined", "approved", "rejected", "undecided", "listed"),
+    "proposed",
     *("done", "ready", "ok", "accepted", "chosen", "failed", "undone", "withdrawn"),
 )
 """States that templates ask for by a test of the same name; Jinja refuses a template with any other."""

@@ -7,7 +7,6 @@ from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query, Request
 from fastapi.concurrency import run_in_threadpool
-from starlette.datastructures import FormData, UploadFile
 from starlette.responses import Response
 
 from dynabench.evaluate import inputs
@@ -15,9 +14,9 @@ from dynabench.evaluate import results as result_lines
 from dynabench.kit import security
 from dynabench.kit.api import attachment
 from dynabench.kit.errors import Forbidden, Invalid, Problem
-from dynabench.kit.language import _, current
+from dynabench.kit.language import current
 from dynabench.people.accounts.auth import Viewer
-from dynabench.site.cards import library, service, views
+from dynabench.site.cards import library, published, service, views
 from dynabench.site.cards.api import COMPUTE_LIMIT
 from dynabench.site.cards.calculator import NotComputed
 from dynabench.site.cards.library import LibraryEntry
@@ -25,6 +24,7 @@ from dynabench.site.cards.views import formula_as_mathml
 from dynabench.web import render
 
 router = APIRouter(include_in_schema=False)
+router.include_router(published.router)
 MAX_LINK_LENGTH = 1800  # characters of an address that every browser and mail program passes on
 Words = Annotated[str, Query(max_length=200)]
 
@@ -69,12 +69,7 @@ async def compute(request: Request, kind: str, name: str, _: Viewer) -> Response
     entry = await run_in_threadpool(library.find_entry, kind, name)
     async with request.form(max_files=1, max_fields=100, max_part_size=1 << 20) as form:
         fields = {name: value for name, value in form.items() if isinstance(value, str)}
-        return await _computed_page(request, entry, fields, await _upload(form))
-
-
-async def _upload(form: FormData) -> bytes:
-    file = form.get("file")
-    return await file.read() if isinstance(file, UploadFile) else b""
+        return await _computed_page(request, entry, fields, await service.uploaded_table(form))
 
 
 async def _example(request: Request, entry: LibraryEntry, chosen: int, fields: Mapping[str, str]) -> dict[str, Any]:
@@ -115,13 +110,13 @@ async def _outcome(
 
 
 async def _computed_page(
-    request: Request, entry: LibraryEntry, fields: Mapping[str, str], upload: bytes = b""
+    request: Request, entry: LibraryEntry, fields: Mapping[str, str], upload: str = ""
 ) -> Response:
     if entry.closed:
         raise Forbidden(entry.closed)
     security.throttle(request, *COMPUTE_LIMIT)
     try:
-        outcome = await _outcome(request, entry, fields, _text(upload))
+        outcome = await _outcome(request, entry, fields, upload)
     except Invalid as problem:
         return await _page(request, entry, fields, 422, errors=service.errors_by_field(entry, problem.fields))
     if fields.get("as") == "json":
@@ -133,13 +128,6 @@ async def _computed_page(
     if link and request.method == "POST" and request.headers.get("HX-Request") == "true":
         response.headers["HX-Push-Url"] = link
     return response
-
-
-def _text(upload: bytes) -> str:
-    try:
-        return upload.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise Invalid({"table": _("This file is not a UTF-8 text file.")}) from None
 
 
 def _link(request: Request, entry: LibraryEntry, fields: Mapping[str, str]) -> str:
@@ -165,6 +153,7 @@ async def _page(
         "rows": 0,
         "link": "",
         "chosen": None,
+        "here": "",
     }
     return await run_in_threadpool(
         render,

@@ -113,6 +113,17 @@ def computation_from_form(entry: LibraryEntry, fields: Mapping[str, str], upload
     return check_computation(entry, columns, options, config=fields.get("config") or None, interval=interval)
 
 
+async def uploaded_table(form: Mapping[str, Any]) -> str:
+    """Return the text of a form's file; empty without one. Raises Invalid for a file that is no text."""
+    file = form.get("file")
+    if file is None or isinstance(file, str):
+        return ""
+    try:
+        return str((await file.read()).decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        raise Invalid({"table": _("This file is not a UTF-8 text file.")}) from None
+
+
 def _columns(
     entry: LibraryEntry, fields: Mapping[str, str], upload: str, wrong: dict[str, str]
 ) -> dict[str, list[Any]]:

@@ -19,7 +19,7 @@ from dynabench.communities.credits.tables import Credit
 from dynabench.communities.inspiration.tables import Inspiration
 from dynabench.communities.teams.tables import Team, TeamMember
 from dynabench.crowd.tables import ConsentText, Participation, Study
-from dynabench.hubs.tables import HubDiscussion, HubDiscussionEvent, HubNamespace, HubRepository
+from dynabench.hubs.tables import HubDiscussion, HubDiscussionEvent, HubNamespace, HubRepository, RepositoryFlag
 from dynabench.onboarding.tables import OnboardingProgress, Qualification, QuizAnswer, QuizAttempt
 from dynabench.open_evaluations.tables import DatasetFile, ModelCardEntry, OpenEvaluation
 from dynabench.pay.tables import Payment, Payout
@@ -231,7 +231,7 @@ def _hub_names(person: int) -> Selected:
 
 
 def _repositories(person: int) -> Selected:
-    names = "kind name private head summary created_at changed_at".split()
+    names = "kind name private hidden head summary created_at changed_at".split()
     columns = (getattr(HubRepository, name) for name in names)
     return select(*columns).where(HubRepository.owner_id == person).order_by(HubRepository.id)
 
@@ -244,6 +244,13 @@ def _discussions(person: int) -> Selected:
 def _comments(person: int) -> Selected:
     columns = (HubDiscussionEvent.kind, HubDiscussionEvent.text, HubDiscussionEvent.at)
     return select(*columns).where(HubDiscussionEvent.author_id == person).order_by(HubDiscussionEvent.id)
+
+
+def _flags_of_repositories(person: int) -> Selected:
+    columns = (RepositoryFlag.reason, RepositoryFlag.text, RepositoryFlag.state, RepositoryFlag.created_at)
+    rows = select(HubRepository.name.label("repository"), *columns)
+    mine = rows.join(HubRepository, HubRepository.id == RepositoryFlag.repository_id)
+    return mine.where(RepositoryFlag.person_id == person).order_by(RepositoryFlag.id)
 
 
 def _dataset_files(person: int) -> Selected:
@@ -296,6 +303,7 @@ SECTIONS: Mapping[str, Section] = {
     "repositories": _repositories,
     "discussions": _discussions,
     "comments": _comments,
+    "flags_of_repositories": _flags_of_repositories,
     "dataset_files": _dataset_files,
     "open_evaluations": _open_evaluations,
     "open_evaluation_cards": _open_evaluation_cards,
