@@ -178,7 +178,6 @@ def require_room(session: Session, settings: Settings, person_id: int, size: int
 
     Raises `QuotaReached` or `NoRoom`.
     """
-    require_disk_room(settings, size)
     stored = sum(session.scalar(statement) or 0 for statement in queries.stored_bytes(person_id))
     if stored + size > settings.hub_mb_per_person * MIB:
         raise QuotaReached(
@@ -189,6 +188,7 @@ def require_room(session: Session, settings: Settings, person_id: int, size: int
                 used=stored // MIB,
             )
         )
+    require_disk_room(settings, size)
 
 
 def resolve_revision(session: Session, settings: Settings, entry: HubEntry, revision: str) -> str:
