@@ -49,6 +49,8 @@ ON_BOTH = (
     "onboarding/test_service.py::test_a_draw_stands",
     "onboarding/test_service.py::test_sending_twice",
     "onboarding/test_service.py::test_unqualified",
+    "open_evaluations/test_files.py",
+    "open_evaluations/test_kill.py",
     "pay/test_ledger.py::test_many",
     "pay/test_ledger.py::test_results",
     "pay/test_booking.py",

@@ -43,6 +43,7 @@ EVALUATION: dict[tuple[str, str], Route] = {
     ("DELETE", "/api/v1/forks/{slug}"): Route("keeper"),
     # open evaluations
     ("POST", "/api/v1/open-evaluations/files"): Route("member", params={"name": "a.csv"}, content=FILE),
+    ("DELETE", "/api/v1/open-evaluations/files/{id}"): Route("member"),
     ("GET", "/api/v1/open-evaluations/plan"): Route("member", params={"dataset": "dataset:nli/films"}),
     ("POST", "/api/v1/open-evaluations"): Route("member", json={"dataset": "dataset:nli/films"}),
     ("GET", "/api/v1/open-evaluations"): Route("anyone"),
@@ -61,6 +62,7 @@ EVALUATION: dict[tuple[str, str], Route] = {
     ("GET", "/open-evaluations/{id}/pairs.csv"): Route("keeper"),
     ("GET", "/open-evaluations/{id}/predictions.{format}"): Route("keeper"),
     ("POST", "/open-evaluations/{id}/cancel"): Route("keeper", form={}),
+    ("POST", "/open-evaluations/{id}/file/delete"): Route("keeper", form={}),
     ("POST", "/open-evaluations/{id}/listed"): Route("keeper", form={}),
     ("POST", "/open-evaluations/{id}/delete"): Route("keeper", form={}),
     ("GET", "/api/v1/open-evaluations/{id}/cards"): Route("keeper"),

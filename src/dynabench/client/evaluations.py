@@ -26,6 +26,10 @@ class Evaluating(ABC):
             how: Json = {"params": {"name": Path(path).name}, "content": content}
             return str(self.request("POST", f"{PLACE}/files", **how)["dataset"])
 
+    def delete_rows(self, dataset: str) -> None:
+        """Delete an uploaded file, named as `upload_rows` named it; evaluations of it stay."""
+        self.request("DELETE", f"{PLACE}/files/{dataset.removeprefix('file:')}")
+
     def plan_evaluation(self, dataset: str, models: Sequence[str] = (), **choices: str) -> Json:
         """Return the guesses for a dataset and models, and what is missing; nothing is started.
 

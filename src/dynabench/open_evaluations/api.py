@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from anyio import to_thread
 from fastapi import APIRouter, Depends, Query, Request
+from fastapi import Path as PathParameter
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
@@ -40,6 +41,7 @@ router = APIRouter(
     prefix="/api/v1/open-evaluations", tags=["open evaluations"], dependencies=[Depends(scope("annotate"))]
 )
 FileName = Annotated[str, Query(min_length=1, max_length=200, description="Its ending tells the kind of file.")]
+FileId = Annotated[str, PathParameter(max_length=36)]
 NEWEST = 2**63 - 1
 
 
@@ -76,9 +78,15 @@ async def upload_file(
 ) -> DatasetFileOut:
     """Upload rows as the body: CSV, TSV, JSON, JSON lines or Parquet, a zip of these, or a zip of pictures in folders.
 
-    The file is for open evaluations of yours alone, and stays as long as one of them uses it, at least 30 days.
+    The file is for open evaluations of yours alone, and is deleted after 30 days. Evaluations of it stay.
     """
     return await store_file(db, settings, person, name, request.stream())
+
+
+@router.delete("/files/{id}", status_code=204)
+async def remove_file(db: Db, settings: AppSettings, id: FileId, person: Member) -> None:
+    """Delete an uploaded file of yours before its time. Evaluations of it stay, with their rows and predictions."""
+    service.erase(await db.awrite(service.delete_file, settings, person, id))
 
 
 @router.get("/plan")
@@ -191,4 +199,4 @@ async def cancel(db: Db, id: Number, person: Member) -> OpenEvaluationOut:
 @router.delete("/{id}", status_code=204)
 async def delete(db: Db, settings: AppSettings, id: Number, person: Member) -> None:
     """Delete an open evaluation that has ended, with its answers and scores (its author)."""
-    await db.awrite(service.delete_evaluation, settings, person, id)
+    service.erase(await db.awrite(service.delete_evaluation, settings, person, id))

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
@@ -77,6 +79,18 @@ async def upload(request: Request, db: Db, settings: AppSettings, person: Member
             wrong = field_errors(problem, "file")
             return await _form_page(request, person, OpenChoices(), wrong, status=problem.status)
     return redirect(request, "open_evaluation_form", query={"dataset": stored.dataset})
+
+
+@router.post("/open-evaluations/{id}/file/delete", name="delete_dataset_file")
+async def remove_file(request: Request, db: Db, settings: AppSettings, id: Number, person: Member) -> Response:
+    """Delete the uploaded file of an evaluation, which stays (its owner)."""
+
+    def remove(session: Session) -> list[Path]:
+        file = service.find_file(session, person, service.find_evaluation(session, person, id).evaluation)
+        return service.delete_file(session, settings, person, file.id if file else "")
+
+    service.erase(await db.awrite(remove))
+    return redirect(request, "open_evaluation", id=id)
 
 
 @router.post("/open-evaluations", name="start_open_evaluation")
@@ -155,6 +169,7 @@ async def _form_page(
 class EvaluationValues:
     """The values of the page of one open evaluation; `texts` is what would be written into the card of each model.
 
+    `uploaded` says that its rows came from the viewer's file, and `file_end` when this is deleted, None where it was.
     `public_rows` says that everybody may read the dataset.
     """
 
@@ -164,6 +179,8 @@ class EvaluationValues:
     registry: Sequence[card_results.RegistryEntry] = ()
     repositories: Sequence[repository_cards.RepositoryEntry] = ()
     texts: Mapping[int, str] = field(default_factory=dict)
+    uploaded: bool = False
+    file_end: datetime | None = None
     public_rows: bool = False
 
     @property
@@ -175,7 +192,12 @@ class EvaluationValues:
 def _evaluation_values(session: Session, viewer: Person | None, id: int, by: str) -> EvaluationValues:
     seen = service.find_evaluation(session, viewer, id)
     link = OpenChoices.parse(seen.evaluation.choices).query() if seen.own else ""
-    return EvaluationValues(seen, board.read_board(session, seen, by), link)
+    file = service.find_file(session, viewer, seen.evaluation) if viewer else None
+    return EvaluationValues(
+        seen, board.read_board(session, seen, by), link,
+        uploaded=seen.own and seen.evaluation.source.startswith("file:"),
+        file_end=service.file_end(file) if file else None,
+    )  # fmt: skip
 
 
 def _values_with_cards(
@@ -294,7 +316,7 @@ async def change_listing(request: Request, db: Db, id: Number, person: Member) -
 @router.post("/open-evaluations/{id}/delete", name="delete_open_evaluation")
 async def delete(request: Request, db: Db, settings: AppSettings, id: Number, person: Member) -> Response:
     """Delete an open evaluation that has ended (its author)."""
-    await db.awrite(service.delete_evaluation, settings, person, id)
+    service.erase(await db.awrite(service.delete_evaluation, settings, person, id))
     return RedirectResponse(str(request.app.url_path_for("open_evaluations")), status_code=303)
 
 

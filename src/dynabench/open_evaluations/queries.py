@@ -7,6 +7,7 @@ from sqlalchemy import Delete, Select, Update, delete, func, or_, select, update
 
 from dynabench.benchmark.evaluations.tables import Evaluation, Score
 from dynabench.benchmark.registry.tables import Submission
+from dynabench.datasets.tables import DatasetVersion, Twin
 from dynabench.open_evaluations.tables import (
     OPEN_STATES,
     CardLocation,
@@ -118,8 +119,21 @@ def old_files(before: datetime) -> Select[DatasetFile]:
 
 
 def sources_in_use() -> Select[str]:
-    """The sources of all open evaluations: a scan."""
-    return select(OpenEvaluation.source).distinct()
+    """The sources of open evaluations that have not ended: few."""
+    return select(OpenEvaluation.source).where(OpenEvaluation.state.in_(OPEN_STATES)).distinct()
+
+
+def users_of_rows(digest: str, but: int) -> Select[int]:
+    """Count datasets, perturbed copies and open evaluations but one that have these prepared rows: three scans."""
+    evaluations = select(OpenEvaluation.id).where(OpenEvaluation.digest == digest, OpenEvaluation.id != but)
+    versions = select(DatasetVersion.id).where(DatasetVersion.digest == digest)
+    copies = select(Twin.id).where(Twin.digest == digest)
+    return select(func.count()).select_from(evaluations.union_all(versions, copies).subquery())
+
+
+def evaluation_ids() -> Select[int]:
+    """The ids of all open evaluations: a scan of the key."""
+    return select(OpenEvaluation.id)
 
 
 def remove_author(person_id: int) -> Update:

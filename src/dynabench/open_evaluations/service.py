@@ -6,11 +6,12 @@ import shutil
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from sqlalchemy.orm import Session
 
+from dynabench.datasets import stored
 from dynabench.intake.rows import FileRow
 from dynabench.kit import errors, jobs
 from dynabench.kit.db import Database, now
@@ -36,8 +37,8 @@ from dynabench.rounds.service import record_act
 JOB = "evaluate_openly"
 MOST_OPEN = 3
 """Open evaluations of one person that may be waiting or running at a time."""
-KEPT_FILES = timedelta(days=30)
-"""How long an uploaded file stays that no evaluation names."""
+FILE_DAYS = 30
+"""Days for which an uploaded file stays; longer only while an evaluation reads it."""
 LOST = _("The job was started many times and never finished. Start the evaluation again.")
 
 
@@ -182,14 +183,18 @@ def list_publicly(session: Session, person: Person, id: int, listed: bool) -> No
     record_act(session, person, "open_evaluation.listed", evaluation=id, listed=listed)
 
 
-def delete_evaluation(session: Session, settings: Settings, person: Person, id: int) -> None:
-    """Delete an open evaluation with its answers and scores (its author), once it has ended."""
+def delete_evaluation(session: Session, settings: Settings, person: Person, id: int) -> list[Path]:
+    """Delete an open evaluation with its answers and scores (its author), once it has ended.
+
+    Return the paths to erase once that is committed.
+    """
     seen = find_changeable(session, person, id)
     if seen.open:
         raise errors.Conflict(_("This evaluation is running. Cancel it first."))
     refuse_on_cards(session, id)
-    remove_evaluation(session, settings, seen.evaluation)
+    paths = remove_evaluation(session, settings, seen.evaluation)
     record_act(session, person, "open_evaluation.deleted", evaluation=id)
+    return paths
 
 
 def refuse_on_cards(session: Session, id: int) -> None:
@@ -198,10 +203,28 @@ def refuse_on_cards(session: Session, id: int) -> None:
         raise errors.Conflict(_("Results of this evaluation are on cards of models. Take them off there first."))
 
 
-def remove_evaluation(session: Session, settings: Settings, evaluation: OpenEvaluation) -> None:
-    """Remove an open evaluation with its files; its prepared rows stay where a dataset has the same rows."""
-    shutil.rmtree(evaluation_folder(settings, evaluation.id), ignore_errors=True)
+def remove_evaluation(session: Session, settings: Settings, evaluation: OpenEvaluation) -> list[Path]:
+    """Remove an open evaluation; return the paths to erase afterwards."""
+    paths = private_paths(session, settings, evaluation)
     session.delete(evaluation)
+    return paths
+
+
+def private_paths(session: Session, settings: Settings, evaluation: OpenEvaluation) -> list[Path]:
+    """Return the paths of an evaluation's answers, and of its rows where no dataset or evaluation has the same rows."""
+    paths = [evaluation_folder(settings, evaluation.id)]
+    if evaluation.digest and not session.scalar(queries.users_of_rows(evaluation.digest, evaluation.id)):
+        paths.append(stored.rows_path(settings, evaluation.digest))
+    return paths
+
+
+def erase(paths: Sequence[Path]) -> None:
+    """Erase files and folders that no row names any more."""
+    for path in paths:
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
 
 
 # Uploaded files
@@ -243,6 +266,35 @@ def add_file(session: Session, settings: Settings, person: Person, id: str, name
     return f"file:{id}"
 
 
+def find_file(session: Session, viewer: Person, evaluation: OpenEvaluation) -> DatasetFile | None:
+    """Return the uploaded file of an evaluation, for its owner; None where it was deleted, or was none."""
+    kind, _colon, id = evaluation.source.partition(":")
+    file = session.get(DatasetFile, id) if kind == "file" else None
+    return file if file is not None and file.person_id == viewer.id else None
+
+
+def file_end(file: DatasetFile) -> datetime:
+    """Return when an uploaded file is deleted."""
+    return file.created_at + timedelta(days=FILE_DAYS)
+
+
+def delete_file(session: Session, settings: Settings, person: Person, id: str) -> list[Path]:
+    """Delete an uploaded file (its owner); evaluations of it stay. Return the path to erase once that is committed.
+
+    A file that is gone already needs nothing. Raises `Conflict` while an evaluation reads it.
+    """
+    file = session.get(DatasetFile, id)
+    if file is None:
+        return []
+    if not may.may(person, Action.CHANGE_OPEN_EVALUATION, author=file.person_id):
+        raise errors.NotFound(_("There is no such file of yours."))
+    if f"file:{id}" in set(session.scalars(queries.sources_in_use())):
+        raise errors.Conflict(_("An evaluation reads this file. Wait for it, or cancel it."))
+    session.delete(file)
+    record_act(session, person, "open_evaluation.file_deleted", file=file.name)
+    return [new_file_path(settings, id)]
+
+
 def tidy_evaluations(database: Database, settings: Settings) -> None:
     """End open evaluations that no job works on any more, and delete files that nobody needs."""
     going = {job: id for job, id in database.read(lambda s: s.execute(queries.open_jobs()).all()) if job}
@@ -250,6 +302,10 @@ def tidy_evaluations(database: Database, settings: Settings) -> None:
         database.write(_end_lost, going[job], job)
     for id in database.write(_forget_old_files):
         new_file_path(settings, id).unlink(missing_ok=True)
+    evaluation_ids = set(database.read(lambda s: list(s.scalars(queries.evaluation_ids()))))
+    for folder in evaluation_folder(settings, 0).parent.iterdir():
+        if folder.name.isdecimal() and int(folder.name) not in evaluation_ids:
+            erase([folder])
     known_ids = set(database.read(lambda s: list(s.scalars(queries.file_ids()))))
     for path in sources.files_folder(settings).iterdir():
         if path.name not in known_ids and time.time() - path.stat().st_mtime > 24 * 3600:
@@ -264,18 +320,22 @@ def _end_lost(session: Session, id: int, job: str) -> None:
 
 def _forget_old_files(session: Session) -> list[str]:
     used = {source.removeprefix("file:") for source in session.scalars(queries.sources_in_use())}
-    old = [file for file in session.scalars(queries.old_files(now() - KEPT_FILES)) if file.id not in used]
+    old = [
+        file for file in session.scalars(queries.old_files(now() - timedelta(days=FILE_DAYS))) if file.id not in used
+    ]
     for file in old:
         session.delete(file)
     return [file.id for file in old]
 
 
 def forget_person(session: Session, settings: Settings, person_id: int) -> None:
-    """Remove what a person who leaves uploaded and evaluated; listed scores stay, without a name."""
+    """Remove what a person who leaves uploaded and evaluated; listed scores stay, without a name and without rows."""
     for evaluation in session.scalars(queries.own_evaluations(person_id)).all():
+        paths = private_paths(session, settings, evaluation)
         if not evaluation.listed:
-            remove_evaluation(session, settings, evaluation)
-    session.flush()
+            session.delete(evaluation)
+        session.flush()
+        erase(paths)
     session.execute(queries.remove_author(person_id))
     for file in session.scalars(queries.own_files(person_id)).all():
         new_file_path(settings, file.id).unlink(missing_ok=True)
