@@ -15,7 +15,7 @@ export OMP_WAIT_POLICY := passive
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test test-slow test-release check bench docs screenshots languages lock sbom migration coverage crash chaos flood replay fuzz simulate soak clean
+.PHONY: help install run test test-slow test-release check bench docs screenshots languages lock sbom migration coverage crash chaos flood replay fuzz simulate soak clean hub-compatibility
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  \033[1m%-13s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -51,6 +51,9 @@ check: $(VENV)/.test ## Lint, names, literal roles and states, types, import rul
 
 bench: $(VENV)/.test ## Print every performance figure beside its anchor
 	$(BIN)/python -m benchmarks
+
+hub-compatibility: $(VENV)/.test ## Run the tests of huggingface_hub in the folder SOURCES against a platform
+	$(BIN)/python scripts/hub_compatibility.py $(SOURCES) $(ARGS)
 
 crash: $(VENV)/.test ## Kill each process at 50 random moments under load, and workers within turns of the cycle
 	$(BIN)/python -m pytest tests/crash tests/cycle/test_kill.py --crashes 50 $(ARGS)

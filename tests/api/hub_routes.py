@@ -33,6 +33,14 @@ HUB: dict[tuple[str, str], Route] = {
     ("GET", f"{REPOSITORY}/commits/{{rest:path}}"): Route("anyone"),
     ("POST", f"{REPOSITORY}/preupload/{{rest:path}}"): Route("keeper", json={"files": []}),
     ("POST", f"{REPOSITORY}/commit/{{rest:path}}"): Route("keeper", content=HEADER),
+    ("POST", f"{REPOSITORY}/super-squash/{{rest:path}}"): Route("keeper", json={}),
+    ("GET", f"{API}/{{kinds}}/{{name}}"): Route("worker"),  # nobody: a repository has a namespace
+    ("GET", f"{API}/{{kinds}}/{{name}}/{{part}}/{{rest:path}}"): Route("worker"),
+    ("POST", f"{API}/{{kinds}}/{{name}}/{{part}}/{{rest:path}}"): Route("worker", content=b""),
+    ("GET", "/api/hub/{name}/resolve/{rest:path}"): Route("worker"),
+    ("POST", f"{REPOSITORY}/discussions/{{number}}/comment/{{event}}/edit"): Route(
+        "keeper", json={"content": "Better."}
+    ),
     ("GET", f"{PLAIN}/resolve/{{rest:path}}"): Route("anyone"),
     ("GET", f"{KIND}/resolve/{{rest:path}}"): Route("anyone"),
     ("GET", PLAIN): Route("anyone"),

@@ -43,7 +43,7 @@ from dynabench.datasets.archives import service as archives
 from dynabench.hubs import discussions, uploads
 from dynabench.hubs import service as hubs
 from dynabench.hubs.file_store import HubFileStore, LargeFile
-from dynabench.hubs.tables import ReferenceKind, RepositoryKind
+from dynabench.hubs.tables import HubDiscussionEvent, ReferenceKind, RepositoryKind
 from dynabench.hubs.uploads import UploadTicket
 from dynabench.hubs.xet.xorb_store import XorbStore
 from dynabench.insight.data_measurements.results import Column, Figure, MeasureResult, Table
@@ -372,14 +372,18 @@ class Props:
                 entry = hubs.find_entry(session, author, kind, name, "first")
             except NotFound:
                 entry = hubs.create_repository(session, settings, author, kind, "first")
-                discussions.open_discussion(session, author, entry, "Change", "", pull=True)
+                discussions.open_discussion(session, author, entry, "Change", "Please look.", pull=True)
             rest = ".gitattributes" if "/resolve/" in path or "/files/{rest" in path else "main"
             if "/tag/" in path:
                 rest = f"tag-{secrets.token_hex(4)}"
                 hubs.create_reference(session, settings, author, entry, ReferenceKind.TAG, rest, "main")
             act = "download" if "/files/" in path else "upload"
             ticket = UploadTicket(act, entry.row.id, author.id, *empty, uploads.new_end()).sign(settings)
-            return {"namespace": name, "name": "first", "rest": rest, "ticket": ticket, "revision": entry.row.head}
+            discussion = discussions.find_discussion(session, entry, 1)
+            first = func.min(HubDiscussionEvent.id)
+            comment = session.scalar(select(first).where(HubDiscussionEvent.discussion_id == discussion.id))
+            address = {"namespace": name, "name": "first", "rest": rest, "event": f"{comment:024x}"}
+            return address | {"ticket": ticket, "revision": entry.row.head}
 
         parameters = self.database.write(make)
         if "/files/" in path:
@@ -388,7 +392,7 @@ class Props:
         parameters["rest"] = f"main/{parameters['rest']}" if "/resolve/" in path else parameters["rest"]
         place = XorbStore.open_for(settings, 1, self.callers["author"].id).name
         xet = {"place": place, "xorb": "0" * 64, "prefix": "default-merkledb", "chunk": "0" * 64}
-        return parameters | {"kinds": "models", "number": 1} | xet
+        return parameters | {"kinds": "models", "number": 1, "part": "revision"} | xet
 
     def data_report(self) -> str:
         """A report that the author asked for and that is finished."""

@@ -140,7 +140,7 @@ def reproduces(place: SimpleNamespace, chromium: Browser, link: str) -> None:
     other.page.goto(link)
     for name in MODELS:
         expect(model_box(other.page, name)).to_be_checked()
-    expect(other.page.get_by_role("checkbox", name="accuracy", exact=True)).to_be_checked()
+    expect(other.page.locator('input[name="metric"][value="accuracy"]')).to_be_checked()
     expect(other.page.get_by_text("Expected time:")).to_be_visible()
     again = other.page.get_by_role("link", name="Link to this form").get_attribute("href")
     assert again is not None

@@ -1,7 +1,6 @@
 """A platform's web process, and Hugging Face's own client against it, with nothing but the endpoint changed."""
 
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -20,10 +19,11 @@ from sqlalchemy.orm import Session
 from benchmarks.running import wait_for
 from dynabench.kit.db import Database
 from dynabench.kit.settings import Settings
+from dynabench.operations import migrations
 from dynabench.people.accounts import service
 from dynabench.people.accounts.rules import Newcomer
 from dynabench.people.accounts.tables import SCOPES, Person
-from tests.furnished import Server, bare
+from tests.furnished import Server
 
 
 @dataclass
@@ -95,7 +95,7 @@ def _free_port() -> int:
 class HubProcesses:
     """Platforms on either database, and one of each kind that tests share."""
 
-    def __init__(self, tmp_path_factory: pytest.TempPathFactory, new_database: Callable[[str, Path], str]) -> None:
+    def __init__(self, tmp_path_factory: pytest.TempPathFactory, new_database: Callable[[str], str]) -> None:
         self.tmp_path_factory, self.new_database = tmp_path_factory, new_database
         self.running: list[HubProcess] = []
         self.shared: dict[str, HubProcess] = {}
@@ -104,10 +104,11 @@ class HubProcesses:
         """Start a platform of its own on a kind of database, with settings by name."""
         home, port = self.tmp_path_factory.mktemp("hub"), _free_port()
         environment = {"DYNABENCH_HOME": str(home), "DYNABENCH_PORT": str(port), "DYNABENCH_RATE_LIMIT": "false"}
-        environment |= {"DYNABENCH_DATABASE_URL": self.new_database(kind, home)}
+        environment |= {"DYNABENCH_DATABASE_URL": self.new_database(kind)}
         environment |= {f"DYNABENCH_{name.upper()}": value for name, value in values.items()}
         settings = Settings(home=home, rate_limit=False, database_url=environment["DYNABENCH_DATABASE_URL"])
         assert settings.key
+        migrations.upgrade(settings)
         hub = HubProcess(home, f"http://127.0.0.1:{port}", settings, Database(settings.url), environment)
         self.running.append(hub)
         hub.start()
@@ -126,12 +127,11 @@ class HubProcesses:
 def hubs(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[HubProcesses]:
     """The platforms of a run."""
 
-    def new_database(kind: str, home: Path) -> str:
+    def new_database(kind: str) -> str:
         if kind == "sqlite":
-            shutil.copy(request.getfixturevalue("sqlite_template"), home / "dynabench.sqlite")
             return ""
         server: Server = request.getfixturevalue("server")
-        return str(server.server.get_uri(server.create(server.of(bare).source)))  # dropped with the server
+        return str(server.server.get_uri(server.create("template0")))  # dropped with the server
 
     processes = HubProcesses(tmp_path_factory, new_database)
     yield processes

@@ -1,13 +1,18 @@
-"""Parts of the hub's addresses: the kind and the name of a repository, a revision with slashes, a path."""
+"""Parts of the hub's addresses: the repository that a request names, a revision with slashes, a path."""
 
-from typing import Annotated
+from dataclasses import dataclass
+from typing import Annotated, Any
 from urllib.parse import unquote
 
-from fastapi import Path, Request
+from fastapi import Depends, Path, Request
+from sqlalchemy.orm import Session
 
+from dynabench.hubs import service
 from dynabench.hubs.problems import RepositoryMissing
 from dynabench.hubs.schemas import KINDS, HubKinds
+from dynabench.hubs.service import HubEntry
 from dynabench.hubs.tables import RepositoryKind
+from dynabench.people.accounts.tables import Person
 
 Namespace = Annotated[str, Path(max_length=60)]
 RepositoryName = Annotated[str, Path(max_length=120)]
@@ -17,9 +22,40 @@ Rest = Annotated[str, Path(max_length=2000)]
 def kind_of(kinds: HubKinds | str) -> RepositoryKind:
     """Return the kind of a plural of the hub, such as `datasets`."""
     kind = KINDS.get(kinds.removesuffix("s"))
-    if kind is None:
+    if kind is None or not kinds.endswith("s"):
         raise RepositoryMissing
     return kind
+
+
+@dataclass(frozen=True)
+class RepositoryPlace:
+    """The repository that a request names: its kind in the plural, its namespace and its name."""
+
+    kinds: str
+    namespace: str
+    name: str
+
+    def find(self, session: Session, viewer: Person | None) -> HubEntry:
+        """Return the repository where the viewer may read it. Raises `RepositoryMissing`."""
+        return service.find_entry(session, viewer, kind_of(self.kinds), self.namespace, self.name)
+
+    def find_managed(self, session: Session, person: Person) -> HubEntry:
+        """Return the repository where the person may change it. Raises `Forbidden` or `RepositoryMissing`."""
+        return service.managed_entry(session, person, kind_of(self.kinds), self.namespace, self.name)
+
+    def parameters(self, entry: HubEntry) -> dict[str, Any]:
+        """Return the parameters of addresses of the repository, as it is called now."""
+        return {"kinds": self.kinds, "namespace": entry.namespace, "name": entry.row.name}
+
+
+async def _place(request: Request, namespace: Namespace, name: RepositoryName) -> RepositoryPlace:
+    kinds = request.path_params.get("kinds", "models")
+    kind_of(kinds)
+    return RepositoryPlace(kinds, namespace, name)
+
+
+Place = Annotated[RepositoryPlace, Depends(_place)]
+"""The repository that a request names, as a parameter of a handler: `place: Place`."""
 
 
 def revision_and_path(request: Request, rest: str, marker: str) -> tuple[str, str]:

@@ -113,16 +113,16 @@ def reference_documents(rows: Sequence[HubReference], pulls: bool) -> dict[str, 
     return groups
 
 
-def commit_document(facts: CommitFacts, names: Mapping[str, str]) -> dict[str, Any]:
-    """Return a commit of a list."""
-    return {
+def commit_document(facts: CommitFacts, names: Mapping[str, str], formatted: bool = False) -> dict[str, Any]:
+    """Return a commit of a list; `formatted` with its words once more, as a page shows them."""
+    document: dict[str, Any] = {
         "id": facts.revision,
         "title": facts.title,
         "message": facts.body,
         "date": moment(facts.at),
         "authors": [{"user": names.get(facts.signature, DELETED)}],
-        "formatted": {"title": facts.title, "message": facts.body},
     }
+    return document | ({"formatted": {"title": facts.title, "message": facts.body}} if formatted else {})
 
 
 def author_document(person_id: int | None, names: Mapping[int, str]) -> dict[str, Any]:
@@ -150,7 +150,9 @@ def event_document(event: HubDiscussionEvent, names: Mapping[int, str]) -> dict[
     data: dict[str, Any] = dict(event.details)
     if event.kind == DiscussionEventKind.COMMENT:
         latest = {"raw": event.text, "html": str(markdown(event.text)), "updatedAt": at, "author": author}
-        data = {"edited": False, "hidden": False, "latest": latest, "history": [latest]}
+        texts = [*event.details.get("earlier", ()), event.text]
+        history = [latest | {"raw": text, "html": str(markdown(text))} for text in texts]
+        data = {"edited": len(texts) > 1, "hidden": False, "latest": latest, "history": history}
     elif event.kind == DiscussionEventKind.COMMIT:
         data = {"subject": event.text, "oid": event.details.get("oid", "")}
     return {"id": f"{event.id:024x}", "type": event.kind, "createdAt": at, "author": author, "data": data}

@@ -9,8 +9,8 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from dynabench.hubs import answers, commit_api, discussion_api, file_api, queries, reading, reference_api, service
 from dynabench.hubs.addresses import (
-    Namespace,
-    RepositoryName,
+    Place,
+    RepositoryPlace,
     Rest,
     kind_of,
     revision_and_path,
@@ -18,7 +18,7 @@ from dynabench.hubs.addresses import (
 )
 from dynabench.hubs.card import parse_metadata, split_card
 from dynabench.hubs.git_store import GitStore, TreeEntry
-from dynabench.hubs.problems import RepositoryExists
+from dynabench.hubs.problems import RepositoryExists, RepositoryMissing
 from dynabench.hubs.schemas import (
     KINDS,
     CardCheckIn,
@@ -41,6 +41,7 @@ router = APIRouter(prefix=answers.PREFIX, include_in_schema=False, dependencies=
 REPOSITORY = "/api/{kinds}/{namespace}/{name}"
 CHANGES = Depends(limited("hub changes", 600, 60))
 PAGE = 100
+REVISIONS = ("revision", "commits", "tree", "paths-info", "preupload", "commit")
 SORTS = {
     "lastModified": HubRepository.changed_at,
     "createdAt": HubRepository.created_at,
@@ -64,6 +65,8 @@ async def check_card(body: CardCheckIn) -> JSONResponse:
     """Check the metadata at the top of a README.md."""
     try:
         metadata = parse_metadata(split_card(body.content)[0])
+        if body.repoType == "model" and not isinstance(metadata.get("model-index", []), list):
+            raise errors.Invalid({"model-index": _("This is a list of models with their results.")})
     except errors.Invalid as problem:
         return JSONResponse({"errors": [{"message": problem.detail}], "warnings": []}, 400)
     warnings = [] if metadata else [{"message": "empty or missing yaml metadata in repo card"}]
@@ -131,15 +134,13 @@ async def move_repository(db: Db, settings: AppSettings, body: RepositoryMoveIn,
 
 
 @router.put(f"{REPOSITORY}/settings", dependencies=[CHANGES])
-async def change_settings(
-    db: Db, kinds: HubKinds, namespace: Namespace, name: RepositoryName, body: RepositorySettingsIn, person: Member
-) -> JSONResponse:
+async def change_settings(db: Db, place: Place, body: RepositorySettingsIn, person: Member) -> JSONResponse:
     """Make a repository private or public (owner)."""
     if body.gated:
         raise errors.Invalid({"gated": _("Repositories here are public or private.")})
 
     def write(session: Session) -> bool:
-        entry = service.managed_entry(session, person, kind_of(kinds), namespace, name)
+        entry = place.find_managed(session, person)
         private = _is_private(body.private, body.visibility)
         if private is not None:
             service.set_private(session, person, entry, private)
@@ -200,14 +201,13 @@ async def _information(
     db: Db,
     settings: AppSettings,
     viewer: Person | None,
-    kinds: HubKinds,
-    full_name: tuple[str, str],
+    place: RepositoryPlace,
     revision: str,
     blobs: bool,
     expand: Sequence[str],
 ) -> JSONResponse:
     def read(session: Session) -> dict[str, Any]:
-        entry = service.find_entry(session, viewer, kind_of(kinds), *full_name)
+        entry = place.find(session, viewer)
         commit = service.resolve_revision(session, settings, entry, revision)
         store = GitStore.of(settings, entry.row.folder)
         files = [TreeEntry(path, item, False) for path, item in sorted(store.files(commit).items())]
@@ -227,15 +227,13 @@ async def _information(
 async def read_repository(
     db: Db,
     settings: AppSettings,
-    kinds: HubKinds,
-    namespace: Namespace,
-    name: RepositoryName,
+    place: Place,
     viewer: Viewer,
     blobs: bool = False,
     expand: Texts = (),
 ) -> JSONResponse:
     """Return a repository with the files of its branch main."""
-    return await _information(db, settings, viewer, kinds, (namespace, name), MAIN, blobs, expand)
+    return await _information(db, settings, viewer, place, MAIN, blobs, expand)
 
 
 @router.get(f"{REPOSITORY}/revision/{{rest:path}}")
@@ -243,9 +241,7 @@ async def read_revision(
     request: Request,
     db: Db,
     settings: AppSettings,
-    kinds: HubKinds,
-    namespace: Namespace,
-    name: RepositoryName,
+    place: Place,
     rest: Rest,
     viewer: Viewer,
     blobs: bool = False,
@@ -253,24 +249,20 @@ async def read_revision(
 ) -> JSONResponse:
     """Return a repository with the files of a branch, tag or commit."""
     revision = revision_and_path(request, rest, "revision")[0]
-    return await _information(db, settings, viewer, kinds, (namespace, name), revision, blobs, expand)
+    return await _information(db, settings, viewer, place, revision, blobs, expand)
 
 
 @router.get(f"{REPOSITORY}/auth-check")
-async def check_access(
-    db: Db, kinds: HubKinds, namespace: Namespace, name: RepositoryName, viewer: Viewer
-) -> JSONResponse:
+async def check_access(db: Db, place: Place, viewer: Viewer) -> JSONResponse:
     """Tell whether the sender may read a repository."""
-    await db.aread(service.find_entry, viewer, kind_of(kinds), namespace, name)
+    await db.aread(place.find, viewer)
     return JSONResponse({})
 
 
 @router.get(f"{REPOSITORY}/auth-check/write")
-async def check_write_access(
-    db: Db, kinds: HubKinds, namespace: Namespace, name: RepositoryName, person: Member
-) -> JSONResponse:
+async def check_write_access(db: Db, place: Place, person: Member) -> JSONResponse:
     """Tell whether the sender may change a repository."""
-    await db.aread(service.managed_entry, person, kind_of(kinds), namespace, name)
+    await db.aread(place.find_managed, person)
     return JSONResponse({})
 
 
@@ -281,13 +273,21 @@ router.include_router(discussion_api.router)
 router.include_router(xet_api.permission_router)
 
 
+@router.get("/api/{kinds}/{name}")
+@router.api_route("/api/{kinds}/{name}/{part}/{rest:path}", methods=["GET", "POST"])
+@router.api_route("/{name}/resolve/{rest:path}", methods=["GET", "HEAD"])
+async def refuse_name(request: Request) -> Response:
+    """Answer that there is no repository without a namespace; a call that this hub does not have is told apart."""
+    if request.path_params.get("part", "revision") not in REVISIONS:
+        raise errors.NotFound(_("This hub does not have this call."))
+    raise RepositoryMissing
+
+
 @router.get("/{namespace}/{name}")
 @router.get("/{kinds}/{namespace}/{name}")
 @router.get("/{namespace}/{name}/commit/{revision}")
 @router.get("/{kinds}/{namespace}/{name}/commit/{revision}")
-async def open_page(
-    namespace: Namespace, name: RepositoryName, kinds: HubKinds = "models", revision: str = ""
-) -> Response:
+async def open_page(place: Place, revision: str = "") -> Response:
     """Lead people who open an address of the API in a browser to the page of the repository."""
-    path = f"/hub/{kinds}/{namespace}/{name}"
+    path = f"/hub/{place.kinds}/{place.namespace}/{place.name}"
     return RedirectResponse(f"{path}/commits/{revision[:40]}" if revision else path, 303)

@@ -73,7 +73,7 @@ def _plain(value: object) -> Any:
 
 def split_card(text: str) -> tuple[str, str]:
     """Return the metadata and the body of a README.md as texts."""
-    lines = text.replace("\r\n", "\n").split("\n")
+    lines = text.lstrip("\ufeff\n\r").replace("\r\n", "\n").split("\n")
     if lines[0].rstrip() != "---":
         return "", text
     for number, line in enumerate(lines[1:], start=1):

@@ -12,13 +12,13 @@ from sqlalchemy.orm import Session
 from starlette.responses import FileResponse, JSONResponse, Response
 
 from dynabench.hubs import answers, commits, queries, reading, service, uploads
-from dynabench.hubs.addresses import Namespace, RepositoryName, Rest, kind_of, revision_and_path
+from dynabench.hubs.addresses import Place, RepositoryPlace, Rest, revision_and_path
 from dynabench.hubs.commits import MOST_REGULAR, CommitReader
 from dynabench.hubs.file_api import SAFE
 from dynabench.hubs.file_store import HubFileStore, LargeFile
 from dynabench.hubs.git_store import GitStore
 from dynabench.hubs.names import check_path
-from dynabench.hubs.schemas import AnnouncedFile, FilesAnnouncementIn, HubKinds, LargeBatchIn
+from dynabench.hubs.schemas import AnnouncedFile, FilesAnnouncementIn, LargeBatchIn
 from dynabench.hubs.service import HubEntry
 from dynabench.hubs.uploads import PART_BYTES, UploadPlan, UploadTicket
 from dynabench.kit import errors
@@ -43,9 +43,7 @@ async def announce_files(
     request: Request,
     db: Db,
     settings: AppSettings,
-    kinds: HubKinds,
-    namespace: Namespace,
-    name: RepositoryName,
+    place: Place,
     rest: Rest,
     body: FilesAnnouncementIn,
     person: Member,
@@ -55,7 +53,7 @@ async def announce_files(
     revision = revision_and_path(request, rest, "preupload")[0]
 
     def read(session: Session) -> list[dict[str, Any]]:
-        entry = service.find_entry(session, person, kind_of(kinds), namespace, name)
+        entry = place.find(session, person)
         commits.require_writer(session, person, entry, revision, create_pr)
         commit = service.resolve_revision(session, settings, entry, revision)
         service.require_room(session, settings, person.id, sum(file.size for file in body.files))
@@ -102,9 +100,7 @@ async def commit(
     request: Request,
     db: Db,
     settings: AppSettings,
-    kinds: HubKinds,
-    namespace: Namespace,
-    name: RepositoryName,
+    place: Place,
     rest: Rest,
     person: Member,
     create_pr: bool = False,
@@ -113,7 +109,7 @@ async def commit(
     revision = revision_and_path(request, rest, "commit")[0]
 
     def allowed(session: Session) -> HubEntry:
-        entry = service.find_entry(session, person, kind_of(kinds), namespace, name)
+        entry = place.find(session, person)
         commits.require_writer(session, person, entry, revision, create_pr)
         return entry
 
@@ -144,18 +140,16 @@ async def plan_batch(
     request: Request,
     db: Db,
     settings: AppSettings,
-    namespace: Namespace,
-    name: RepositoryName,
+    place: Place,
     body: LargeBatchIn,
     viewer: Viewer,
-    kinds: HubKinds = "models",
 ) -> JSONResponse:
     """Say where large files are sent or read, as Git LFS does."""
     if body.hash_algo != "sha256":
         raise errors.Invalid({"hash_algo": _("Large files are named by their SHA-256.")})
     files = [LargeFile(item.oid, item.size) for item in body.objects]
     if body.operation == "download":
-        documents = await _downloads(request, db, settings, viewer, (kinds, namespace, name), files)
+        documents = await _downloads(request, db, settings, viewer, place, files)
         return JSONResponse({"transfer": "basic", "objects": documents}, media_type=LFS_TYPE)
     if viewer is None:
         raise errors.Unauthenticated(_("Log in, or send an API token in the Authorization header."))
@@ -164,7 +158,7 @@ async def plan_batch(
         raise errors.Forbidden(_("This token may only read."))
 
     def read(session: Session) -> list[UploadPlan]:
-        entry = service.find_entry(session, person, kind_of(kinds), namespace, name)
+        entry = place.find(session, person)
         may.refuse_unless(may.may(person, Action.PROPOSE_CHANGE))
         return uploads.plan_uploads(session, settings, person, entry, files)
 
@@ -198,11 +192,11 @@ async def _downloads(
     db: Db,
     settings: AppSettings,
     viewer: Person | None,
-    address: tuple[str, str, str],
+    place: RepositoryPlace,
     files: list[LargeFile],
 ) -> list[dict[str, Any]]:
     def read(session: Session) -> tuple[HubEntry, dict[str, int]]:
-        entry = service.find_entry(session, viewer, kind_of(address[0]), *address[1:])
+        entry = place.find(session, viewer)
         used = session.execute(queries.used_files(entry.row.id, [file.digest for file in files])).all()
         return entry, dict(used)
 

@@ -28,6 +28,7 @@ from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
 from dynabench.kit.storable import UNSTORABLE
 from dynabench.people import may
+from dynabench.people.accounts.service import record_act
 from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 
@@ -269,6 +270,36 @@ def _commit_once(
         request.new_bytes = 0
         store.mirror_references(db.read(service.full_references, entry.row.id))
     return outcome
+
+
+def squash_branch(
+    db: Database, settings: Settings, person: Person, entry: HubEntry, revision: str, message: str
+) -> CommitOutcome:
+    """Put one commit with the files of a branch in its place (owner); what it had before is pruned later."""
+    service.require_owner(person, entry)
+    store = GitStore.of(settings, entry.row.folder)
+    signature = db.write(service.claim_namespace, settings, person).signature
+    for _try in range(TRIES):
+        branch = db.read(_find_branch, person, entry, revision, False)
+        commit = commit_of(store.commit(branch.head).tree.decode(), (), signature, message, now())
+        after, size = commit.id.decode(), store.write([commit])
+
+        def advance(session: Session, branch: _Branch = branch, after: str = after, size: int = size) -> bool:
+            move = queries.move_reference(entry.row.id, branch.kind, branch.name, branch.head, after)
+            if session.execute(move).rowcount != 1:  # type: ignore[attr-defined]
+                return False
+            row = session.get_one(HubRepository, entry.row.id, with_for_update=True)
+            row.git_bytes, row.changed_at = row.git_bytes + size, now()
+            if branch.name == MAIN:
+                row.head = after
+            subject = {"repository": f"{row.kind} {entry.full_name}", "branch": branch.name}
+            record_act(session, person.id, "repository.squash", subject)
+            return True
+
+        if db.write(advance):
+            store.mirror_references(db.read(service.full_references, entry.row.id))
+            return CommitOutcome(after)
+    raise errors.Unavailable(_("Too many commits to this branch at the same time."), retry_after=2)
 
 
 def _known_files(session: Session, person: Person, entry: HubEntry, request: CommitRequest) -> dict[str, LargeFile]:

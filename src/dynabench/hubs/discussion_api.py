@@ -9,9 +9,9 @@ from sqlalchemy.orm import Session
 from starlette.responses import JSONResponse
 
 from dynabench.hubs import answers, discussions, merging, queries, reading, service
-from dynabench.hubs.addresses import Namespace, RepositoryName, kind_of
+from dynabench.hubs.addresses import Place, RepositoryPlace
 from dynabench.hubs.git_store import GitStore
-from dynabench.hubs.schemas import CommentIn, DiscussionIn, HubKinds, StatusIn, TitleIn
+from dynabench.hubs.schemas import CommentEditIn, CommentIn, DiscussionIn, StatusIn, TitleIn
 from dynabench.hubs.service import HubEntry
 from dynabench.hubs.tables import DiscussionState, HubDiscussion, HubDiscussionEvent
 from dynabench.kit.api import AppSettings, Db
@@ -24,15 +24,14 @@ DISCUSSIONS = "/api/{kinds}/{namespace}/{name}/discussions"
 CHANGES = Depends(limited("hub discussions", 60, 60))
 PAGE = 50
 Number = Annotated[int, Path(ge=1, le=10**9)]
+EventName = Annotated[str, Path(pattern="^0{8}[0-9a-f]{16}$")]
 ENDED = [DiscussionState.CLOSED, DiscussionState.MERGED]
 
 
 @router.get(DISCUSSIONS)
 async def list_discussions(
     db: Db,
-    kinds: HubKinds,
-    namespace: Namespace,
-    name: RepositoryName,
+    place: Place,
     viewer: Viewer,
     p: Annotated[int, Query(ge=0, le=10**6)] = 0,
     type: Literal["all", "discussion", "pull_request"] = "all",
@@ -42,7 +41,7 @@ async def list_discussions(
     """List the discussions and pull requests of a repository, the newest first."""
 
     def read(session: Session) -> dict[str, Any]:
-        entry = service.find_entry(session, viewer, kind_of(kinds), namespace, name)
+        entry = place.find(session, viewer)
         clauses: list[ColumnElement[bool]] = [] if type == "all" else [HubDiscussion.pull.is_(type == "pull_request")]
         if status != "all":
             ended = HubDiscussion.state.in_(ENDED)
@@ -61,29 +60,25 @@ async def list_discussions(
 
 
 @router.post(DISCUSSIONS, dependencies=[CHANGES])
-async def open_discussion(
-    db: Db, kinds: HubKinds, namespace: Namespace, name: RepositoryName, body: DiscussionIn, person: Member
-) -> JSONResponse:
+async def open_discussion(db: Db, place: Place, body: DiscussionIn, person: Member) -> JSONResponse:
     """Begin a discussion or a pull request."""
 
     def write(session: Session) -> tuple[HubEntry, int]:
-        entry = service.find_entry(session, person, kind_of(kinds), namespace, name)
+        entry = place.find(session, person)
         pull = body.pullRequest
         return entry, discussions.open_discussion(
             session, person, entry, body.title, body.description, pull=pull
         ).number
 
     entry, number = await db.awrite(write)
-    return JSONResponse({"num": number, "url": f"/hub/{kinds}/{entry.full_name}/discussions/{number}"}, 201)
+    return JSONResponse({"num": number, "url": f"/hub/{place.kinds}/{entry.full_name}/discussions/{number}"}, 201)
 
 
 @router.get(f"{DISCUSSIONS}/{{number}}")
 async def read_discussion(
     db: Db,
     settings: AppSettings,
-    kinds: HubKinds,
-    namespace: Namespace,
-    name: RepositoryName,
+    place: Place,
     number: Number,
     viewer: Viewer,
     diff: bool = False,
@@ -91,7 +86,7 @@ async def read_discussion(
     """Return a discussion with its entries; of a pull request also its changes and conflicts."""
 
     def read(session: Session) -> dict[str, Any]:
-        entry = service.find_entry(session, viewer, kind_of(kinds), namespace, name)
+        entry = place.find(session, viewer)
         return _details(session, settings, entry, number, diff)
 
     return JSONResponse(await db.aread(read))
@@ -118,9 +113,9 @@ def _details(session: Session, settings: Settings, entry: HubEntry, number: int,
     return document
 
 
-async def _change(db: Db, person: Person, change: Any, address: tuple[str, str, str]) -> dict[str, Any]:
+async def _change(db: Db, person: Person, change: Any, place: RepositoryPlace) -> dict[str, Any]:
     def write(session: Session) -> dict[str, Any]:
-        entry = service.find_entry(session, person, kind_of(address[0]), *address[1:])
+        entry = place.find(session, person)
         event: HubDiscussionEvent = change(session, entry)
         return answers.event_document(event, reading.person_names(session, [person.id]))
 
@@ -130,9 +125,7 @@ async def _change(db: Db, person: Person, change: Any, address: tuple[str, str, 
 @router.post(f"{DISCUSSIONS}/{{number}}/comment", dependencies=[CHANGES])
 async def comment(
     db: Db,
-    kinds: HubKinds,
-    namespace: Namespace,
-    name: RepositoryName,
+    place: Place,
     number: Number,
     body: CommentIn,
     person: Member,
@@ -142,15 +135,25 @@ async def comment(
     def change(session: Session, entry: HubEntry) -> HubDiscussionEvent:
         return discussions.comment(session, person, entry, number, body.comment)
 
-    return JSONResponse({"newMessage": await _change(db, person, change, (kinds, namespace, name))})
+    return JSONResponse({"newMessage": await _change(db, person, change, place)})
+
+
+@router.post(f"{DISCUSSIONS}/{{number}}/comment/{{event}}/edit", dependencies=[CHANGES])
+async def edit_comment(
+    db: Db, place: Place, number: Number, event: EventName, body: CommentEditIn, person: Member
+) -> JSONResponse:
+    """Give one's own comment another text."""
+
+    def change(session: Session, entry: HubEntry) -> HubDiscussionEvent:
+        return discussions.edit_comment(session, person, entry, number, int(event, 16), body.content)
+
+    return JSONResponse({"updatedComment": await _change(db, person, change, place)})
 
 
 @router.post(f"{DISCUSSIONS}/{{number}}/status", dependencies=[CHANGES])
 async def change_status(
     db: Db,
-    kinds: HubKinds,
-    namespace: Namespace,
-    name: RepositoryName,
+    place: Place,
     number: Number,
     body: StatusIn,
     person: Member,
@@ -161,19 +164,17 @@ async def change_status(
         state = DiscussionState(body.status)
         return discussions.change_state(session, person, entry, number, state, body.comment or "")
 
-    return JSONResponse({"newStatus": await _change(db, person, change, (kinds, namespace, name))})
+    return JSONResponse({"newStatus": await _change(db, person, change, place)})
 
 
 @router.post(f"{DISCUSSIONS}/{{number}}/title", dependencies=[CHANGES])
-async def change_title(
-    db: Db, kinds: HubKinds, namespace: Namespace, name: RepositoryName, number: Number, body: TitleIn, person: Member
-) -> JSONResponse:
+async def change_title(db: Db, place: Place, number: Number, body: TitleIn, person: Member) -> JSONResponse:
     """Give a discussion another title (its author, or the owner)."""
 
     def change(session: Session, entry: HubEntry) -> HubDiscussionEvent:
         return discussions.change_title(session, person, entry, number, body.title)
 
-    return JSONResponse({"newTitle": await _change(db, person, change, (kinds, namespace, name))})
+    return JSONResponse({"newTitle": await _change(db, person, change, place)})
 
 
 @router.post(f"{DISCUSSIONS}/{{number}}/merge", dependencies=[CHANGES])
@@ -181,15 +182,13 @@ async def merge(
     request: Request,
     db: Db,
     settings: AppSettings,
-    kinds: HubKinds,
-    namespace: Namespace,
-    name: RepositoryName,
+    place: Place,
     number: Number,
     person: Member,
     body: CommentIn | None = None,
 ) -> JSONResponse:
     """Bring a pull request into the branch main (owner)."""
-    entry = await db.aread(service.managed_entry, person, kind_of(kinds), namespace, name)
+    entry = await db.aread(place.find_managed, person)
     outcome = await asyncio.to_thread(
         merging.merge_pull, db, settings, person, entry, number, body.comment if body else ""
     )

@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from dynabench.hubs import queries, service
 from dynabench.hubs.git_store import GitStore
+from dynabench.hubs.schemas import TYPES
 from dynabench.hubs.service import HubEntry
 from dynabench.hubs.tables import (
     DiscussionEventKind,
@@ -24,9 +25,11 @@ from dynabench.kit.language import _
 from dynabench.people import may
 from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
+from dynabench.people.notices import service as notices
 
+NOTICE = "repository"
 LONGEST_TITLE, LONGEST_COMMENT = 200, 20_000
-MOST_DISCUSSIONS, MOST_EVENTS = 10_000, 2000
+MOST_DISCUSSIONS, MOST_EVENTS, MOST_EDITS = 10_000, 2000, 20
 ENDED = (DiscussionState.CLOSED, DiscussionState.MERGED)
 
 
@@ -97,7 +100,18 @@ def open_discussion(
         session.add(branch)
     if text:
         record_event(session, discussion, person, DiscussionEventKind.COMMENT, text)
+    words = _("%(name)s has a new pull request: %(title)s.") if pull else _("%(name)s has a new discussion: %(title)s.")
+    notify_readers(session, person, entry, discussion, words)
     return discussion
+
+
+def notify_readers(session: Session, person: Person, entry: HubEntry, discussion: HubDiscussion, words: str) -> None:
+    """Tell the repository's owner and the author of a discussion of an act of a third person."""
+    link = f"/hub/{TYPES[entry.kind]}s/{entry.full_name}/discussions/{discussion.number}"
+    text = words % {"name": entry.full_name, "title": discussion.title, "number": discussion.number}
+    for reader in {entry.row.owner_id, discussion.author_id} - {person.id, None}:
+        assert reader is not None
+        notices.notify_person(session, reader, NOTICE, text, link=link)
 
 
 def open_with_commit(
@@ -143,7 +157,27 @@ def comment(session: Session, person: Person, entry: HubEntry, number: int, text
     """Add a comment to a discussion."""
     may.refuse_unless(may.may(person, Action.PROPOSE_CHANGE))
     discussion = find_discussion(session, entry, number)
-    return record_event(session, discussion, person, DiscussionEventKind.COMMENT, clean_comment(text))
+    event = record_event(session, discussion, person, DiscussionEventKind.COMMENT, clean_comment(text))
+    notify_readers(session, person, entry, discussion, _("%(name)s: a new comment on %(title)s."))
+    return event
+
+
+def edit_comment(
+    session: Session, person: Person, entry: HubEntry, number: int, event_id: int, text: str
+) -> HubDiscussionEvent:
+    """Give one's own comment another text; the earlier ones stay in its history."""
+    discussion = find_discussion(session, entry, number)
+    event = session.get(HubDiscussionEvent, event_id, with_for_update=True)
+    if event is None or event.discussion_id != discussion.id or event.kind != DiscussionEventKind.COMMENT:
+        raise errors.NotFound(_("This discussion has no such comment."))
+    may.refuse_unless(may.may(person, Action.CHANGE_PROPOSAL, author=event.author_id))
+    earlier = event.details.get("earlier", [])
+    if len(earlier) >= MOST_EDITS:
+        raise errors.Conflict(_("A comment can be changed %(most)s times.", most=MOST_EDITS))
+    event.details = {"earlier": [*earlier, event.text]}
+    event.text = clean_comment(text)
+    session.flush()
+    return event
 
 
 def change_title(session: Session, person: Person, entry: HubEntry, number: int, title: str) -> HubDiscussionEvent:
@@ -168,6 +202,8 @@ def change_state(
     discussion.state = state
     if text.strip():
         record_event(session, discussion, person, DiscussionEventKind.COMMENT, clean_comment(text))
+    words = _("%(name)s: %(title)s was closed.") if state in ENDED else _("%(name)s: %(title)s was opened again.")
+    notify_readers(session, person, entry, discussion, words)
     return record_event(session, discussion, person, DiscussionEventKind.STATUS, details={"status": state})
 
 

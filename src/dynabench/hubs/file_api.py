@@ -10,12 +10,11 @@ from sqlalchemy.orm import Session
 from starlette.responses import FileResponse, JSONResponse, Response
 
 from dynabench.hubs import answers, reading, service
-from dynabench.hubs.addresses import Namespace, RepositoryName, Rest, kind_of, revision_and_path
+from dynabench.hubs.addresses import Place, RepositoryPlace, Rest, revision_and_path
 from dynabench.hubs.file_store import HubFileStore
 from dynabench.hubs.git_store import GitStore, TreeEntry
 from dynabench.hubs.problems import EntryMissing
 from dynabench.hubs.reading import FileFacts
-from dynabench.hubs.schemas import HubKinds
 from dynabench.hubs.service import HubEntry
 from dynabench.hubs.tables import HubRepository
 from dynabench.kit import errors
@@ -37,9 +36,7 @@ async def list_tree(
     request: Request,
     db: Db,
     settings: AppSettings,
-    kinds: HubKinds,
-    namespace: Namespace,
-    name: RepositoryName,
+    place: Place,
     rest: Rest,
     viewer: Viewer,
     recursive: bool = False,
@@ -51,7 +48,7 @@ async def list_tree(
     limit = EXPANDED_PAGE if expand else PAGE
 
     def read(session: Session) -> tuple[list[dict[str, Any]], bool, str]:
-        entry = service.find_entry(session, viewer, kind_of(kinds), namespace, name)
+        entry = place.find(session, viewer)
         commit = service.resolve_revision(session, settings, entry, revision)
         store = GitStore.of(settings, entry.row.folder)
         folder = store.find(commit, path.strip("/"))
@@ -80,9 +77,7 @@ async def read_paths(
     request: Request,
     db: Db,
     settings: AppSettings,
-    kinds: HubKinds,
-    namespace: Namespace,
-    name: RepositoryName,
+    place: Place,
     rest: Rest,
     viewer: Viewer,
 ) -> JSONResponse:
@@ -93,7 +88,7 @@ async def read_paths(
         expand = str(form.get("expand", "")).lower() in ("true", "1")
 
     def read(session: Session) -> list[dict[str, Any]]:
-        entry = service.find_entry(session, viewer, kind_of(kinds), namespace, name)
+        entry = place.find(session, viewer)
         commit = service.resolve_revision(session, settings, entry, revision)
         store = GitStore.of(settings, entry.row.folder)
         items = [item for path in dict.fromkeys(paths) if path and (item := store.find(commit, path)) is not None]
@@ -107,24 +102,25 @@ async def list_commits(
     request: Request,
     db: Db,
     settings: AppSettings,
-    kinds: HubKinds,
-    namespace: Namespace,
-    name: RepositoryName,
+    place: Place,
     rest: Rest,
     viewer: Viewer,
     p: Cursor = 0,
     limit: Annotated[int, Query(ge=1, le=1000)] = COMMITS,
+    expand: Annotated[list[str], Query(alias="expand[]", max_length=5)] = [],  # noqa: B006
 ) -> JSONResponse:
     """List the commits of a revision, the newest first."""
     revision = revision_and_path(request, rest, "commits")[0]
 
     def read(session: Session) -> tuple[list[dict[str, Any]], bool]:
-        entry = service.find_entry(session, viewer, kind_of(kinds), namespace, name)
+        entry = place.find(session, viewer)
         commit = service.resolve_revision(session, settings, entry, revision)
         store = GitStore.of(settings, entry.row.folder)
         commits = list(islice(store.history(commit), p * limit, (p + 1) * limit + 1))
         names = reading.author_names(session, commits)
-        return [answers.commit_document(facts, names) for facts in commits[:limit]], len(commits) > limit
+        return [answers.commit_document(facts, names, "formatted" in expand) for facts in commits[:limit]], len(
+            commits
+        ) > limit
 
     documents, more = await db.aread(read)
     return JSONResponse(documents, headers=answers.next_link(request, p=p + 1) if more else None)
@@ -136,17 +132,15 @@ async def send_file(
     request: Request,
     db: Db,
     settings: AppSettings,
-    namespace: Namespace,
-    name: RepositoryName,
+    place: Place,
     rest: Rest,
     viewer: Viewer,
-    kinds: HubKinds = "models",
 ) -> Response:
     """Send a file at a revision, whole or a range of it."""
     revision, path = revision_and_path(request, rest, "resolve")
 
     def read(session: Session) -> tuple[HubEntry, str, FileFacts]:
-        return find_content(session, settings, viewer, kinds, (namespace, name), revision, path)
+        return find_content(session, settings, viewer, place, revision, path)
 
     entry, commit, facts = await db.aread(read)
     if request.method == "GET" and "range" not in request.headers:
@@ -158,13 +152,12 @@ def find_content(
     session: Session,
     settings: Settings,
     viewer: Person | None,
-    kinds: str,
-    full_name: tuple[str, str],
+    place: RepositoryPlace,
     revision: str,
     path: str,
 ) -> tuple[HubEntry, str, FileFacts]:
     """Return the repository, the commit and the file of an address. Raises `EntryMissing` and its neighbours."""
-    entry = service.find_entry(session, viewer, kind_of(kinds), *full_name)
+    entry = place.find(session, viewer)
     commit = service.resolve_revision(session, settings, entry, revision)
     facts = reading.find_file(session, GitStore.of(settings, entry.row.folder), entry, commit, path)
     if facts is None:

@@ -8,7 +8,8 @@ import shutil
 import uuid
 import zlib
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -21,6 +22,7 @@ from dynabench.kit.language import _
 from dynabench.kit.settings import Settings, sync_folder
 
 FILE_MODE, FOLDER_MODE = 0o100644, 0o040000
+PRUNED = "pruned"
 HEAD_BYTES = 256
 """Bytes of a file that are read with its size: enough for the pointer of a large file."""
 CONFIG = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n[gc]\n\tauto = 0\n"
@@ -89,8 +91,9 @@ class GitStore:
         """Store objects durably, each complete or not at all; returns the bytes that are new on the disk."""
         folders, size = set(), 0
         for item in objects:
-            path = self._path(item.id.decode())
-            if path.exists():
+            path = self.object_path(item.id.decode())
+            with suppress(FileNotFoundError):
+                os.utime(path)  # it is needed again, and young enough to be left by `prune`
                 continue
             if not path.parent.exists():
                 path.parent.mkdir(exist_ok=True, mode=0o700)
@@ -108,13 +111,18 @@ class GitStore:
             sync_folder(folder)
         return size
 
-    def _path(self, revision: str) -> Path:
+    def object_path(self, revision: str) -> Path:
+        """Return the path of an object by its hash."""
         return self.objects / revision[:2] / revision[2:]
+
+    def is_packed(self, revision: str) -> bool:
+        """Return whether a person packed an object with git, so that it has no file of its own."""
+        return self._store.contains_packed(ObjectID(revision.encode()))
 
     def blob_head(self, revision: str) -> BlobHead:
         """Return the size and the first bytes of a file without reading all of it."""
         try:
-            with self._path(revision).open("rb") as file:
+            with self.object_path(revision).open("rb") as file:
                 start = zlib.decompressobj().decompress(file.read(4096), HEAD_BYTES + 32)
         except FileNotFoundError:  # somebody packed the repository with git
             content = self.blob(revision)
@@ -148,6 +156,12 @@ class GitStore:
             return isinstance(self._object(revision), Commit)
         except NotFound:
             return False
+
+    def find_commit(self, start: str) -> str:
+        """Return the one commit whose hash begins so; an empty text where there is none, or several."""
+        names = [f"{path.parent.name}{path.name}" for path in self.objects.glob(f"{start[:2]}/{start[2:]}*")]
+        commits = [name for name in names if self.has_commit(name)]
+        return commits[0] if len(commits) == 1 else ""
 
     def commit(self, revision: str) -> Commit:
         """Return a commit by its hash."""
@@ -207,6 +221,57 @@ class GitStore:
                     seen.add(parent)
                     waiting[parent] = self.facts(parent)
 
+    def reachable(self, revisions: Iterable[str]) -> Iterator[str]:
+        """Yield the hashes of all objects that commits reach: the commits, their ancestors, folders and files."""
+        seen: set[str] = set()
+        waiting = list(revisions)
+        while waiting:
+            revision = waiting.pop()
+            if revision in seen:
+                continue
+            seen.add(revision)
+            yield revision
+            item = self._object(revision)
+            if isinstance(item, Commit):
+                waiting += [item.tree.decode(), *(parent.decode() for parent in item.parents)]
+            elif isinstance(item, Tree):
+                for _name, mode, entry_id in item.iteritems():
+                    if mode == FOLDER_MODE:
+                        waiting.append(entry_id.decode())
+                    elif (blob := entry_id.decode()) not in seen:
+                        seen.add(blob)
+                        yield blob
+
+    def prune(self, reached: Collection[str], before: float) -> int:
+        """Delete objects that are not among those reached and that nobody wrote since a moment; returns their bytes.
+
+        An object is moved aside first: one that a commit has touched in this instant comes back.
+        """
+        lost = 0
+        for path in sorted(self.objects.glob("??/*")):
+            if path.parent.name + path.name in reached or path.stat().st_mtime >= before:
+                continue
+            aside = path.with_name(f"tmp_obj_{uuid.uuid4().hex}")
+            path.rename(aside)
+            if aside.stat().st_mtime >= before:
+                aside.rename(path)
+                continue
+            lost += aside.stat().st_size
+            aside.unlink()
+        return lost
+
+    def changed_at(self) -> float:
+        """Return when a branch or tag changed last, in seconds of the epoch."""
+        return _written_at(self.folder / "packed-refs")
+
+    def pruned_at(self) -> float:
+        """Return when `mark_pruned` was called last, in seconds of the epoch."""
+        return _written_at(self.folder / PRUNED)
+
+    def mark_pruned(self) -> None:
+        """Note that this repository is being pruned."""
+        (self.folder / PRUNED).touch()
+
     def mirror_references(self, references: Mapping[str, str]) -> None:
         """Write the branches and tags of the database where git looks for them, by full name, in one step."""
         lines = ["# pack-refs with: peeled fully-peeled sorted \n"]
@@ -214,6 +279,13 @@ class GitStore:
         fresh = self.folder / f"packed-refs.{uuid.uuid4().hex}"
         fresh.write_text("".join(lines))
         fresh.replace(self.folder / "packed-refs")
+
+
+def _written_at(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except FileNotFoundError:
+        return 0.0
 
 
 def tree_of(files: Mapping[str, str]) -> tuple[str, list[Tree]]:

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from dynabench.hubs import discussions, merging, service
-from dynabench.hubs.addresses import Namespace, RepositoryName, kind_of
+from dynabench.hubs.addresses import Place, RepositoryPlace, kind_of
 from dynabench.hubs.git_store import GitStore
 from dynabench.hubs.schemas import HubKinds
 from dynabench.hubs.service import HubEntry
@@ -56,19 +56,24 @@ async def create_repository(
     return redirect(request, "repository", kinds=kind, namespace=entry.namespace, name=entry.row.name)
 
 
-async def _settings_page(request: Request, kinds: HubKinds, entry: HubEntry, **values: Any) -> Response:
-    path = {"kinds": kinds, "namespace": entry.namespace, "name": entry.row.name}
+async def _settings_page(request: Request, place: RepositoryPlace, entry: HubEntry, **values: Any) -> Response:
     page: dict[str, Any] = {"typed": {"name": entry.row.name, "confirm": ""}, "errors": {}, "status": 200} | values
-    return render(request, "hubs/settings.html", entry=entry, kinds=kinds, place=path, manages=True, **page)
+    return render(
+        request,
+        "hubs/settings.html",
+        entry=entry,
+        kinds=place.kinds,
+        place=place.parameters(entry),
+        manages=True,
+        **page,
+    )
 
 
 @router.get(f"{REPOSITORY}/settings", name="repository_settings")
-async def read_settings(
-    request: Request, db: Db, kinds: HubKinds, namespace: Namespace, name: RepositoryName, person: Member
-) -> Response:
+async def read_settings(request: Request, db: Db, place: Place, person: Member) -> Response:
     """The settings of a repository (owner)."""
-    entry = await db.aread(service.managed_entry, person, kind_of(kinds), namespace, name)
-    return await _settings_page(request, kinds, entry)
+    entry = await db.aread(place.find_managed, person)
+    return await _settings_page(request, place, entry)
 
 
 @router.post(f"{REPOSITORY}/settings", name="change_repository")
@@ -76,18 +81,16 @@ async def change_settings(
     request: Request,
     db: Db,
     settings: AppSettings,
-    kinds: HubKinds,
-    namespace: Namespace,
-    name: RepositoryName,
+    place: Place,
     person: Member,
     new_name: Text = "",
     private: Text = "",
 ) -> Response:
     """Rename a repository, make it private or public (owner)."""
-    entry = await db.aread(service.managed_entry, person, kind_of(kinds), namespace, name)
+    entry = await db.aread(place.find_managed, person)
 
     def write(session: Session) -> HubEntry:
-        fresh = service.managed_entry(session, person, kind_of(kinds), namespace, name)
+        fresh = place.find_managed(session, person)
         service.set_private(session, person, fresh, bool(private))
         wanted_name = new_name.strip() or fresh.row.name
         if wanted_name == fresh.row.name:
@@ -98,8 +101,8 @@ async def change_settings(
         changed = await db.awrite(write)
     except (errors.Invalid, errors.Conflict) as problem:
         typed = {"name": new_name, "confirm": ""}
-        return await _settings_page(request, kinds, entry, typed=typed, **rejection(problem, "name"))
-    return redirect(request, "repository", kinds=kinds, namespace=changed.namespace, name=changed.row.name)
+        return await _settings_page(request, place, entry, typed=typed, **rejection(problem, "name"))
+    return redirect(request, "repository", **place.parameters(changed))
 
 
 @router.post(f"{REPOSITORY}/delete", name="delete_repository_form")
@@ -107,33 +110,29 @@ async def delete_repository(
     request: Request,
     db: Db,
     settings: AppSettings,
-    kinds: HubKinds,
-    namespace: Namespace,
-    name: RepositoryName,
+    place: Place,
     person: Member,
     confirm: Text = "",
 ) -> Response:
     """Delete a repository once its name was typed (owner)."""
-    entry = await db.aread(service.managed_entry, person, kind_of(kinds), namespace, name)
+    entry = await db.aread(place.find_managed, person)
     if confirm.strip() != entry.full_name:
         wrong = {"confirm": _("Type %(name)s to delete the repository.", name=entry.full_name)}
-        return await _settings_page(request, kinds, entry, errors=wrong, status=422)
+        return await _settings_page(request, place, entry, errors=wrong, status=422)
 
     def write(session: Session) -> str:
-        fresh = service.managed_entry(session, person, kind_of(kinds), namespace, name)
+        fresh = place.find_managed(session, person)
         return service.delete_repository(session, person, fresh)
 
     GitStore.of(settings, await db.awrite(write)).remove()
-    return redirect(request, "hub", query={"kind": kinds})
+    return redirect(request, "hub", query={"kind": place.kinds})
 
 
 @router.post(f"{REPOSITORY}/discussions", name="open_discussion_form")
 async def open_discussion(
     request: Request,
     db: Db,
-    kinds: HubKinds,
-    namespace: Namespace,
-    name: RepositoryName,
+    place: Place,
     person: Member,
     title: Text = "",
     text: Text = "",
@@ -141,25 +140,22 @@ async def open_discussion(
     """Begin a discussion."""
 
     def write(session: Session) -> tuple[HubEntry, int]:
-        entry = service.find_entry(session, person, kind_of(kinds), namespace, name)
+        entry = place.find(session, person)
         return entry, discussions.open_discussion(session, person, entry, title, text).number
 
     entry, number = await db.awrite(write)
-    return _to_discussion(request, kinds, entry, number)
+    return _to_discussion(request, place, entry, number)
 
 
-def _to_discussion(request: Request, kinds: HubKinds, entry: HubEntry, number: int) -> Response:
-    space, name = entry.namespace, entry.row.name
-    return redirect(request, "repository_discussion", kinds=kinds, namespace=space, name=name, number=number)
+def _to_discussion(request: Request, place: RepositoryPlace, entry: HubEntry, number: int) -> Response:
+    return redirect(request, "repository_discussion", **place.parameters(entry), number=number)
 
 
 @router.post(f"{REPOSITORY}/discussions/{{number}}/comment", name="comment_discussion_form")
 async def comment(
     request: Request,
     db: Db,
-    kinds: HubKinds,
-    namespace: Namespace,
-    name: RepositoryName,
+    place: Place,
     number: Number,
     person: Member,
     text: Text = "",
@@ -167,20 +163,18 @@ async def comment(
     """Add a comment to a discussion."""
 
     def write(session: Session) -> HubEntry:
-        entry = service.find_entry(session, person, kind_of(kinds), namespace, name)
+        entry = place.find(session, person)
         discussions.comment(session, person, entry, number, text)
         return entry
 
-    return _to_discussion(request, kinds, await db.awrite(write), number)
+    return _to_discussion(request, place, await db.awrite(write), number)
 
 
 @router.post(f"{REPOSITORY}/discussions/{{number}}/status", name="change_discussion_form")
 async def change_status(
     request: Request,
     db: Db,
-    kinds: HubKinds,
-    namespace: Namespace,
-    name: RepositoryName,
+    place: Place,
     number: Number,
     person: Member,
     status: Text = "",
@@ -188,12 +182,12 @@ async def change_status(
     """Close a discussion, or open it again (its author, or the owner)."""
 
     def write(session: Session) -> HubEntry:
-        entry = service.find_entry(session, person, kind_of(kinds), namespace, name)
+        entry = place.find(session, person)
         state = DiscussionState.OPEN if status == DiscussionState.OPEN.value else DiscussionState.CLOSED
         discussions.change_state(session, person, entry, number, state)
         return entry
 
-    return _to_discussion(request, kinds, await db.awrite(write), number)
+    return _to_discussion(request, place, await db.awrite(write), number)
 
 
 @router.post(f"{REPOSITORY}/discussions/{{number}}/merge", name="merge_discussion_form")
@@ -201,13 +195,11 @@ async def merge(
     request: Request,
     db: Db,
     settings: AppSettings,
-    kinds: HubKinds,
-    namespace: Namespace,
-    name: RepositoryName,
+    place: Place,
     number: Number,
     person: Member,
 ) -> Response:
     """Bring a pull request into the branch main (owner)."""
-    entry = await db.aread(service.managed_entry, person, kind_of(kinds), namespace, name)
+    entry = await db.aread(place.find_managed, person)
     await asyncio.to_thread(merging.merge_pull, db, settings, person, entry, number)
-    return _to_discussion(request, kinds, entry, number)
+    return _to_discussion(request, place, entry, number)

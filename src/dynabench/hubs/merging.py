@@ -62,6 +62,7 @@ def _merge_once(
             discussions.record_event(session, fresh, person, DiscussionEventKind.COMMENT, comment)
         details = {"status": DiscussionState.MERGED.value}
         discussions.record_event(session, fresh, person, DiscussionEventKind.STATUS, details=details)
+        discussions.notify_readers(session, person, entry, fresh, _("%(name)s: %(title)s was merged."))
         row = session.get_one(HubRepository, entry.row.id, with_for_update=True)
         row.git_bytes, row.changed_at = row.git_bytes + size, now()
         follow_card(session, row, entry.full_name, after, readme)

@@ -12,6 +12,7 @@ RESERVED = frozenset("api datasets models spaces kernels metrics hub static new 
 """Names of people that would read as parts of an address."""
 BRANCH = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_./+-]{0,198}[A-Za-z0-9_+-])?")
 REVISION = re.compile(r"[0-9a-f]{40}")
+SHORT_REVISION = re.compile(r"[0-9a-f]{7,39}")
 MOST_PATH_BYTES, MOST_PART_BYTES, DEEPEST = 1000, 255, 50
 
 
@@ -48,7 +49,8 @@ def path_problem(path: str) -> str:
 
 def _is_git(part: str) -> bool:
     plain = part.casefold().rstrip(" .")  # what file systems of other machines read as .git
-    return plain in (".git", "git~1") or any(character in part for character in ":\u200c\u200d\u2060\ufeff")
+    ignored = any(character in part for character in "\u200c\u200d\u2060\ufeff")
+    return plain.partition(":")[0] in (".git", "git~1") or ignored
 
 
 def check_path(path: str) -> str:

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from dynabench.hubs import discussions, flag_pages, manage, queries, reading, service
-from dynabench.hubs.addresses import Namespace, RepositoryName, Rest, kind_of
+from dynabench.hubs.addresses import Place, RepositoryPlace, Rest, kind_of
 from dynabench.hubs.card import README, read_card
 from dynabench.hubs.git_store import CommitFacts, GitStore
 from dynabench.hubs.problems import EntryMissing
@@ -94,15 +94,15 @@ async def repositories_csv(
 
 
 def repository_page(
-    session: Session, settings: Settings, viewer: Person | None, kinds: HubKinds, full_name: tuple[str, str]
+    session: Session, settings: Settings, viewer: Person | None, place: RepositoryPlace
 ) -> tuple[HubEntry, GitStore, dict[str, Any]]:
     """Return a repository and what the head of each of its pages needs."""
-    entry = service.find_entry(session, viewer, kind_of(kinds), *full_name)
+    entry = place.find(session, viewer)
     values = {
         "entry": entry,
-        "kinds": kinds,
+        "kinds": place.kinds,
         "manages": bool(may.may(viewer, Action.CHANGE_REPOSITORY, author=entry.row.owner_id)),
-        "place": {"kinds": kinds, "namespace": entry.namespace, "name": entry.row.name},
+        "place": place.parameters(entry),
     }
     return entry, GitStore.of(settings, entry.row.folder), values
 
@@ -112,15 +112,13 @@ async def read_repository(
     request: Request,
     db: Db,
     settings: AppSettings,
-    kinds: HubKinds,
-    namespace: Namespace,
-    name: RepositoryName,
+    place: Place,
     viewer: Viewer,
 ) -> Response:
     """A repository with its card, and how to use it."""
 
     def read(session: Session) -> dict[str, Any]:
-        entry, store, values = repository_page(session, settings, viewer, kinds, (namespace, name))
+        entry, store, values = repository_page(session, settings, viewer, place)
         readme = reading.find_file(session, store, entry, entry.row.head, README)
         readable = readme is not None and readme.large is None and readme.size <= MOST_SHOWN * 5
         content = store.blob(readme.entry.revision) if readme is not None and readable else b""
@@ -139,14 +137,12 @@ async def list_files(
     request: Request,
     db: Db,
     settings: AppSettings,
-    kinds: HubKinds,
-    namespace: Namespace,
-    name: RepositoryName,
+    place: Place,
     viewer: Viewer,
     revision: Revision = MAIN,
 ) -> Response:
     """The files in the uppermost folder of a revision."""
-    return await read_file(request, db, settings, kinds, namespace, name, "", viewer, revision)
+    return await read_file(request, db, settings, place, "", viewer, revision)
 
 
 @router.get(f"{REPOSITORY}/files/{{rest:path}}", name="repository_file")
@@ -154,9 +150,7 @@ async def read_file(
     request: Request,
     db: Db,
     settings: AppSettings,
-    kinds: HubKinds,
-    namespace: Namespace,
-    name: RepositoryName,
+    place: Place,
     rest: Rest,
     viewer: Viewer,
     revision: Revision = MAIN,
@@ -164,7 +158,7 @@ async def read_file(
     """The files of a folder, or the text of a file, at a revision."""
 
     def read(session: Session) -> dict[str, Any]:
-        entry, store, values = repository_page(session, settings, viewer, kinds, (namespace, name))
+        entry, store, values = repository_page(session, settings, viewer, place)
         commit = service.resolve_revision(session, settings, entry, revision)
         item = store.find(commit, rest.strip("/"))
         if item is None:
@@ -194,9 +188,7 @@ async def list_commits(
     request: Request,
     db: Db,
     settings: AppSettings,
-    kinds: HubKinds,
-    namespace: Namespace,
-    name: RepositoryName,
+    place: Place,
     viewer: Viewer,
     revision: Revision = MAIN,
     start: Start = 0,
@@ -204,7 +196,7 @@ async def list_commits(
     """The commits of a revision, the newest first."""
 
     def read(session: Session) -> dict[str, Any]:
-        entry, store, values = repository_page(session, settings, viewer, kinds, (namespace, name))
+        entry, store, values = repository_page(session, settings, viewer, place)
         commit = service.resolve_revision(session, settings, entry, revision)
         commits = list(islice(store.history(commit), start, start + COMMITS + 1))
         following = start + COMMITS if len(commits) > COMMITS else None
@@ -219,16 +211,14 @@ async def read_commit(
     request: Request,
     db: Db,
     settings: AppSettings,
-    kinds: HubKinds,
-    namespace: Namespace,
-    name: RepositoryName,
+    place: Place,
     revision: str,
     viewer: Viewer,
 ) -> Response:
     """A commit with its changes."""
 
     def read(session: Session) -> dict[str, Any]:
-        entry, store, values = repository_page(session, settings, viewer, kinds, (namespace, name))
+        entry, store, values = repository_page(session, settings, viewer, place)
         facts = store.facts(service.resolve_revision(session, settings, entry, revision[:300]))
         changes = change_lines(store, facts.parents[0] if facts.parents else "", facts.revision)
         return values | {"commit": _named(session, [facts])[0]} | changes
@@ -248,16 +238,14 @@ async def list_discussions(
     request: Request,
     db: Db,
     settings: AppSettings,
-    kinds: HubKinds,
-    namespace: Namespace,
-    name: RepositoryName,
+    place: Place,
     viewer: Viewer,
     start: Start = 0,
 ) -> Response:
     """The pull requests and discussions of a repository."""
 
     def read(session: Session) -> dict[str, Any]:
-        entry, _store, values = repository_page(session, settings, viewer, kinds, (namespace, name))
+        entry, _store, values = repository_page(session, settings, viewer, place)
         rows = session.scalars(queries.discussions(entry.row.id).offset(start).limit(PAGE + 1)).all()
         values |= {"discussions": rows[:PAGE], "following": start + PAGE if len(rows) > PAGE else None}
         return values | {"names": reading.person_names(session, [row.author_id for row in rows]), "start": start}
@@ -270,16 +258,14 @@ async def read_discussion(
     request: Request,
     db: Db,
     settings: AppSettings,
-    kinds: HubKinds,
-    namespace: Namespace,
-    name: RepositoryName,
+    place: Place,
     number: manage.Number,
     viewer: Viewer,
 ) -> Response:
     """A pull request or discussion with its entries and changes."""
 
     def read(session: Session) -> dict[str, Any]:
-        entry, store, values = repository_page(session, settings, viewer, kinds, (namespace, name))
+        entry, store, values = repository_page(session, settings, viewer, place)
         discussion = discussions.find_discussion(session, entry, number)
         events = session.scalars(queries.events_of(discussion.id)).all()
         names = reading.person_names(session, [discussion.author_id, *(event.author_id for event in events)])

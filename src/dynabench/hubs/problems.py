@@ -1,5 +1,7 @@
 """Refusals of the hub, with the codes by which its clients tell them apart."""
 
+import secrets
+
 from dynabench.kit.errors import Conflict, NotFound, Problem, TooLarge
 from dynabench.kit.language import _
 
@@ -58,6 +60,7 @@ class RepositoryExists(Conflict):
 def error_headers(problem: Problem) -> dict[str, str]:
     """Return the headers by which clients of the hub read a refusal; they hold ASCII alone."""
     headers = {"X-Error-Message": problem.detail.encode("ascii", "replace").decode().replace("\n", " ")[:1000]}
+    headers["X-Request-Id"] = secrets.token_hex(8)  # stands in the log and in the message of the client
     if code := getattr(problem, "error_code", ""):
         headers["X-Error-Code"] = code
     if revision := getattr(problem, "revision", ""):

@@ -1,5 +1,6 @@
 """The hub's API: branches and tags of repositories."""
 
+import asyncio
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -7,10 +8,10 @@ from fastapi import APIRouter, Depends, Request
 from sqlalchemy.orm import Session
 from starlette.responses import JSONResponse
 
-from dynabench.hubs import answers, queries, service
-from dynabench.hubs.addresses import Namespace, RepositoryName, Rest, kind_of, revision_and_path
+from dynabench.hubs import answers, commits, queries, service
+from dynabench.hubs.addresses import Place, Rest, revision_and_path
 from dynabench.hubs.git_store import GitStore
-from dynabench.hubs.schemas import BranchIn, HubKinds, RepositoryTagIn
+from dynabench.hubs.schemas import BranchIn, RepositoryTagIn, SquashIn
 from dynabench.hubs.service import MAIN, HubEntry
 from dynabench.hubs.tables import ReferenceKind
 from dynabench.kit.api import AppSettings, Db
@@ -29,14 +30,12 @@ class ReferenceChange:
         request: Request,
         db: Db,
         settings: AppSettings,
-        kinds: HubKinds,
-        namespace: Namespace,
-        name: RepositoryName,
+        place: Place,
         rest: Rest,
         person: Member,
     ) -> None:
         self.request, self.db, self.settings = request, db, settings
-        self.kinds, self.namespace, self.name, self.rest, self.person = kinds, namespace, name, rest, person
+        self.place, self.rest, self.person = place, rest, person
 
     def address(self, marker: str) -> str:
         """Return what follows `marker` in the address: a branch or tag, whose name may have slashes."""
@@ -46,8 +45,7 @@ class ReferenceChange:
         """Change the references in one transaction, then in the git repository; refuses who may not."""
 
         def write(session: Session) -> HubEntry:
-            kind = kind_of(self.kinds)
-            entry = service.managed_entry(session, self.person, kind, self.namespace, self.name)
+            entry = self.place.find_managed(session, self.person)
             change(session, entry)
             return entry
 
@@ -71,13 +69,11 @@ OwnersChange = Annotated[ReferenceChange, Depends()]
 
 
 @router.get(f"{REPOSITORY}/refs")
-async def list_references(
-    db: Db, kinds: HubKinds, namespace: Namespace, name: RepositoryName, viewer: Viewer, include_prs: bool = False
-) -> JSONResponse:
+async def list_references(db: Db, place: Place, viewer: Viewer, include_prs: bool = False) -> JSONResponse:
     """List the branches and tags of a repository."""
 
     def read(session: Session) -> dict[str, Any]:
-        entry = service.find_entry(session, viewer, kind_of(kinds), namespace, name)
+        entry = place.find(session, viewer)
         return answers.reference_documents(session.scalars(queries.references(entry.row.id)).all(), include_prs)
 
     return JSONResponse(await db.aread(read))
@@ -109,4 +105,14 @@ async def create_tag(change: OwnersChange, body: RepositoryTagIn) -> JSONRespons
 async def delete_tag(change: OwnersChange) -> JSONResponse:
     """Delete a tag (owner)."""
     await change.delete(ReferenceKind.TAG, change.address("tag"))
+    return JSONResponse({})
+
+
+@router.post(f"{REPOSITORY}/super-squash/{{rest:path}}", dependencies=[CHANGES])
+async def squash_branch(change: OwnersChange, body: SquashIn) -> JSONResponse:
+    """Put one commit without history in the place of a branch (owner)."""
+    name = change.address("super-squash")
+    entry = await change.db.aread(change.place.find_managed, change.person)
+    message = body.message.strip() or f"Squash the history of {name}"
+    await asyncio.to_thread(commits.squash_branch, change.db, change.settings, change.person, entry, name, message)
     return JSONResponse({})

@@ -56,6 +56,12 @@ class RepositoryTagIn(BaseModel):
     message: str | None = Field(None, max_length=10_000)
 
 
+class SquashIn(BaseModel):
+    """The message of the one commit that a branch keeps."""
+
+    message: str = Field("", max_length=1000)
+
+
 class CardCheckIn(BaseModel):
     """The text of a README.md to check."""
 
@@ -106,6 +112,12 @@ class CommentIn(BaseModel):
     """A comment."""
 
     comment: str = Field("", max_length=50_000)
+
+
+class CommentEditIn(BaseModel):
+    """Another text of a comment."""
+
+    content: str = Field(max_length=50_000)
 
 
 class StatusIn(BaseModel):

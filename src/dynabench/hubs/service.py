@@ -25,6 +25,7 @@ from dynabench.hubs.tables import (
 )
 from dynabench.kit import errors
 from dynabench.kit.db import now
+from dynabench.kit.disk import require_disk_room
 from dynabench.kit.language import _
 from dynabench.kit.security import pseudonym
 from dynabench.kit.settings import Settings
@@ -153,7 +154,9 @@ def rename_repository(session: Session, settings: Settings, person: Person, entr
     row = session.get_one(HubRepository, entry.row.id, with_for_update=True)
     other = session.execute(queries.repository_named(row.kind, entry.namespace, name)).first()
     if other is not None and other[0].id != row.id:
-        raise RepositoryExists(_("Another repository has this name."), address=f"{entry.namespace}/{name}")
+        full_name = f"{entry.namespace}/{name}"
+        message = _("A %(kind)s repository called %(name)s already exists.", kind=row.kind, name=full_name)
+        raise RepositoryExists(message, address=full_name)
     row.words = row.words.replace(entry.full_name.lower(), f"{entry.namespace}/{name}".lower(), 1)
     row.name = name
     session.flush()
@@ -171,7 +174,10 @@ def set_private(session: Session, person: Person, entry: HubEntry, private: bool
 
 
 def require_room(session: Session, settings: Settings, person_id: int, size: int) -> None:
-    """Refuse `size` further bytes of a person whose storage on the hub they would exceed. Raises `QuotaReached`."""
+    """Refuse `size` further bytes of a person where their storage on the hub, or the disk, is full.
+
+    Raises `QuotaReached` or `NoRoom`.
+    """
     stored = sum(session.scalar(statement) or 0 for statement in queries.stored_bytes(person_id))
     if stored + size > settings.hub_mb_per_person * MIB:
         raise QuotaReached(
@@ -182,6 +188,7 @@ def require_room(session: Session, settings: Settings, person_id: int, size: int
                 used=stored // MIB,
             )
         )
+    require_disk_room(settings, size)
 
 
 def resolve_revision(session: Session, settings: Settings, entry: HubEntry, revision: str) -> str:
@@ -189,8 +196,11 @@ def resolve_revision(session: Session, settings: Settings, entry: HubEntry, revi
     reference = find_reference(session, entry, revision)
     if reference is not None:
         return reference.revision
-    if names.REVISION.fullmatch(revision) and GitStore.of(settings, entry.row.folder).has_commit(revision):
+    store = GitStore.of(settings, entry.row.folder)
+    if names.REVISION.fullmatch(revision) and store.has_commit(revision):
         return revision
+    if names.SHORT_REVISION.fullmatch(revision) and (commit := store.find_commit(revision)):
+        return commit
     raise RevisionMissing
 
 
@@ -209,12 +219,13 @@ def create_reference(
 ) -> None:
     """Make a branch or a tag at a revision (owner). Raises `Conflict` where there is one of this name."""
     require_owner(person, entry)
-    names.check_reference_name(name)
     revision = resolve_revision(session, settings, entry, start)
+    names.check_reference_name(name)
     session.get_one(HubRepository, entry.row.id, with_for_update=True)
     rows = session.scalars(queries.references(entry.row.id)).all()
     if any(row.kind == kind and row.name == name for row in rows):
-        raise errors.Conflict(_("This repository has a branch or tag of this name already."))
+        folder = "tags" if kind == ReferenceKind.TAG else "heads"
+        raise errors.Conflict(_("Reference %(name)s already exists.", name=f"refs/{folder}/{name}"))
     if len(rows) >= MOST_REFERENCES:
         raise errors.Conflict(_("A repository has at most %(most)s branches and tags.", most=MOST_REFERENCES))
     session.add(HubReference(repository_id=entry.row.id, kind=kind, name=name, revision=revision))
@@ -224,7 +235,7 @@ def delete_reference(session: Session, person: Person, entry: HubEntry, kind: Re
     """Delete a branch or a tag (owner); the branch main stays."""
     require_owner(person, entry)
     if kind == ReferenceKind.BRANCH and name == MAIN:
-        raise errors.Conflict(_("The branch main cannot be deleted."))
+        raise errors.Conflict(_("Cannot delete refs/heads/main: every repository has this branch."))
     row = session.scalar(queries.reference(entry.row.id, kind, name))
     if row is None:
         raise RevisionMissing

@@ -90,6 +90,7 @@ KEEPERS = (
     "dynabench.open_evaluations.service:tidy_evaluations",
     "dynabench.media.service:delete_unused_media",
     "dynabench.hubs.uploads:sweep_files",
+    "dynabench.hubs.pruning:prune_repositories",
     "dynabench.pay.jobs:book_changed_rounds",
     "dynabench.recognition.badges.jobs:award_weeks_and_boards",
     "dynabench.crowd.jobs:resend_decisions",

@@ -1,5 +1,6 @@
 """Errors as answers: RFC 9457 documents for programs, pages for people, fragments for htmx."""
 
+import errno
 import sqlite3
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -98,6 +99,7 @@ async def respond(request: Request, problem: Problem, headers: Mapping[str, str]
         if request.url.path.startswith(f"{answers.PREFIX}/"):  # its clients read `error` and these headers
             problem.extra["error"] = problem.detail
             more |= error_headers(problem)
+            log.info("the hub refused", path=request.url.path, status=problem.status, id=more["X-Request-Id"])
         return document(problem, more)
     if frames.is_framed(request):
         return frames.show_problem(request, problem, more)
@@ -225,7 +227,7 @@ async def on_data_error(request: Request, error: Exception) -> Response:
 
 
 async def on_full_disk(request: Request, error: Exception) -> Response:
-    """Respond to a request whose values no longer fit on the disk; any other error of the database goes on."""
+    """Respond to a request whose values no longer fit on the disk; any other error of database or files goes on."""
     if not _is_full(error):
         raise error
     log.error("the disk is full", path=request.url.path, error=str(getattr(error, "orig", error)))
@@ -235,10 +237,13 @@ async def on_full_disk(request: Request, error: Exception) -> Response:
 DISK_FULL = _("This site's disk is full. Nothing was saved; tell the site's operator, and send it again later.")
 SQLITE_FULL = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE})
 POSTGRES_FULL = "53100"
+FILES_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
 def _is_full(error: Exception) -> bool:
     cause = getattr(error, "orig", error)
+    if getattr(cause, "errno", 0) in FILES_FULL:
+        return True
     return getattr(cause, "sqlite_errorcode", 0) in SQLITE_FULL or getattr(cause, "sqlstate", "") == POSTGRES_FULL
 
 
@@ -255,4 +260,5 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(HTTPException, on_http)
     app.add_exception_handler(DataError, on_data_error)
     app.add_exception_handler(OperationalError, on_full_disk)
+    app.add_exception_handler(OSError, on_full_disk)
     app.add_exception_handler(Exception, on_exception)

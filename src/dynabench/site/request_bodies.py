@@ -8,7 +8,6 @@ wait for a body that does not come, and the bodies of unknown senders share a bo
 import asyncio
 import math
 import re
-import shutil
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
@@ -19,7 +18,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from dynabench.kit import security
 from dynabench.kit.db import now
-from dynabench.kit.errors import Invalid, NoRoom, Problem, TooLarge, TooMany, Unauthenticated
+from dynabench.kit.disk import require_disk_room
+from dynabench.kit.errors import Invalid, Problem, TooLarge, TooMany, Unauthenticated
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
 from dynabench.kit.storable import MemberCount
@@ -230,9 +230,7 @@ def _check(settings: Settings, sent: int, size: int) -> None:
             after=math.ceil(after / 60),
         )
         raise TooMany(problem, retry_after=after)
-    free = shutil.disk_usage(settings.folder).free
-    if free - size < settings.disk_reserve_mb * MIB:
-        raise NoRoom(_("This site's disk is nearly full. Nothing was saved; tell the site's operator."))
+    require_disk_room(settings, size)
 
 
 def _retry_after(problem: Problem) -> dict[str, str]:

@@ -11,11 +11,10 @@ from fastapi import APIRouter, Path, Request
 from sqlalchemy.orm import Session
 from starlette.responses import JSONResponse
 
-from dynabench.hubs import answers, commits, service, uploads
-from dynabench.hubs.addresses import Namespace, RepositoryName, Rest, kind_of, revision_and_path
+from dynabench.hubs import answers, commits, uploads
+from dynabench.hubs.addresses import Place, Rest, revision_and_path
 from dynabench.hubs.file_store import Incoming
 from dynabench.hubs.problems import BrokenUpload
-from dynabench.hubs.schemas import HubKinds
 from dynabench.hubs.uploads import UploadTicket
 from dynabench.hubs.xet import rebuilding, shards, xorbs
 from dynabench.hubs.xet.hashing import HASH_TEXT
@@ -44,9 +43,7 @@ async def permit_upload(
     request: Request,
     db: Db,
     settings: AppSettings,
-    kinds: HubKinds,
-    namespace: Namespace,
-    name: RepositoryName,
+    place: Place,
     rest: Rest,
     person: Member,
     create_pr: bool = False,
@@ -55,15 +52,15 @@ async def permit_upload(
     revision = revision_and_path(request, rest, "xet-write-token")[0]
 
     def read(session: Session) -> int:
-        entry = service.find_entry(session, person, kind_of(kinds), namespace, name)
+        entry = place.find(session, person)
         commits.require_writer(session, person, entry, revision, create_pr)
         return entry.row.id
 
     repository = await db.aread(read)
-    place = await asyncio.to_thread(XorbStore.open_for, settings, repository, person.id)
+    store = await asyncio.to_thread(XorbStore.open_for, settings, repository, person.id)
     until = uploads.new_end(PERMISSION_SECONDS)
-    token = UploadTicket(ACT, repository, person.id, place.name, 0, until).sign(settings)
-    address = f"{answers.hub_address(request)}/xet/{place.name}"
+    token = UploadTicket(ACT, repository, person.id, store.name, 0, until).sign(settings)
+    address = f"{answers.hub_address(request)}/xet/{store.name}"
     headers = {"X-Xet-Cas-Url": address, "X-Xet-Access-Token": token, "X-Xet-Token-Expiration": str(until)}
     document = {"casUrl": address, "accessToken": token, "exp": until}
     return JSONResponse(document, headers=headers | {"Cache-Control": "no-store"})

@@ -26,7 +26,7 @@ from dynabench.hubs.file_store import HubFileStore
 from dynabench.hubs.git_store import GitStore
 from dynabench.hubs.tables import HubFile, HubReference, HubRepository
 from dynabench.kit import jobs
-from dynabench.kit.errors import Conflict, Problem
+from dynabench.kit.errors import Conflict, NotFound, Problem
 from dynabench.kit.jobs import Job
 from dynabench.kit.settings import Settings
 from dynabench.media.store import MediaStore
@@ -87,13 +87,21 @@ def expected_files(session: Session, settings: Settings, engine: str | None = No
 
 
 def _repositories(session: Session, settings: Settings) -> Iterator[ExpectedFile]:
-    """The commits of branches, as git keeps them."""
+    """All that the branches of repositories reach, as git keeps it."""
     statement = select(HubRepository.folder, HubReference.revision).join(
         HubReference, HubReference.repository_id == HubRepository.id
     )
-    for folder, revision in session.execute(statement.distinct().order_by(HubRepository.folder)):
-        path = GitStore.of(settings, folder).objects / revision[:2] / revision[2:]
-        yield ExpectedFile(path, f"commit {revision[:12]} of a repository of the hub")
+    heads: dict[str, set[str]] = {}
+    for folder, revision in session.execute(statement.order_by(HubRepository.folder)):
+        heads.setdefault(folder, set()).add(revision)
+    for folder, revisions in heads.items():
+        store = GitStore.of(settings, folder)
+        objects = store.reachable(revisions)
+        with suppress(NotFound):  # an object is missing: it is the last one that the store has named
+            for revision in objects:
+                if store.is_packed(revision):
+                    continue
+                yield ExpectedFile(store.object_path(revision), f"object {revision[:12]} of a repository of the hub")
 
 
 def _has_rows(settings: Settings, digest: str) -> bool:

@@ -287,6 +287,7 @@ NOTICE_KINDS = (
     "appeal",
     "payment",
     "controls",
+    "repository",
 )
 
 

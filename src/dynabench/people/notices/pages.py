@@ -39,6 +39,7 @@ KIND_NAMES = {
     "payment": _("Payments to you"),
     "controls": _("Validators below the threshold"),
     "archive": _("Task archive"),
+    "repository": _("Your repositories and pull requests"),
 }
 Show = Callable[..., Awaitable[Response]]
 

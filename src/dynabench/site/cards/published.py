@@ -15,7 +15,7 @@ from dynabench.evaluate import results as result_lines
 from dynabench.evaluation_modules import service as modules
 from dynabench.evaluation_modules.service import PublishedModule
 from dynabench.hubs import pages as hub_pages
-from dynabench.hubs.addresses import Namespace, RepositoryName
+from dynabench.hubs.addresses import Namespace, RepositoryName, RepositoryPlace
 from dynabench.hubs.schemas import HubKinds
 from dynabench.hubs.service import MAIN
 from dynabench.kit import security
@@ -139,8 +139,8 @@ async def _find(
 ) -> tuple[PublishedModule, dict[str, Any]]:
     """The module, and what the head of its page needs."""
     module = await db.aread(modules.find_module, settings, viewer, namespace, name, revision)
-    full_name = (module.entry.namespace, module.entry.row.name)
-    _entry, _store, head = await db.aread(hub_pages.repository_page, settings, viewer, KINDS, full_name)
+    place = RepositoryPlace(KINDS, module.entry.namespace, module.entry.row.name)
+    _entry, _store, head = await db.aread(hub_pages.repository_page, settings, viewer, place)
     site = settings.site or str(request.base_url).rstrip("/")
     values = {"repository": head.pop("entry"), "commit": module.revision, "revision": revision, "site": site}
     return module, values | head

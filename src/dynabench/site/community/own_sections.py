@@ -19,6 +19,7 @@ from dynabench.communities.credits.tables import Credit
 from dynabench.communities.inspiration.tables import Inspiration
 from dynabench.communities.teams.tables import Team, TeamMember
 from dynabench.crowd.tables import ConsentText, Participation, Study
+from dynabench.hubs.schemas import KINDS
 from dynabench.hubs.tables import HubDiscussion, HubDiscussionEvent, HubNamespace, HubRepository, RepositoryFlag
 from dynabench.onboarding.tables import OnboardingProgress, Qualification, QuizAnswer, QuizAttempt
 from dynabench.open_evaluations.tables import DatasetFile, ModelCardEntry, OpenEvaluation
@@ -233,7 +234,10 @@ def _hub_names(person: int) -> Selected:
 def _repositories(person: int) -> Selected:
     names = "kind name private hidden head summary created_at changed_at".split()
     columns = (getattr(HubRepository, name) for name in names)
-    return select(*columns).where(HubRepository.owner_id == person).order_by(HubRepository.id)
+    folders = case({str(kind): f"/hub/{name}s/" for name, kind in KINDS.items()}, value=HubRepository.kind)
+    files = (folders + HubNamespace.name + "/" + HubRepository.name + "/files").label("files")
+    rows = select(*columns, files).join(HubNamespace, HubNamespace.person_id == HubRepository.owner_id)
+    return rows.where(HubRepository.owner_id == person).order_by(HubRepository.id)
 
 
 def _discussions(person: int) -> Selected:
