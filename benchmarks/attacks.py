@@ -20,10 +20,10 @@ from typing import Any
 from benchmarks.__main__ import machine
 from dynabench.adversaries import protocol
 from dynabench.adversaries.attacks import Attempt, LocalTarget, candidate_row, run_attempts, summarise_attempts
-from dynabench.adversaries.protocol import Budget, Candidate, Context
+from dynabench.adversaries.protocol import AttackCandidate, AttackContext, Budget
 from dynabench.adversaries.word_search import cosines
 from dynabench.models import catalog
-from dynabench.models.protocol import Output
+from dynabench.models.protocol import ModelOutput
 from dynabench.models.training import recipes
 from dynabench.models.training import rows as labelled
 
@@ -86,7 +86,7 @@ def merged(page: str, table: Sequence[str], where: str) -> str:
     return page[: result.start()] + text + page[result.end() :]
 
 
-def contexts(name: str, data: Path) -> list[Context]:
+def contexts(name: str, data: Path) -> list[AttackContext]:
     """The test rows of a target, in an order that is drawn."""
     recipe = recipes.load(name)
     set_, rest = TARGETS[name]
@@ -94,7 +94,7 @@ def contexts(name: str, data: Path) -> list[Context]:
     rows = labelled.read_source(source, data, recipe)
     answer = catalog.entry(name).card.answer  # type: ignore[union-attr]
     return [
-        Context(str(at), {field: row.inputs[field] for field in rest}, row.inputs, {answer: row.label})
+        AttackContext(str(at), {field: row.inputs[field] for field in rest}, row.inputs, {answer: row.label})
         for at, row in enumerate(random.Random(SEED).sample(rows, min(len(rows), 2000)))
     ]
 
@@ -155,7 +155,7 @@ def _keep(folder: Path | None, name: str, created: Sequence[Attempt]) -> None:
                 )
 
 
-def _textattack(python: str, name: str, rows: Sequence[Context], n: int) -> list[Attempt]:
+def _textattack(python: str, name: str, rows: Sequence[AttackContext], n: int) -> list[Attempt]:
     """DeepWordBug as TextAttack has it, with as many queries, on the same rows."""
     card = catalog.entry(name).card
     assert card is not None
@@ -171,7 +171,7 @@ def _textattack(python: str, name: str, rows: Sequence[Context], n: int) -> list
     return [_theirs(rows[item["row"]], item, card.answer) for item in match]
 
 
-def _theirs(context: Context, item: dict[str, object], answer: str) -> Attempt:
+def _theirs(context: AttackContext, item: dict[str, object], answer: str) -> Attempt:
     inputs = {**context.inputs, **item["inputs"]}  # type: ignore[dict-item]
     changed = [name for name, text in inputs.items() if text != context.inputs[name]]
     near = min((cosines(context.inputs[name], [inputs[name]])[0] for name in changed), default=1.0)
@@ -180,8 +180,8 @@ def _theirs(context: Context, item: dict[str, object], answer: str) -> Attempt:
     count = sum(entry != other for entry, other in zip(before, after, strict=False))
     facts = {"similarity": near, "changed": count, "words": len(before)}
     fooled = bool(item["fooled"])
-    output = Output({answer: item["predicted"]})
-    result = Candidate(
+    output = ModelOutput({answer: item["predicted"]})
+    result = AttackCandidate(
         context.uid, inputs, context.answer or {}, output, fooled, int(str(item["queries"])), facts=facts
     )
     return Attempt(context, [result] if fooled else [], result.queries, float(str(item["seconds"])))

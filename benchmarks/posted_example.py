@@ -36,11 +36,11 @@ class RuleModel:
 
     def __init__(self) -> None:
         from dynabench.models.host import wire
-        from dynabench.models.protocol import Card, Output
+        from dynabench.models.protocol import ModelCard, ModelOutput
 
         inputs, labels = ("premise", "hypothesis"), tuple(LABELS)
-        card = Card(MODEL, VERSION, task="nli", kind="rule", inputs=inputs, answer="label", labels=labels)
-        output = Output({"label": "neutral"}, dict(zip(LABELS, (0.1, 0.8, 0.1), strict=True)))
+        card = ModelCard(MODEL, VERSION, task="nli", kind="rule", inputs=inputs, answer="label", labels=labels)
+        output = ModelOutput({"label": "neutral"}, dict(zip(LABELS, (0.1, 0.8, 0.1), strict=True)))
         self.answer = json.dumps(wire.response(card, [output])).encode()
         listed = {"name": MODEL, "version": VERSION, "state": "READY", "reason": "", "card": wire.card_json(card)}
         self.index = json.dumps([listed]).encode()

@@ -14,7 +14,7 @@ from dynabench.models.backends.encoded import AdapterModel
 from dynabench.models.backends.pool import Pool
 from dynabench.models.training import recipes
 from dynabench.models.training import rows as labelled
-from dynabench.models.training.rows import Row as Labelled
+from dynabench.models.training.rows import TrainingRow as Labelled
 
 PRECISIONS = ("fp32", "bf16", "int8")
 TASKS = {"sentiment": "SST-3 test", "nli": "SNLI test"}

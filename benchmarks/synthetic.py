@@ -19,11 +19,11 @@ import dynabench.models.runtime  # noqa: F401  before torch
 from benchmarks.__main__ import machine
 from dynabench.adversaries import protocol
 from dynabench.adversaries.attacks import LocalTarget
-from dynabench.adversaries.protocol import Budget, Context
+from dynabench.adversaries.protocol import AttackContext, Budget
 from dynabench.intake.reader import read_objects
 from dynabench.models import catalog
-from dynabench.models.training.mixing import Mix, Part
-from dynabench.models.training.rows import Question
+from dynabench.models.training.mixing import Mix, MixPart
+from dynabench.models.training.rows import TrainingQuestion
 from dynabench.models.training.run import retrain
 from dynabench.stats.clusters import difference
 from dynabench.tasks.words import answer_words, word_f1
@@ -32,7 +32,7 @@ ROOT = Path(__file__).parent.parent
 TARGET, JUDGE = "qa-minilm", "qa-extended-reader"
 LONGEST = 1000
 """Characters of a passage that is trained on, as of those that the target learnt from."""
-Article = Sequence[Question]
+Article = Sequence[TrainingQuestion]
 
 
 def main() -> None:
@@ -54,7 +54,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for name, rows in (("synthetic", created), ("human", human)):
             out = Path(folder) / name
-            mix = Mix("qa", ("question", "passage"), "answer", (), [Part(name, rows)], max_length=288)
+            mix = Mix("qa", ("question", "passage"), "answer", (), [MixPart(name, rows)], max_length=288)
             retrain(
                 mix, out, name=name, base=str(catalog.entry(TARGET).folder), epochs=request.epochs, seed=request.seed
             )
@@ -66,16 +66,18 @@ def main() -> None:
         print(line)
 
 
-def synthetic(passages: Sequence[str], n: int, seed: int) -> list[Question]:
+def synthetic(passages: Sequence[str], n: int, seed: int) -> list[TrainingQuestion]:
     """The first n questions that `dynabench adversary synthesize` keeps, of passages in an order that is drawn."""
     maker: Any = protocol.create_adversary("synthetic-qa", judges=[JUDGE], agree=2, seed=seed, most=12)
     target = LocalTarget(catalog.open_model(catalog.entry(TARGET).folder))
-    result: list[Question] = []
+    result: list[TrainingQuestion] = []
     for passage in random.Random(seed).sample(passages, len(passages)):
-        for item in maker.propose(Context(passage[:40], {"passage": passage}), target, Budget()):
+        for item in maker.propose(AttackContext(passage[:40], {"passage": passage}), target, Budget()):
             [span] = item.answer["answer"]
             result.append(
-                Question({"question": item.inputs["question"], "passage": passage}, (span["text"],), span["start"])
+                TrainingQuestion(
+                    {"question": item.inputs["question"], "passage": passage}, (span["text"],), span["start"]
+                )
             )
         if len(result) >= n:
             break
@@ -111,7 +113,7 @@ def _articles(path: Path) -> list[Article]:
     """Questions that have an answer, by article in the order of their titles."""
     return [
         [
-            Question(
+            TrainingQuestion(
                 {"question": qa["question"], "passage": paragraph["context"]},
                 tuple(answer["text"] for answer in qa["answers"]),
                 int(qa["answers"][0]["answer_start"]),
@@ -127,7 +129,7 @@ def _articles(path: Path) -> list[Article]:
 def _tested(articles: Sequence[Article], n: int, drawn: random.Random) -> list[Article]:
     """n questions drawn of all, by article."""
     every = [(place, item) for place, article in enumerate(articles) for item in article]
-    result = defaultdict[int, list[Question]](list)
+    result = defaultdict[int, list[TrainingQuestion]](list)
     for place, item in drawn.sample(every, min(n, len(every))):
         result[place].append(item)
     return list(result.values())

@@ -20,7 +20,7 @@ from benchmarks.__main__ import machine
 from benchmarks.attacks import PAGE, ROOT, TARGETS, contexts
 from dynabench.adversaries.attacks import LocalTarget, candidate_row, run_attempts
 from dynabench.adversaries.language_model import SHOTS, LanguageModel, Strategy
-from dynabench.adversaries.protocol import Budget, Context, is_wrong
+from dynabench.adversaries.protocol import AttackContext, Budget, is_wrong
 from dynabench.kit.settings import get_settings
 from dynabench.models import catalog
 from dynabench.tasks import shipped_tasks
@@ -76,7 +76,7 @@ def _plain(text: object) -> str:
 
 
 def _row(
-    name: str, model: LanguageModel, target: LocalTarget, rows: Sequence[Context], request: argparse.Namespace
+    name: str, model: LanguageModel, target: LocalTarget, rows: Sequence[AttackContext], request: argparse.Namespace
 ) -> str:  # fmt: skip
     created = list(run_attempts(model, target, rows, Budget(), request.n))
     result = [item for attempt in created for item in attempt.candidates]

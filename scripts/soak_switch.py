@@ -7,10 +7,10 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from dynabench.models.host import wire
-from dynabench.models.protocol import Card, Output
+from dynabench.models.protocol import ModelCard, ModelOutput
 
 LABELS = ("negative", "neutral", "positive")
-CARD = Card("switch", "0123456789abcdef", "sentiment", "oip", ("statement",), "label", LABELS)
+CARD = ModelCard("switch", "0123456789abcdef", "sentiment", "oip", ("statement",), "label", LABELS)
 SURE = dict.fromkeys(LABELS, 0.25) | {"positive": 0.5}
 WELL, LATE, ERROR = "well", "late", "error 500"
 NONSENSE = ("html", "empty", "a foreign label", "not a number", "a sum of 3", "another version", "2,000 answers")
@@ -24,7 +24,7 @@ def said(way: str, rows: int) -> bytes:
         return b"<html>It works!</html>" if way == "html" else b""
     answer = {"label": "perhaps" if way == "a foreign label" else "positive"}
     sure = dict.fromkeys(LABELS, float("nan") if way == "not a number" else 1.0)
-    output = Output(answer, sure if way in ("not a number", "a sum of 3") else SURE)
+    output = ModelOutput(answer, sure if way in ("not a number", "a sum of 3") else SURE)
     document = wire.response(CARD, [output] * (2000 if way == "2,000 answers" else rows))
     if way == "another version":
         document["model_version"] = "fedcba9876543210"

@@ -62,7 +62,7 @@ def found(extractor: ExtractorModel, asked: Sequence[Asked]) -> Iterator[FoundAn
         print(f"{start}/{len(asked)} {time.monotonic() - began:.0f} s", end="\r", flush=True)
 
 
-def train(asked: Sequence[Asked], extractor: ExtractorModel) -> reader.Weights:
+def train(asked: Sequence[Asked], extractor: ExtractorModel) -> reader.ReaderWeights:
     """A logistic regression of whether there is no answer, and the threshold that makes F1 highest."""
     text = list(found(extractor, asked))
     table = np.array(
@@ -83,7 +83,7 @@ def train(asked: Sequence[Asked], extractor: ExtractorModel) -> reader.Weights:
     print(f"\nlearnt from {len(asked)} questions: F1 {max(scores):.4f} at {marks[int(np.argmax(scores))]:.2f}")
     for name, weight in zip(reader.NAMES, fitted.coef_[0], strict=True):
         print(f"  {name:18} {weight:+.3f}")
-    return reader.Weights(
+    return reader.ReaderWeights(
         mean=mean.round(6).tolist(),
         scale=scale.round(6).tolist(),
         weight=fitted.coef_[0].round(6).tolist(),

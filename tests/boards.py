@@ -17,7 +17,7 @@ from dynabench.datasets.stored import StoredRow
 from dynabench.datasets.tables import Dataset, DatasetVersion
 from dynabench.kit.db import now
 from dynabench.kit.settings import Settings
-from dynabench.models.protocol import Output
+from dynabench.models.protocol import ModelOutput
 from dynabench.tasks import shipped_tasks
 
 METRICS = ("accuracy", "fairness", "robustness", "throughput", "memory")
@@ -130,7 +130,7 @@ def _shards(
 ) -> None:
     half = len(rows) // 2
     for number, (first, last) in enumerate(((0, half), (half, len(rows)))):
-        said = [Output({"label": "positive" if good else "negative"}) for good in right[first:last]]
+        said = [ModelOutput({"label": "positive" if good else "negative"}) for good in right[first:last]]
         waiting = answers.write_answers(settings, [row.uid for row in rows[first:last]], said)
         waiting.keep(answers.answers_path(settings, evaluation, "rows", number))
         session.add(

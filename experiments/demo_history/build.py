@@ -31,7 +31,7 @@ from dynabench.kit.db import Database
 from dynabench.kit.settings import Settings, get_settings
 from dynabench.models import catalog
 from dynabench.models.client import Host
-from dynabench.models.protocol import Card
+from dynabench.models.protocol import ModelCard
 from dynabench.people.accounts import service as accounts
 from dynabench.people.accounts.rules import Newcomer
 from dynabench.people.accounts.tables import Person
@@ -40,7 +40,7 @@ from dynabench.rounds import contexts
 from dynabench.rounds import planning as round_planning
 from dynabench.rounds import service as rounds
 from dynabench.rounds.contexts import ContextRow
-from dynabench.rounds.plan import Plan
+from dynabench.rounds.plan import PlannedRound
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.shipped import ShippedTask, shipped_tasks
 from experiments.demo_history import models
@@ -136,7 +136,7 @@ class TaskBuilder:
                 self.report(f"{self.task}: {name} in {time.monotonic() - began:.0f} s")
                 self._enter(owner, card)
 
-    def _cards(self) -> list[Card]:
+    def _cards(self) -> list[ModelCard]:
         return [entry.card for entry in catalog.find([catalog.BUILTIN]) if entry.card and entry.card.task == self.task]
 
     def _add_task(self, session: Any, owner: Person) -> None:
@@ -150,7 +150,7 @@ class TaskBuilder:
         for some in contexts.split_batches(seeds.rows(self.shipped.seeds())):
             seeds.add(session, self.task, self.config, some)
 
-    def _enter(self, owner: Person, card: Card, baseline: bool = False) -> None:
+    def _enter(self, owner: Person, card: ModelCard, baseline: bool = False) -> None:
         if self.db.read(
             lambda session: session.scalar(submission_queries.submission_of_model(self.task, card.name, card.version))
         ):
@@ -161,14 +161,14 @@ class TaskBuilder:
 
         self.db.write(submit)
 
-    async def _open(self, owner: Person, targets: Sequence[Card], at: datetime) -> int:
+    async def _open(self, owner: Person, targets: Sequence[ModelCard], at: datetime) -> int:
         self.clock.move_to(at + timedelta(hours=6))
 
         def opened(session: Any) -> int:
             round_ = rounds.draft_round(session, owner, self.task, targets, "any")
             session.flush()
             if self.config.context:
-                round_planning.change_plan(session, owner, self.task, round_.number, Plan(sampling="uniform"))
+                round_planning.change_plan(session, owner, self.task, round_.number, PlannedRound(sampling="uniform"))
             return rounds.open_round(session, owner, self.task, round_.number).id
 
         round_id = self.db.write(opened)
@@ -176,7 +176,7 @@ class TaskBuilder:
             await self._served(card)
         return round_id
 
-    async def _served(self, card: Card) -> None:
+    async def _served(self, card: ModelCard) -> None:
         """Wait until a host answers for the model."""
         until = time.monotonic() + PATIENCE
         inputs = dict.fromkeys(card.inputs, "A short text.")

@@ -11,7 +11,7 @@ from dynabench.cli import training_mixes
 from dynabench.kit.settings import Settings
 from dynabench.models import catalog, spec
 from dynabench.models.backends import linear, ngram
-from dynabench.models.protocol import Card
+from dynabench.models.protocol import ModelCard
 from dynabench.models.spec import Spec
 from dynabench.models.training.run import retrain
 from dynabench.tasks import TaskConfig
@@ -20,7 +20,7 @@ MANTISSA_BITS = 4
 """Bits that are kept of the mantissa of trained adapters' weights, so that the archive stays small."""
 
 
-def install(settings: Settings, folder: Path) -> Card:
+def install(settings: Settings, folder: Path) -> ModelCard:
     """Move a finished model folder to where the hosts find it; return its card."""
     card = spec.card(folder)
     target = settings.folder / "models" / f"{card.name}-{card.version}"
@@ -38,7 +38,7 @@ def majority(config: TaskConfig, folder: Path, label: str, name: str) -> Path:
     place.mkdir(parents=True, exist_ok=True)
     details = _details(config, name, "ngram", f"A baseline that answers {label} whatever it reads.")
     bias = np.array([2.0 if option == label else 0.0 for option in details.labels])
-    options = ngram.Options(bits=8, characters=None, word_grams=1, pairs=len(details.inputs) == 2)
+    options = ngram.NgramOptions(bits=8, characters=None, word_grams=1, pairs=len(details.inputs) == 2)
     ngram.save(place, options, np.zeros((256, len(details.labels))), bias)
     return _finished(place, details)
 
@@ -57,7 +57,7 @@ def word_list(config: TaskConfig, folder: Path, name: str, words: Mapping[str, S
     return _finished(place, details)
 
 
-def ensemble(config: TaskConfig, folder: Path, name: str, members: Sequence[Card], rule: str = "mean") -> Path:
+def ensemble(config: TaskConfig, folder: Path, name: str, members: Sequence[ModelCard], rule: str = "mean") -> Path:
     """Write a model that averages the probabilities of others, or takes their most common answer."""
     place = folder / name
     place.mkdir(parents=True, exist_ok=True)

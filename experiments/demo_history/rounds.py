@@ -169,7 +169,7 @@ class RoundPlayer:
                     continue
                 self.db.write(validation.vote, person, item.example_id, self._ballot(checker, item))
 
-    def _ballot(self, checker: DemoPerson, item: places.Item) -> Ballot:
+    def _ballot(self, checker: DemoPerson, item: places.CheckItem) -> Ballot:
         right, _ = self.answers[item.example_id]
         context = str(item.context.get(self.context_field, ""))
         careful = self.rng.random() < checker.accuracy
@@ -200,6 +200,6 @@ def _texts(answer: dict[str, Any]) -> list[Any]:
     return [[span["text"] for span in value] if isinstance(value, list) else value for value in answer.values()]
 
 
-def _correction(item: places.Item, answer: dict[str, Any]) -> dict[str, Any]:
+def _correction(item: places.CheckItem, answer: dict[str, Any]) -> dict[str, Any]:
     names = {question.name for question in item.config.validation.ask}
     return {f"corrected_{name}": value for name, value in answer.items() if f"corrected_{name}" in names}

@@ -7,10 +7,10 @@ import numpy as np
 
 from dynabench.models.training import mixing
 from dynabench.models.training.descent import run_descent
-from dynabench.models.training.learning import Checkpoints, Settings
-from dynabench.models.training.mixing import Mix, Part
+from dynabench.models.training.learning import Checkpoints, LearningSettings
+from dynabench.models.training.mixing import Mix, MixPart
 from dynabench.models.training.networks import Labelling
-from dynabench.models.training.rows import Row
+from dynabench.models.training.rows import TrainingRow
 from experiments.simulation.task_data import IntArray, LabelledRows
 from experiments.simulation.text_vectors import ProgressCallback
 from experiments.simulation.training_methods import Features, Probabilities, TrainingMethod
@@ -46,8 +46,8 @@ class AdapterMethod(TrainingMethod[Labelling]):
         """Train an adapter and return it as it was at its best evaluation."""
         data = self.data
         rows, development_rows = self._rows(features, labels), self._rows(*development)
-        mix = Mix(data.task, data.fields, "label", data.labels, [Part("collected", rows)], development_rows)
-        settings = Settings(seed=seed, epochs=EPOCHS, patience=PATIENCE)
+        mix = Mix(data.task, data.fields, "label", data.labels, [MixPart("collected", rows)], development_rows)
+        settings = LearningSettings(seed=seed, epochs=EPOCHS, patience=PATIENCE)
         safe_mix = mixing.guarded(mix, seed).mix
         descent = run_descent(safe_mix, settings, Checkpoints(None, ""), lambda *_: None)
         return cast(Labelling, descent.network)
@@ -57,8 +57,8 @@ class AdapterMethod(TrainingMethod[Labelling]):
         no_labels = np.zeros(len(features), np.int64)
         return model.shares(model.read(self._rows(features, no_labels)))
 
-    def _rows(self, features: Features, labels: IntArray) -> list[Row]:
+    def _rows(self, features: Features, labels: IntArray) -> list[TrainingRow]:
         return [
-            Row(dict(zip(self.data.fields, texts, strict=True)), self.data.labels[label])
+            TrainingRow(dict(zip(self.data.fields, texts, strict=True)), self.data.labels[label])
             for texts, label in zip(features.tolist(), labels.tolist(), strict=True)
         ]

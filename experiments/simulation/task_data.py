@@ -100,7 +100,7 @@ def group_near_duplicates(texts: Sequence[str]) -> IntArray:
 def read_suite(name: str, recipe: recipes.Recipe) -> LabelledRows:
     """Read the first items of each phenomenon; the phenomenon takes the place of a row's source."""
     template_suite = checklist.load_suite(name)
-    by_phenomenon: dict[str, list[checklist.Item]] = defaultdict(list)
+    by_phenomenon: dict[str, list[checklist.SuiteItem]] = defaultdict(list)
     for item in template_suite.items():
         by_phenomenon[item.phenomenon].append(item)
     items = [item for all_items in by_phenomenon.values() for item in all_items[:ITEMS_PER_PHENOMENON]]

@@ -8,11 +8,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from dynabench.adversaries.language_model import InformedAdversary, parse_fields
-from dynabench.adversaries.protocol import Budget, Context, create_adversary
+from dynabench.adversaries.protocol import AttackContext, Budget, create_adversary
 from dynabench.kit.settings import get_settings
-from dynabench.models.protocol import Output
+from dynabench.models.protocol import ModelOutput
 
-CONTEXT = Context("c", {"premise": "A man eats."}, {}, {"label": "neutral"})
+CONTEXT = AttackContext("c", {"premise": "A man eats."}, {}, {"label": "neutral"})
 
 
 class Chat(ThreadingHTTPServer):
@@ -74,7 +74,9 @@ class Negation:
     labels = ("entailment", "neutral", "contradiction")
 
     def ask(self, batch):
-        return [Output({"label": "contradiction" if "not" in inputs["hypothesis"] else "neutral"}) for inputs in batch]
+        return [
+            ModelOutput({"label": "contradiction" if "not" in inputs["hypothesis"] else "neutral"}) for inputs in batch
+        ]
 
 
 def written(text):
@@ -106,7 +108,7 @@ def test_it_is_shown_what_fooled_before_and_what_the_task_is(chat):
     model, requests = chat(written("He sits."), strategy="few-shot", tries=1)
     assert isinstance(model, InformedAdversary)
     task = {"instructions": {"create": "Write a hypothesis."}, "input": [{"name": "hypothesis"}], "answer": []}
-    model.inform(task, [Context("s", {}, {"hypothesis": "Nobody is not here."}, {"label": "neutral"})])
+    model.inform(task, [AttackContext("s", {}, {"hypothesis": "Nobody is not here."}, {"label": "neutral"})])
     list(model.propose(CONTEXT, Negation(), Budget()))
     assert all(text in requests[0] for text in ("Write a hypothesis.", "Nobody is not here."))
 
@@ -114,7 +116,7 @@ def test_it_is_shown_what_fooled_before_and_what_the_task_is(chat):
 def test_it_says_a_text_in_other_words_where_there_is_one(chat):
     model, requests = chat(written("The man is not standing; he sits."), strategy="paraphrase", tries=1)
     assert list(model.propose(CONTEXT, Negation(), Budget())) == []
-    start = Context("c", CONTEXT.values, {**CONTEXT.values, "hypothesis": "The man sits."}, CONTEXT.answer)
+    start = AttackContext("c", CONTEXT.values, {**CONTEXT.values, "hypothesis": "The man sits."}, CONTEXT.answer)
     (result,) = model.propose(start, Negation(), Budget())
     assert result.fooled
     assert "The man sits." in requests[0]

@@ -3,9 +3,9 @@
 import pytest
 
 from dynabench.adversaries import corpus_mining
-from dynabench.adversaries.protocol import Context
+from dynabench.adversaries.protocol import AttackContext
 from dynabench.kit.errors import Invalid
-from dynabench.models.protocol import Output
+from dynabench.models.protocol import ModelOutput
 
 RULES = "- {name: praise, answer: positive, words: [splendid]}\n"
 
@@ -24,11 +24,11 @@ class Knows:
     def said(self, text):
         label = "positive" if self.word in text else "negative"
         sure = 0.5 if "?" in text else 0.99
-        return Output({"label": label}, {label: sure, "other": 1 - sure})
+        return ModelOutput({"label": label}, {label: sure, "other": 1 - sure})
 
 
 def found(*texts):
-    given = [Context(f"line {n}", {}, {"statement": text}) for n, text in enumerate(texts, start=1)]
+    given = [AttackContext(f"line {n}", {}, {"statement": text}) for n, text in enumerate(texts, start=1)]
     models = {"a": Knows("good"), "b": Knows("fine"), "c": Knows("fine")}
     return corpus_mining.choose_hardest(
         corpus_mining.find_hard_cases(given, models, "label", corpus_mining.read_rules(RULES)), 10

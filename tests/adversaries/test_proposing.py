@@ -9,7 +9,7 @@ from dynabench.adversaries.attacks import LocalTarget
 from dynabench.adversaries.checklist import Checklist, ChecklistTest, read_released_suite, suite_tests
 from dynabench.adversaries.counterfactual import Counterfactual, task_for_labels
 from dynabench.adversaries.generator import Generator, Operator, SeenExample
-from dynabench.adversaries.protocol import Budget, Context
+from dynabench.adversaries.protocol import AttackContext, Budget
 from dynabench.kit.errors import Invalid
 from dynabench.models.catalog import BUILTIN, open_model
 from tests.large_data import need_data
@@ -27,7 +27,7 @@ def nli():
 
 def edits(target, answer, **inputs):
     """(rule, new text, new answer) of all counterfactual edits."""
-    context = Context("c", {k: inputs[k] for k in ("premise",) if k in inputs}, inputs, {"label": answer})
+    context = AttackContext("c", {k: inputs[k] for k in ("premise",) if k in inputs}, inputs, {"label": answer})
     last = list(inputs)[-1]
     result = Counterfactual().propose(context, target, Budget())
     return {
@@ -51,7 +51,7 @@ def test_edits_turn_the_answer_of_inference_in_a_known_way(nli):
 
 
 def test_a_premise_is_a_hypothesis_that_follows_from_it(nli):
-    context = Context("c", {"premise": "All dogs are asleep."})
+    context = AttackContext("c", {"premise": "All dogs are asleep."})
     result = list(Counterfactual().propose(context, nli, Budget()))
     assert ("All dogs are awake.", "contradiction") in {(f.inputs["hypothesis"], f.answer["label"]) for f in result}
     assert all(item.inputs["premise"] == "All dogs are asleep." for item in result)
@@ -66,7 +66,7 @@ def test_edits_of_sentiment_need_one_word_of_judgement(sentiment):
 
 
 def test_a_suite_proposes_what_fails_and_no_more_than_its_budget(sentiment):
-    empty = Context("c", {})
+    empty = AttackContext("c", {})
     result = list(Checklist("sentiment-phenomena").propose(empty, sentiment, Budget(queries=64)))
     assert 0 < len(result) <= 64
     assert all(item.fooled and item.facts["kind"] == "MFT" for item in result)
@@ -81,7 +81,7 @@ def test_invariance_and_direction_are_judged_by_the_original(sentiment):
         ChecklistTest("rises", "DIR", [good, bad], label="positive"),
         ChecklistTest("falls", "DIR", [good, bad], label="positive", expected="down"),
     ]
-    result = list(Checklist(tests=tests).propose(Context("c", {}), sentiment, Budget(queries=20)))
+    result = list(Checklist(tests=tests).propose(AttackContext("c", {}), sentiment, Budget(queries=20)))
     assert {item.facts["test"] for item in result} == {"stays", "rises"}
     assert all(item.inputs == bad and item.answer == {"label": "positive"} for item in result)
 
@@ -134,7 +134,7 @@ def test_the_learner_tries_first_what_worked(sentiment):
     )
     assert learner.records[Operator("replace", "good", "palatable")].fooled == 30
     assert learner.records[Operator("begin", "", "Say what you")].fooled == 3
-    context = Context("c", {}, {"statement": "Good bread and a nice view."}, {"label": "positive"})
+    context = AttackContext("c", {}, {"statement": "Good bread and a nice view."}, {"label": "positive"})
     result = list(learner.propose(context, sentiment, Budget(queries=20)))
     texts = [item.inputs["statement"] for item in result]
     assert (

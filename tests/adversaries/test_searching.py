@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from dynabench.adversaries import english_words, protocol
 from dynabench.adversaries.attacks import LocalTarget, attack, run_attempts, summarise_attempts
 from dynabench.adversaries.perturbations.transformation import words
-from dynabench.adversaries.protocol import Budget, Context
+from dynabench.adversaries.protocol import AttackContext, Budget
 from dynabench.adversaries.word_search import cosines
 from dynabench.models.backends.ngram import NgramModel
-from dynabench.models.protocol import Card
+from dynabench.models.protocol import ModelCard
 from dynabench.models.training import linear
 from dynabench.models.training.recipes import Ngram
-from dynabench.models.training.rows import Row
+from dynabench.models.training.rows import TrainingRow
 
 pytest.importorskip("denckring_en_pos")
 pytest.importorskip("lemminflect")
@@ -32,7 +32,7 @@ ODD = ["", " ", "😀🎉🔥", "هذا الفيلم رائع جدا", "no", "?!
 def target():
     """An n-gram model that learnt which words praise."""
     rows = [
-        Row({"statement": f"The {subject} was {word} and the ending {other}."}, label)
+        TrainingRow({"statement": f"The {subject} was {word} and the ending {other}."}, label)
         for label, list_ in (("positive", GOOD), ("negative", BAD))
         for subject in SUBJECTS
         for word in list_
@@ -43,12 +43,12 @@ def target():
         ngram=Ngram(bits=12, characters=None, word_grams=1, pairs=False, strength=1e-3),
     )  # fmt: skip
     weights, bias = linear.train(recipe, rows, lambda share, loss: None)
-    card = Card("toy", "1", "sentiment", "ngram", ("statement",), "label", ("positive", "negative"))
+    card = ModelCard("toy", "1", "sentiment", "ngram", ("statement",), "label", ("positive", "negative"))
     return LocalTarget(NgramModel(card, linear.options(recipe.ngram), weights, bias))
 
 
 def context(text, label="positive"):
-    return Context("c", {}, {"statement": text}, {"label": label})
+    return AttackContext("c", {}, {"statement": text}, {"label": label})
 
 
 def texts():
@@ -112,7 +112,7 @@ def test_a_search_fools_a_model_of_few_words_and_is_the_same_each_time(target, n
 @pytest.mark.parametrize("name", [*SEARCHES, "checklist", "counterfactual", "generator"])
 def test_odd_texts_break_nothing(target, name):
     for text in ODD:
-        rows = [Context("c", {}, {"statement": text}, {"label": label}) for label in target.labels]
+        rows = [AttackContext("c", {}, {"statement": text}, {"label": label}) for label in target.labels]
         for result in attack(protocol.create_adversary(name), target, rows, Budget(queries=4)):
             assert isinstance(result.inputs["statement"], str)
 

@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from dynabench.adversaries import protocol
 from dynabench.adversaries.attacks import LocalTarget
-from dynabench.adversaries.protocol import Budget, Context, MeteredTarget
+from dynabench.adversaries.protocol import AttackContext, Budget, MeteredTarget
 from dynabench.adversaries.synthetic_answers import find_answers
 from dynabench.adversaries.synthetic_qa import Judge
 from dynabench.adversaries.synthetic_questions import make_question
@@ -15,7 +15,7 @@ from dynabench.cli import training_mixes
 from dynabench.cli.adversary import app
 from dynabench.kit.errors import Invalid, Unavailable
 from dynabench.models.catalog import BUILTIN, open_model
-from dynabench.models.protocol import Output
+from dynabench.models.protocol import ModelOutput
 from dynabench.tasks.words import word_f1
 from tests.adversaries.test_language_model import chat  # noqa: F401
 
@@ -41,7 +41,7 @@ class Says:
 
     def ask(self, batch):
         self.asked += len(batch)
-        return [Output({"answer": [{"start": 0, "end": len(self.text), "text": self.text}]}) for _ in batch]
+        return [ModelOutput({"answer": [{"start": 0, "end": len(self.text), "text": self.text}]}) for _ in batch]
 
 
 def asked(passage, cloze=False):
@@ -52,7 +52,7 @@ def asked(passage, cloze=False):
 
 def propose(target, passage=PASSAGE, budget=None, **options):
     maker = protocol.create_adversary("synthetic-qa", **options)
-    result = list(maker.propose(Context("c", {"passage": passage}), target, budget or Budget()))
+    result = list(maker.propose(AttackContext("c", {"passage": passage}), target, budget or Budget()))
     maker.close()
     return result, maker.tally
 
@@ -112,7 +112,11 @@ def test_a_seed_draws_the_same_and_a_budget_ends_it():
     assert len(result) == target.asked == 3
     counted = MeteredTarget(target, Budget(queries=0))
     assert (
-        list(protocol.create_adversary("synthetic-qa").propose(Context("c", {"passage": PASSAGE}), counted, Budget()))
+        list(
+            protocol.create_adversary("synthetic-qa").propose(
+                AttackContext("c", {"passage": PASSAGE}), counted, Budget()
+            )
+        )
         == []
     )
     assert len(propose(Says("x"), agree=0, most=2)[0]) <= 2

@@ -46,7 +46,7 @@ from dynabench.hubs.file_store import HubFileStore, LargeFile
 from dynabench.hubs.tables import HubDiscussionEvent, ReferenceKind, RepositoryKind
 from dynabench.hubs.uploads import UploadTicket
 from dynabench.hubs.xet.xorb_store import XorbStore
-from dynabench.insight.data_measurements.results import Column, Figure, MeasureResult, Table
+from dynabench.insight.data_measurements.results import Figure, MeasureResult, ResultColumn, Table
 from dynabench.insight.data_reports import service as data_reports
 from dynabench.insight.data_reports import stored_reports
 from dynabench.insight.data_reports.report import DataReport, MeasuredFacts, ReportOptions
@@ -398,7 +398,7 @@ class Props:
         """A report that the author asked for and that is finished."""
         author, settings = self.callers["author"].id, self.client.app.state.settings
         result = MeasureResult("2 rows", (Figure("rows", "Rows", 2.0),))
-        rows = Table("rows", "Texts", (Column("row", "Row"),), ((1, -1, "", "", "A text."),), (0,))
+        rows = Table("rows", "Texts", (ResultColumn("row", "Row"),), ((1, -1, "", "", "A text."),), (0,))
         results = {"general": result, "themes": MeasureResult("No clusters", (), (rows,))}
         report = DataReport(MeasuredFacts("rows.jsonl", "0", 2, {"texts": ["text"], "label": ""}), results)
         stored_reports.store_report(settings, "0" * 64, report)

@@ -16,7 +16,7 @@ from dynabench.datasets.stored import StoredRow
 from dynabench.datasets.tables import Dataset, DatasetVersion, Twin
 from dynabench.kit.jobs import Job
 from dynabench.kit.settings import Settings
-from dynabench.models.protocol import Output
+from dynabench.models.protocol import ModelOutput
 from dynabench.rounds.tables import RefusedRow
 from tests import boards
 from tests.api.route import Route
@@ -102,7 +102,9 @@ def _evaluation(session: Session, submission: int, version: int) -> Evaluation:
 
 def _answer(session: Session, settings: Settings, evaluation: Evaluation, rows: list[StoredRow]) -> None:
     """Answers, a score of a small slice from the time when the dataset was not hidden yet, and the signed record."""
-    waiting = answers.write_answers(settings, [row.uid for row in rows], [Output({"label": "saidzebra"})] * len(rows))
+    waiting = answers.write_answers(
+        settings, [row.uid for row in rows], [ModelOutput({"label": "saidzebra"})] * len(rows)
+    )
     waiting.keep(answers.answers_path(settings, evaluation.id, "rows", 0))
     session.add(Shard(evaluation_id=evaluation.id, part="rows", number=0, first=0, rows=len(rows),
                       digest=waiting.digest, seconds=1.0))  # fmt: skip

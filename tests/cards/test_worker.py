@@ -20,7 +20,7 @@ HOSTILE = '''
 """Does what the text in its column says."""
 from typing import Any
 import numpy as np
-from dynabench.evaluate.card import Card, Example, Output
+from dynabench.evaluate.card import Card, CardExample, Output
 from dynabench.evaluate.columns import Texts
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.states import Sums

@@ -14,7 +14,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from dynabench.models.host import wire
-from dynabench.models.protocol import Attribution, Card, Output, WordWeight
+from dynabench.models.protocol import Attribution, ModelCard, ModelOutput, WordWeight
 
 LABELS = {"nli": ["entailment", "neutral", "contradiction"], "sentiment": ["positive", "neutral", "negative"]}
 FIELDS = {"nli": ["premise", "hypothesis"], "sentiment": ["statement"]}
@@ -38,15 +38,15 @@ class Rule:
         self.state, self.reason, self.readme = "READY", "", ""
         self.said: dict[str, Any] = {}
 
-    def infer(self, inputs: dict[str, str]) -> Output:
+    def infer(self, inputs: dict[str, str]) -> ModelOutput:
         self.seen.append(inputs)
         self.asked.set()
         self.gate.wait(10)
         label = self.answer(inputs)
-        return Output({"label": label}, {each: 0.8 if each == label else 0.1 for each in LABELS[self.task]})
+        return ModelOutput({"label": label}, {each: 0.8 if each == label else 0.1 for each in LABELS[self.task]})
 
-    def card(self) -> Card:
-        card = Card(
+    def card(self) -> ModelCard:
+        card = ModelCard(
             name=self.name,
             version=self.version,
             task=self.task,

@@ -7,7 +7,7 @@ from sqlalchemy import func, select
 
 from dynabench.collection.attributions import Overlap, document, marked_words_overlap, round_overlap
 from dynabench.collection.tables import StoredAttribution
-from dynabench.models.protocol import Attribution, Card, WordWeight, closer
+from dynabench.models.protocol import Attribution, ModelCard, WordWeight, closer
 from dynabench.rounds.tables import Round
 from tests.collection.conftest import draw, send, written
 
@@ -86,7 +86,7 @@ def test_a_silent_model_explains_nothing(ada, rules):
     ],
 )
 def test_a_closer_look_is_one_that_the_model_can_take(methods, method, wanted):
-    assert closer(Card("m", "1", "nli", "rule", (), "label", methods=methods), method) == wanted
+    assert closer(ModelCard("m", "1", "nli", "rule", (), "label", methods=methods), method) == wanted
 
 
 def test_fields_with_names_of_the_head_stand_under_fields_alone():

@@ -23,7 +23,7 @@ from dynabench.models import catalog, encoder, exporting, kinds, starting
 from dynabench.models.client import Host
 from dynabench.models.host.app import create_app
 from dynabench.models.host.repository import Repository
-from dynabench.models.protocol import Card
+from dynabench.models.protocol import ModelCard
 from dynabench.tasks import TaskConfig, shipped_tasks
 from dynabench.tasks.fields import Choice
 from tests.collection.conftest import seed, send
@@ -53,9 +53,9 @@ class Everything:
     """A real host with models of each kind."""
 
     url: str
-    cards: list[Card]
+    cards: list[ModelCard]
 
-    def of(self, task: str) -> dict[str, Card]:
+    def of(self, task: str) -> dict[str, ModelCard]:
         return {card.name: card for card in self.cards if card.task == task}
 
 
@@ -144,7 +144,7 @@ def load_endpoints(url: str, place: Path) -> None:
             httpx2.post(f"{url}/v2/repository/models/{task}-oip/load", timeout=30).raise_for_status()
 
 
-async def cards(url: str) -> list[Card]:
+async def cards(url: str) -> list[ModelCard]:
     host = Host(url, 30.0)
     try:
         states = await host.states()

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 import dynabench
 from dynabench.adversaries import attacks, program_run, reports
 from dynabench.adversaries.program_run import Journal, RemoteTask
-from dynabench.adversaries.protocol import Budget, Candidate, Context
+from dynabench.adversaries.protocol import AttackCandidate, AttackContext, Budget
 from dynabench.adversaries.reports import AttackFinding, AttackReport, SkippedEntry
 from dynabench.cli import adversary
 from dynabench.kit.errors import Invalid
@@ -24,11 +24,13 @@ class Words:
 
     name, version = "words", "1"
 
-    def propose(self, context, target, budget) -> Iterator[Candidate]:
+    def propose(self, context, target, budget) -> Iterator[AttackCandidate]:
         for word in ("truly", "not"):
             inputs = {**context.values, "hypothesis": f"It is {word} so in {context.uid}."}
             (said,) = target.ask([inputs])
-            yield Candidate(context.uid, inputs, context.answer, said, said.extras["fooled"], 1, 0.25, {"word": word})
+            yield AttackCandidate(
+                context.uid, inputs, context.answer, said, said.extras["fooled"], 1, 0.25, {"word": word}
+            )
 
 
 @pytest.fixture
@@ -102,7 +104,7 @@ def test_texts_to_start_from_may_be_exports_or_plain_rows(tmp_path):
         {"premise": "P", "hypothesis": "H", "label": "x"},
     ]
     path.write_text("\n".join(json.dumps(row) for row in rows))
-    named = [Context(uid, {"premise": "P"}, {"hypothesis": "H"}, {"label": "x"}) for uid in ("a", "line 2")]
+    named = [AttackContext(uid, {"premise": "P"}, {"hypothesis": "H"}, {"label": "x"}) for uid in ("a", "line 2")]
     assert attacks.read_start_texts(path, ["hypothesis"], ["premise"], ["label"]) == named
     path.write_text('{"premise": "P"}')
     with pytest.raises(Invalid, match="Line 1"):

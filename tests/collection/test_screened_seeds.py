@@ -9,7 +9,7 @@ from sqlalchemy import func, insert, select, update
 
 from dynabench.collection import seeds
 from dynabench.collection.tables import Handout, Seed, SeedPrediction
-from dynabench.rounds.plan import Plan
+from dynabench.rounds.plan import PlannedRound
 from dynabench.rounds.queries import KEYS
 from dynabench.rounds.tables import Round
 from dynabench.validation.rebuild import rebuild_all
@@ -202,5 +202,5 @@ def test_marks_of_earlier_rounds_are_taken_back_little_by_little(feel, ada, data
 
 
 def test_a_plan_as_usual_says_nothing_of_seeds():
-    assert Plan().document() == {}
-    assert Plan(seeds="all").document() == {"seeds": "all"}
+    assert PlannedRound().document() == {}
+    assert PlannedRound(seeds="all").document() == {"seeds": "all"}

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 import yaml
 
-from dynabench.models.protocol import Card, Output
+from dynabench.models.protocol import ModelCard, ModelOutput
 from dynabench.rounds import contexts, service
 from dynabench.rounds.contexts import ContextRow
 from dynabench.tasks import TaskConfig, shipped_tasks
@@ -24,13 +24,13 @@ class Marker(Rule):
         super().__init__(name, "qa", lambda _: PARTS[0])
         self.size = size
 
-    def infer(self, inputs: dict[str, str]) -> Output:
+    def infer(self, inputs: dict[str, str]) -> ModelOutput:
         text = inputs["passage"][: self.size]
-        return Output({"answer": [{"start": 0, "end": self.size, "text": text}]}, {text: 0.75, "“nine”": 0.125})
+        return ModelOutput({"answer": [{"start": 0, "end": self.size, "text": text}]}, {text: 0.75, "“nine”": 0.125})
 
-    def card(self) -> Card:
+    def card(self) -> ModelCard:
         fields = ("question", "passage")
-        return Card(
+        return ModelCard(
             self.name, self.version, "qa", "rule", fields, "answer", methods=("length", "halves"), returns="spans"
         )
 

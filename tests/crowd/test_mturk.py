@@ -233,7 +233,7 @@ def test_the_frame_shows_errors_before_its_study_is_known(study, turk, browser, 
     monkeypatch.setattr(entry, "find_study", refuse)
     again = expect_framed(ada.get(study.page, params=parameters), 503, "This page tries again in 7 seconds")
     assert again["refresh"] == "7"
-    monkeypatch.setattr(admission.Places, "has_room", lambda *_: False)
+    monkeypatch.setattr(admission.RequestPlaces, "has_room", lambda *_: False)
     assert expect_framed(ada.get(study.page, params=parameters), 503, "tries again")["refresh"] == "2"
 
 

@@ -13,7 +13,7 @@ from dynabench.cycle.tables import CycleCandidate
 from dynabench.kit import errors
 from dynabench.models import catalog
 from dynabench.models.training import mixing
-from dynabench.models.training.rows import Question
+from dynabench.models.training.rows import TrainingQuestion
 from dynabench.rounds import contexts
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context
@@ -82,7 +82,7 @@ def test_a_turn_trains_compares_and_promotes_models_that_mark_spans(database, se
     made = training.build_mix(settings, QA.config, released, [])
     assert (made.spans, made.inputs) == (True, ("question", "passage"))
     [learnt], [tested] = made.parts, made.tests.values()
-    assert all(isinstance(row, Question) for row in (*learnt.rows, *made.dev, *tested))
+    assert all(isinstance(row, TrainingQuestion) for row in (*learnt.rows, *made.dev, *tested))
     assert not {row.passage for row in learnt.rows} & {row.passage for row in (*made.dev, *tested)}
     assert mixing.guarded(made, 0).dropped == {"round-1": 0}
 

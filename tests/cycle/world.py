@@ -28,9 +28,9 @@ from dynabench.kit import jobs
 from dynabench.kit.db import Database
 from dynabench.kit.settings import Settings
 from dynabench.models import catalog, spec
-from dynabench.models.protocol import Card
-from dynabench.models.training.mixing import Mix, Part
-from dynabench.models.training.rows import Row
+from dynabench.models.protocol import ModelCard
+from dynabench.models.training.mixing import Mix, MixPart
+from dynabench.models.training.rows import TrainingRow
 from dynabench.models.training.run import retrain
 from dynabench.people.accounts.tables import Person
 from dynabench.people.roles import Role
@@ -78,7 +78,9 @@ def reviews(seed: int, many: int) -> Read:
 
 def first_target(settings: Settings, rows: int = 300) -> str:
     """Train the first target on a few reviews, and install it; its `name@version`."""
-    part = Part("reviews", [Row({"review": row["text"]}, row["label"]) for row in reviews(0, rows)], 1.0, "CC0-1.0")
+    part = MixPart(
+        "reviews", [TrainingRow({"review": row["text"]}, row["label"]) for row in reviews(0, rows)], 1.0, "CC0-1.0"
+    )
     folder = settings.folder / "models" / "films-first"
     folder.parent.mkdir(mode=0o700, exist_ok=True)
     retrain(Mix(TASK, ("review",), "label", LABELS, [part]), folder, name="films-first", method="ngram")
@@ -97,7 +99,7 @@ def begin(database: Database, settings: Settings) -> None:
     database.write(make)
 
 
-def open_round(session: Session, task: str, card: Card) -> None:
+def open_round(session: Session, task: str, card: ModelCard) -> None:
     """The task's people, and its first round, open against a target."""
     for number in range(WRITERS + 3):
         name = f"person{number}"

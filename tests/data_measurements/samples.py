@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dynabench.insight.data_measurements.sample import Row, Sample
+from dynabench.insight.data_measurements.sample import RoundSample, SampledExample
 
 LABELS = ("entailment", "neutral", "contradiction")
 WORDS = [f"{first}{last}" for first in "bdfgklmnprst" for last in ("ato", "ine", "oru", "esk", "ual", "ims")]
@@ -26,5 +26,5 @@ def inference(n=200, writers=15, planted=0.0, seed=0, habits=False):
         words = sentence(rng) + ([f"habit{writer}"] if habits else [])
         if label == "contradiction" and rng.random() < planted:
             words.insert(0, "nobody")
-        rows.append(Row(writer, {"hypothesis": " ".join(words)}, " ".join(sentence(rng)), label))
-    return Sample(tuple(rows), n, {"hypothesis": "Hypothesis"}, LABELS, "Premise", seed=seed)
+        rows.append(SampledExample(writer, {"hypothesis": " ".join(words)}, " ".join(sentence(rng)), label))
+    return RoundSample(tuple(rows), n, {"hypothesis": "Hypothesis"}, LABELS, "Premise", seed=seed)

@@ -13,8 +13,8 @@ from dynabench.insight.data_measurements.sample import (
     ConditionCounts,
     EarlierRound,
     MarkedWords,
-    Row,
-    Sample,
+    RoundSample,
+    SampledExample,
     TargetAnswer,
 )
 from dynabench.kit import language
@@ -22,8 +22,8 @@ from tests.data_measurements.samples import inference
 
 
 def sample_of_texts(*texts, **more):
-    rows = [Row(place, {"text": text}, **more) for place, text in enumerate(texts)]
-    return Sample(tuple(rows), len(rows), {"text": "Text"})
+    rows = [SampledExample(place, {"text": text}, **more) for place, text in enumerate(texts)]
+    return RoundSample(tuple(rows), len(rows), {"text": "Text"})
 
 
 def value(of, name):
@@ -63,7 +63,7 @@ def test_rounds_with_other_words_are_told_apart_and_alike_ones_are_not():
     here = inference(120, seed=1)
     alike, other = inference(120, seed=2), inference(120, planted=1.0, seed=3)
     for earlier, apart in ((alike, False), (other, True)):
-        sample = Sample(here.rows, 120, here.fields, here.labels, earlier=(EarlierRound(1, earlier.rows),))
+        sample = RoundSample(here.rows, 120, here.fields, here.labels, earlier=(EarlierRound(1, earlier.rows),))
         [table] = MEASURES["similarity"].measure(sample).tables
         assert (table.rows[0][3] < 0.05) == apart
 
@@ -88,8 +88,11 @@ def test_near_duplicates_by_others_and_in_earlier_rounds():
     sample = sample_of_texts(
         "The sun shines on the hill", "the sun shines on the hill.", "It rains a lot in spring", "Cats."
     )
-    sample = Sample(
-        sample.rows, 4, sample.fields, earlier=(EarlierRound(1, (Row(9, {"text": "It rains a lot in spring!"}),)),)
+    sample = RoundSample(
+        sample.rows,
+        4,
+        sample.fields,
+        earlier=(EarlierRound(1, (SampledExample(9, {"text": "It rains a lot in spring!"}),)),),
     )
     measured = MEASURES["near_duplicates"].measure(sample)
     assert (value(measured, "alike"), value(measured, "by_others"), value(measured, "again")) == (0.5, 0.5, 0.25)
@@ -115,11 +118,11 @@ def test_complexity_finds_negations_numbers_and_words_of_the_context():
 def test_difficulty_counts_votes_and_models_that_disagree():
     answers = (TargetAnswer("a", "yes", True, 0.9, 0.1), TargetAnswer("b", "no", False, 0.7, 0.7))
     rows = (
-        Row(1, {"text": "a"}, answers=answers, votes=("correct", "correct")),
-        Row(2, {"text": "b"}, answers=(answers[1], answers[1]), votes=("correct", "incorrect")),
-        Row(3, {"text": "c"}),
+        SampledExample(1, {"text": "a"}, answers=answers, votes=("correct", "correct")),
+        SampledExample(2, {"text": "b"}, answers=(answers[1], answers[1]), votes=("correct", "incorrect")),
+        SampledExample(3, {"text": "c"}),
     )
-    measured = MEASURES["difficulty"].measure(Sample(rows, 3, {"text": "Text"}))
+    measured = MEASURES["difficulty"].measure(RoundSample(rows, 3, {"text": "Text"}))
     assert value(measured, "agreement") == 0.5
     assert value(measured, "apart") == 0.5
     assert value(measured, "claimed") == pytest.approx((0.4 + 0.7) / 2)
@@ -134,16 +137,16 @@ def test_experts_that_fool_more_often_are_told_from_others():
         return ConditionCounts(name, np.arange(first, first + 12), rng.binomial(20, rate, 12), np.full(12, 20))
 
     measured = MEASURES["conditions"].measure(
-        Sample((), 0, {}, groups={"source": (group("annotators", 0, 0.2), group("experts", 50, 0.6))})
+        RoundSample((), 0, {}, groups={"source": (group("annotators", 0, 0.2), group("experts", 50, 0.6))})
     )
     assert measured.finding == "Different from the rest: annotators, experts"
     alike = {"source": (group("annotators", 0, 0.3), group("experts", 50, 0.3))}
-    assert MEASURES["conditions"].measure(Sample((), 0, {}, groups=alike)).finding.startswith("No condition")
+    assert MEASURES["conditions"].measure(RoundSample((), 0, {}, groups=alike)).finding.startswith("No condition")
 
 
 def test_words_that_authors_blame_are_set_against_chance():
-    rows = tuple(Row(place, {"text": "x"}, words=MarkedWords(2, 1 + place % 2, 0.4)) for place in range(8))
-    measured = MEASURES["trick_words"].measure(Sample(rows, 8, {"text": "Text"}))
+    rows = tuple(SampledExample(place, {"text": "x"}, words=MarkedWords(2, 1 + place % 2, 0.4)) for place in range(8))
+    measured = MEASURES["trick_words"].measure(RoundSample(rows, 8, {"text": "Text"}))
     assert value(measured, "shared") == 0.75
     assert value(measured, "chance") == pytest.approx(0.2)
     assert measured.finding.endswith("name words that mattered to the model")
@@ -168,7 +171,7 @@ def test_every_measure_stands_empty_and_single_rounds(name):
     measure = MEASURES[name]
     assert measure.title
     assert measure.about
-    for sample in (Sample((), 0, {"text": "Text"}), sample_of_texts("One."), sample_of_texts("", "")):
+    for sample in (RoundSample((), 0, {"text": "Text"}), sample_of_texts("One."), sample_of_texts("", "")):
         outcome = measure.measure(sample)
         assert outcome is None or results.read_result(outcome.document()).finding
 

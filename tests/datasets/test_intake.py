@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from dynabench.datasets import stored
 from dynabench.datasets.intake import service
-from dynabench.datasets.intake.layout import Layout
+from dynabench.datasets.intake.layout import FileLayout
 from dynabench.datasets.intake.rows import RowCleaner
 from dynabench.intake import sources
 from dynabench.kit import errors
@@ -220,9 +220,9 @@ def test_ids_that_repeat_are_found_across_batches():
 
 def test_a_layout_names_fields_of_the_task():
     with pytest.raises(errors.Invalid, match="no such field"):
-        Layout(fields={"statement": "a", "label": "b", "odd": "c"}).check(SENTIMENT)
+        FileLayout(fields={"statement": "a", "label": "b", "odd": "c"}).check(SENTIMENT)
     with pytest.raises(errors.Invalid, match="Choose one of"):
-        Layout(fields={"statement": "a", "label": "b"}, values={"1": "great"}).check(SENTIMENT)
+        FileLayout(fields={"statement": "a", "label": "b"}, values={"1": "great"}).check(SENTIMENT)
     for document in ("fields: [", {"fields": 3}, {"more": 1}, "!!python/object:os.system {}"):
         with pytest.raises(errors.Invalid):
-            Layout.parse(document)
+            FileLayout.parse(document)

@@ -8,7 +8,7 @@ import yaml
 from dynabench import evaluate
 from dynabench.evaluate import card as card_file
 from dynabench.evaluate import loading
-from dynabench.evaluate.card import Card, Example, Output, read_card
+from dynabench.evaluate.card import Card, CardExample, Output, read_card
 
 HALVED = '''
 from dynabench.evaluate.columns import Numbers
@@ -62,8 +62,8 @@ def test_a_module_has_the_card_in_the_file_beside_it(halved):
         {"predictions": "numbers"},
         (Output("half", "half the mean", 0, None, "lower"),),
         (
-            Example("Two", {"predictions": [2, 4.0]}, {"half": 1.5}),
-            Example("None", {"predictions": []}, error="nothing to compute"),
+            CardExample("Two", {"predictions": [2, 4.0]}, {"half": 1.5}),
+            CardExample("None", {"predictions": []}, error="nothing to compute"),
         ),
         "None.",
         "Ours.",

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dynabench.evaluate import load, loading
-from dynabench.evaluate.card import Example
+from dynabench.evaluate.card import CardExample
 from dynabench.evaluate.loading import EXTRAS, missing_requirement
 
 MODULES = {f"{kind}/{name}": loading.find_module(name, kind) for kind, name in loading.builtin_modules()}
@@ -24,7 +24,7 @@ SPLIT = {
 """Those of them whose rows can be divided."""
 
 
-def module_of(key: str, example: Example) -> Any:
+def module_of(key: str, example: CardExample) -> Any:
     kind, _, name = key.partition("/")
     return load(name, example.config, kind)
 

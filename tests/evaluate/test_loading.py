@@ -13,7 +13,7 @@ from tests.plugins import on_path
 OWN = '''
 """A measure of one's own."""
 
-from dynabench.evaluate.card import Card, Example, Output
+from dynabench.evaluate.card import Card, CardExample, Output
 from dynabench.evaluate.columns import Numbers
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.states import Sums
@@ -24,7 +24,8 @@ class Halved(Metric):
 
     card = Card(
         "Half the mean of the predictions.", "m / 2", {"predictions": "numbers"},
-        (Output("half", "half the mean"),), (Example("Two", {"predictions": [2, 4]}, {"half": 1.5}),), "None.", "Ours.",
+        (Output("half", "half the mean"),), (CardExample("Two", {"predictions": [2, 4]}, {"half": 1.5}),),
+        "None.", "Ours.",
     )
     columns = {"predictions": Numbers()}
 

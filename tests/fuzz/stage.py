@@ -17,7 +17,7 @@ from dynabench.kit.settings import Settings
 from dynabench.media import service as media
 from dynabench.media.file_formats import MediaFacts
 from dynabench.models.client import Host
-from dynabench.models.protocol import Card
+from dynabench.models.protocol import ModelCard
 from dynabench.rounds import contexts, service
 from dynabench.rounds.contexts import ContextRow
 from dynabench.site.app import create_app
@@ -29,7 +29,7 @@ from tests.conftest import Browser, Caller, register
 from tests.fuzz import values
 from tests.media import files
 
-JUDGE = Card("judge", "1", "any", "rule", ("it",), "label", ("right", "wrong"))
+JUDGE = ModelCard("judge", "1", "any", "rule", ("it",), "label", ("right", "wrong"))
 PUBLIC = ("", "/rounds/1", "/create")
 MORE = ("/people", "/models", "/leaderboard", "/datasets", "/ledger", "/humans", "/submit")
 CONSOLE = ("/config", "/contexts", "/examples")

@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 
 from dynabench.kit.settings import Settings
 from dynabench.models.client import Host
-from dynabench.models.protocol import Output
+from dynabench.models.protocol import ModelOutput
 from dynabench.rounds import service
 from dynabench.rounds.tables import Context
 from dynabench.site.app import create_app
@@ -39,12 +39,12 @@ validate: {also_not_fooled: true}
 class Eye(Rule):
     """Sees red where there is any."""
 
-    def infer(self, inputs: dict[str, str]) -> Output:
+    def infer(self, inputs: dict[str, str]) -> ModelOutput:
         self.seen.append(inputs)
         sent = base64.b64decode(inputs["image"].partition(",")[2])
         red, _, blue = Image.open(io.BytesIO(sent)).convert("RGB").getpixel((0, 0))
         label = "red" if red >= blue else "blue"
-        return Output({"label": label}, {each: 0.9 if each == label else 0.1 for each in ("red", "blue")})
+        return ModelOutput({"label": label}, {each: 0.9 if each == label else 0.1 for each in ("red", "blue")})
 
 
 @contextmanager

@@ -4,8 +4,8 @@ import random
 import sys
 from pathlib import Path
 
-from dynabench.models.training.mixing import Mix, Part
-from dynabench.models.training.rows import Row
+from dynabench.models.training.mixing import Mix, MixPart
+from dynabench.models.training.rows import TrainingRow
 
 WORDS = {"positive": ["good", "great"], "neutral": ["usual", "plain"], "negative": ["bad", "poor"]}
 
@@ -14,12 +14,13 @@ def rows(count, seed):
     rng = random.Random(seed)
     labels = [rng.choice(list(WORDS)) for _ in range(count)]
     return [
-        Row({"statement": f"A {rng.choice(WORDS[label])} film, number {rng.random():.9f}"}, label) for label in labels
+        TrainingRow({"statement": f"A {rng.choice(WORDS[label])} film, number {rng.random():.9f}"}, label)
+        for label in labels
     ]
 
 
 def mix(count=40, **changes):
-    parts = [Part("round 1", rows(count, 1), 1.0, "CC-BY-4.0"), Part("round 2", rows(count, 2), 1.5, "CC-BY-4.0")]
+    parts = [MixPart("round 1", rows(count, 1), 1.0, "CC-BY-4.0"), MixPart("round 2", rows(count, 2), 1.5, "CC-BY-4.0")]
     given = {"parts": parts, "dev": rows(24, 3), "tests": {"round 2 test": rows(16, 4)}}
     return Mix("sentiment", ("statement",), "label", tuple(WORDS), **(given | changes))
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from dynabench.kit.errors import Unavailable
 from dynabench.models.host import batch_queue
-from dynabench.models.host.batch_queue import HALF_LIFE, BatchQueue, Busy, Figures, Pace, size_class
+from dynabench.models.host.batch_queue import HALF_LIFE, BatchQueue, Busy, HostCounters, Pace, size_class
 
 
 def figure(figures, name):
@@ -39,7 +39,7 @@ async def idle(lane):
 
 def test_calls_that_wait_together_are_computed_together_and_answered_in_place():
     async def story():
-        gate, figures = Gate(), Figures()
+        gate, figures = Gate(), HostCounters()
         lane = BatchQueue("test", gate, figures)
         first = asyncio.create_task(lane.submit(1, 10))
         await started(gate)
@@ -58,7 +58,7 @@ def test_calls_that_wait_together_are_computed_together_and_answered_in_place():
 def test_long_inputs_share_no_batch_with_short_ones_and_the_oldest_goes_first():
     async def story():
         gate = Gate()
-        lane = BatchQueue("test", gate, Figures())
+        lane = BatchQueue("test", gate, HostCounters())
         calls = [asyncio.create_task(lane.submit(0, 10))]
         await started(gate)
         for value, size in [(1, 200), (2, 12), (3, 210), (4, 30)]:
@@ -75,7 +75,7 @@ def test_long_inputs_share_no_batch_with_short_ones_and_the_oldest_goes_first():
 def test_a_batch_holds_no_more_than_its_room_and_one_call_always_fits():
     async def story():
         gate = Gate()
-        lane = BatchQueue("test", gate, Figures(), room=500)
+        lane = BatchQueue("test", gate, HostCounters(), room=500)
         calls = [asyncio.create_task(lane.submit(0, 10))]
         await started(gate)
         calls += [asyncio.create_task(lane.submit(value, 200)) for value in range(1, 6)]
@@ -91,7 +91,7 @@ def test_a_batch_holds_no_more_than_its_room_and_one_call_always_fits():
 
 def test_a_full_queue_refuses_at_once_and_recovers():
     async def story():
-        gate, figures = Gate(), Figures()
+        gate, figures = Gate(), HostCounters()
         lane = BatchQueue("test", gate, figures, waiting=2)
         calls = [asyncio.create_task(lane.submit(0, 1))]
         await started(gate)
@@ -110,7 +110,7 @@ def test_a_full_queue_refuses_at_once_and_recovers():
 
 def test_an_abandoned_call_loses_its_place():
     async def story():
-        gate, figures = Gate(), Figures()
+        gate, figures = Gate(), HostCounters()
         lane = BatchQueue("test", gate, figures, waiting=1)
         first = asyncio.create_task(lane.submit(0, 1))
         await started(gate)
@@ -136,7 +136,7 @@ def test_one_input_that_a_model_chokes_on_does_not_take_its_batch_along():
         return payloads
 
     async def story():
-        lane = BatchQueue("test", choke, Figures())
+        lane = BatchQueue("test", choke, HostCounters())
         results = await asyncio.gather(*(lane.submit(value, 1) for value in range(6)), return_exceptions=True)
         assert results[:3] + results[4:] == [0, 1, 2, 4, 5]
         assert isinstance(results[3], ValueError)
@@ -152,7 +152,7 @@ def test_padding_never_more_than_doubles_the_work():
 def test_several_batches_are_computed_at_once_and_share_what_waits():
     async def story():
         gate = Gate()
-        lane = BatchQueue("test", gate, Figures(), at_once=3)
+        lane = BatchQueue("test", gate, HostCounters(), at_once=3)
         calls = [asyncio.create_task(lane.submit(value, 1)) for value in range(9)]
         await started(gate, 3)
         late = asyncio.create_task(lane.submit(9, 1))
@@ -167,7 +167,7 @@ def test_several_batches_are_computed_at_once_and_share_what_waits():
 
 def test_a_call_that_cannot_be_answered_in_time_is_told_its_place_and_the_wait():
     async def story():
-        gate, figures = Gate(), Figures()
+        gate, figures = Gate(), HostCounters()
         lane = BatchQueue("test", gate, figures, batch=1)
         gate.open.set()
         for _ in range(2):  # the first batch of a lane is left out
@@ -193,7 +193,7 @@ def test_a_call_that_cannot_be_answered_in_time_is_told_its_place_and_the_wait()
 def test_a_call_whose_time_is_over_leaves_its_place_with_its_position():
     async def story():
         gate = Gate()
-        lane = BatchQueue("test", gate, Figures(), batch=1)
+        lane = BatchQueue("test", gate, HostCounters(), batch=1)
         computed = asyncio.create_task(lane.submit(0, 1, within=0.3))
         await started(gate)
         waiting = asyncio.create_task(lane.submit(1, 1))
@@ -217,7 +217,7 @@ def test_a_first_batch_slower_than_the_callers_patience_locks_nobody_out():
 
     async def story():
         gate = Gate()
-        lane = BatchQueue("test", gate, Figures())
+        lane = BatchQueue("test", gate, HostCounters())
         with pytest.raises(Unavailable):
             await lane.submit(0, 1, within=0.05)
         gate.open.set()
@@ -232,7 +232,7 @@ def test_an_idle_lane_admits_a_call_however_slow_the_last_batches_were():
     async def story():
         gate = Gate()
         gate.open.set()
-        lane = BatchQueue("test", gate, Figures())
+        lane = BatchQueue("test", gate, HostCounters())
         for _ in range(10):
             lane._pace.observe(1, 60.0, full=False)
         assert await lane.submit(1, 1, within=5) == 2
@@ -321,7 +321,7 @@ def raising(error):
 )
 def test_whatever_a_model_raises_or_returns_every_call_is_answered_and_the_lane_goes_on(failure):
     async def story():
-        lane = BatchQueue("test", answered_after({3: failure}), Figures())
+        lane = BatchQueue("test", answered_after({3: failure}), HostCounters())
         async with asyncio.timeout(20):
             for _ in range(3):
                 results = await asyncio.gather(*(lane.submit(value, 1) for value in range(6)), return_exceptions=True)
@@ -336,7 +336,7 @@ def test_whatever_a_model_raises_or_returns_every_call_is_answered_and_the_lane_
 
 def test_a_batch_that_never_ends_is_given_up_and_others_are_computed():
     async def story():
-        stuck, figures = threading.Event(), Figures()
+        stuck, figures = threading.Event(), HostCounters()
         lane = BatchQueue("test", answered_after({1: lambda payloads: stuck.wait(60)}), figures, batch=1, patience=0.3)
         try:
             async with asyncio.timeout(20):
@@ -358,7 +358,7 @@ def test_a_batch_that_never_ends_is_given_up_and_others_are_computed():
 def test_a_lane_closes_although_a_batch_never_ends():
     async def story():
         stuck = threading.Event()
-        lane = BatchQueue("test", answered_after({1: lambda payloads: stuck.wait(60)}), Figures(), closing=0.2)
+        lane = BatchQueue("test", answered_after({1: lambda payloads: stuck.wait(60)}), HostCounters(), closing=0.2)
         call = asyncio.create_task(lane.submit(1, 1))
         while not lane._working:
             await asyncio.sleep(0.001)

@@ -76,11 +76,11 @@ def test_passages_of_test_sets_and_questions_that_do_not_fit_are_left_out(folder
 def test_an_answer_is_marked_in_the_window_that_shows_it_best():
     filler = "Sheep graze behind the wall. " * 40
     passage = f"{filler}The gate is green. {filler}"
-    question = rows.Question({"question": "Which?", "passage": passage}, ("green",), passage.index("green"))
+    question = rows.TrainingQuestion({"question": "Which?", "passage": passage}, ("green",), passage.index("green"))
     found = adapter.mark_answer(question, 64)
     assert found.pieces.ids[found.at + found.first] == found.pieces.ids[found.at + found.last] == 2665  # "green"
     assert 10 < found.first < found.count - 10
-    assert adapter.mark_answer(rows.Question(question.inputs, (passage,), 0), 64) is None
+    assert adapter.mark_answer(rows.TrainingQuestion(question.inputs, (passage,), 0), 64) is None
 
 
 @pytest.mark.models

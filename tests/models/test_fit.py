@@ -13,7 +13,9 @@ def fitted(average, start=3.0):
     """Values that a parameter had after each step towards zero, and the one that it ends with."""
     parameter, values = torch.nn.Parameter(torch.tensor([start])), []
     settings = recipes.Adapter(batch=1, epochs=1, average=average, weight_decay=0.0)
-    plan = adapter.Plan([adapter.Example((), 0, (True,))] * 10, settings, adapter.Limits(), random.Random(1))
+    plan = adapter.TrainingSchedule(
+        [adapter.TrainingInput((), 0, (True,))] * 10, settings, adapter.TrainingLimits(), random.Random(1)
+    )
 
     def keep(share, loss):
         values.append(float(parameter.detach()))

@@ -20,7 +20,7 @@ from dynabench.models import kinds, spec
 from dynabench.models.catalog import open_model
 from dynabench.models.client import Host
 from dynabench.models.protocol import Attributable
-from dynabench.models.sandbox.box import Options
+from dynabench.models.sandbox.box import HandlerOptions
 from dynabench.models.sandbox.process import Process
 from tests.evaluate import real
 from tests.models.handlers import NLI, PAIR, doing, need_sandbox, write
@@ -267,7 +267,7 @@ def test_the_example_says_what_the_code_does():
 def test_what_a_process_said_before_it_ended_is_read(tmp_path):
     folder = write(tmp_path / "broken", "import nothing_like_it")
     folder.chmod(0o755)
-    process = Process(need_sandbox(), folder, Options(), deque())
+    process = Process(need_sandbox(), folder, HandlerOptions(), deque())
     while process.alive:
         time.sleep(0.01)
     assert "nothing_like_it" in process.first(5).decode()

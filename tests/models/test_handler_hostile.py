@@ -260,9 +260,9 @@ def test_processes_end_with_the_platform(tmp_path):
     code = f"""
 import collections, pathlib, time
 from dynabench.models.sandbox.available import Bubblewrap
-from dynabench.models.sandbox.box import Options
+from dynabench.models.sandbox.box import HandlerOptions
 from dynabench.models.sandbox.process import Process
-process = Process(Bubblewrap(), pathlib.Path({str(folder)!r}), Options(), collections.deque())
+process = Process(Bubblewrap(), pathlib.Path({str(folder)!r}), HandlerOptions(), collections.deque())
 process.first(60)
 print(process._child.pid, flush=True)
 time.sleep(60)

@@ -19,7 +19,7 @@ from dynabench.models.host import memory
 from dynabench.models.host.engine import Engine, ExplanationCache, explanation_key
 from dynabench.models.host.memory import SHARED
 from dynabench.models.host.repository import ON_DEMAND, READY, UNAVAILABLE, Repository
-from dynabench.models.protocol import Attribution, Card, WordWeight
+from dynabench.models.protocol import Attribution, ModelCard, WordWeight
 
 STATEMENT = {"statement": "A good film, on the whole."}
 NAMES = ("one", "two", "three")
@@ -216,7 +216,7 @@ def test_the_same_question_is_explained_once(apart, three):
 
 
 def test_the_cache_is_bounded_and_forgets_what_was_used_longest_ago():
-    card = Card("m", "1", "sentiment", "ngram", ("statement",), "label")
+    card = ModelCard("m", "1", "sentiment", "ngram", ("statement",), "label")
     keys = [explanation_key(card, {"statement": str(number)}, "positive", "exact") for number in range(6)]
     words = [WordWeight("a", 0, 1, 1.0)] * 9
     kept = ExplanationCache(words=30)

@@ -10,12 +10,12 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from dynabench.kit.errors import Unavailable
-from dynabench.models.client import Host, State
+from dynabench.models.client import Host, ModelState
 from dynabench.models.host import wire
 from dynabench.models.host.app import create_app
 from dynabench.models.host.repository import Repository
 from dynabench.models.host_connection import AT_ONCE, SLOW, TRIPS
-from dynabench.models.protocol import Card, Output
+from dynabench.models.protocol import ModelCard, ModelOutput
 
 from .conftest import served
 
@@ -27,7 +27,7 @@ class Stand:
 
     def __init__(self, seconds=None, **entry):
         labels = ("positive", "negative")
-        self.card = Card("m", "1", "sentiment", "oip", ("statement",), "label", labels, seconds=seconds)
+        self.card = ModelCard("m", "1", "sentiment", "oip", ("statement",), "label", labels, seconds=seconds)
         self.entry = {"state": "READY", "reason": ""} | entry
         self.delay, self.refusal, self.calls, self.heard = 0.0, None, 0, []
         index = Route("/v2/repository/index", self.index, methods=["POST"])
@@ -43,7 +43,7 @@ class Stand:
         await asyncio.sleep(self.delay)
         if self.refusal:
             return JSONResponse(*self.refusal)
-        return JSONResponse(wire.response(self.card, [Output({"label": "positive"}, None, {"by": "m"})]))
+        return JSONResponse(wire.response(self.card, [ModelOutput({"label": "positive"}, None, {"by": "m"})]))
 
 
 def story(run, *apps, timeout=1.0, more=""):
@@ -201,7 +201,7 @@ def test_where_the_only_host_with_the_model_is_gone_no_other_is_blamed(tmp_path)
 
     async def run(host):
         gone, _ = reversed(host._connections)
-        gone.states = {("m", "1"): State("m", "1", "READY", "", other.card)}
+        gone.states = {("m", "1"): ModelState("m", "1", "READY", "", other.card)}
         for _ in range(2):
             with pytest.raises(Unavailable, match="cannot be reached"):
                 await host.answer("m", "1", INPUTS)

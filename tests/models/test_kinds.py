@@ -14,7 +14,7 @@ CODE = """\
 from pydantic import BaseModel, ConfigDict
 from dynabench.models import spec
 from dynabench.models.backends.base import Alone
-from dynabench.models.protocol import Output
+from dynabench.models.protocol import ModelOutput
 
 class Options(BaseModel):
     model_config = ConfigDict(extra="forbid")
@@ -29,7 +29,7 @@ class Model(Alone):
         return model
 
     def predict(self, batch):
-        return [Output({"label": self.said}) for _ in batch]
+        return [ModelOutput({"label": self.said}) for _ in batch]
 """
 
 

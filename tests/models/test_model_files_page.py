@@ -6,7 +6,7 @@ from typer.testing import CliRunner
 
 from dynabench.cli.model import app
 from dynabench.models import catalog
-from dynabench.models.backends.onnx import Options
+from dynabench.models.backends.onnx import OnnxOptions
 from dynabench.models.spec import Spec
 
 PAGE = (Path(__file__).parents[2] / "docs/how-to/model-files.md").read_text()
@@ -27,7 +27,7 @@ def test_the_pipeline_of_the_page_becomes_a_model(tmp_path, monkeypatch, capsys)
 def test_the_card_of_the_page_is_one_and_every_option_is_explained():
     (text,) = blocks("yaml")
     assert Spec.model_validate(yaml.safe_load(text)).returns == "label"
-    for name in Options.model_fields:
+    for name in OnnxOptions.model_fields:
         assert f"`{name}`" in PAGE
 
 

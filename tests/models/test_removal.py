@@ -11,7 +11,7 @@ from dynabench.kit.errors import Invalid
 from dynabench.models import removal
 from dynabench.models.backends.ngram import NgramModel
 from dynabench.models.catalog import BUILTIN
-from dynabench.models.protocol import Card, Output
+from dynabench.models.protocol import ModelCard, ModelOutput
 
 WEIGHTS = {"good": 2.0, "great": 3.0, "bad": -2.5, "awful": -4.0, "not": -1.0}
 
@@ -19,7 +19,7 @@ WEIGHTS = {"good": 2.0, "great": 3.0, "bad": -2.5, "awful": -4.0, "not": -1.0}
 class Lexicon:
     """Log-odds of "yes" are the sum of the words' weights: removing a word changes them by exactly its weight."""
 
-    card = Card(
+    card = ModelCard(
         "lexicon", "1", "t", "rule", ("text",), "label", ("yes", "no"), methods=("occlusion", "shapley", "lime")
     )
 
@@ -34,7 +34,7 @@ class Lexicon:
 
     def output(self, text):
         p = 1 / (1 + np.exp(-sum(WEIGHTS.get(word, 0.0) for word in text.split())))
-        return Output({"label": "yes" if p >= 0.5 else "no"}, {"yes": float(p), "no": float(1 - p)})
+        return ModelOutput({"label": "yes" if p >= 0.5 else "no"}, {"yes": float(p), "no": float(1 - p)})
 
 
 def weights(found, field="text"):
@@ -104,7 +104,7 @@ def test_texts_without_words_weigh_nothing():
 def test_without_probabilities_the_answer_itself_tells():
     class Silent(Lexicon):
         def output(self, text):
-            return Output({"label": super().output(text).answer["label"]})
+            return ModelOutput({"label": super().output(text).answer["label"]})
 
     found = removal.explain(Silent(), {"text": "a great film"}, "yes", "occlusion")
     assert weights(found).tolist() == [0.0, 0.0, 0.0]  # without any word of it the answer is still "yes"
@@ -114,10 +114,10 @@ def test_without_probabilities_the_answer_itself_tells():
 
 def test_what_a_model_wrote_is_explained_by_how_much_it_says_again():
     class Echo:
-        card = Card("echo", "1", "t", "rule", ("text",), "said", returns="text", methods=("occlusion",))
+        card = ModelCard("echo", "1", "t", "rule", ("text",), "said", returns="text", methods=("occlusion",))
 
         def predict(self, batch):
-            return [Output({"said": "Paris" if "France" in inputs["text"] else "no idea"}) for inputs in batch]
+            return [ModelOutput({"said": "Paris" if "France" in inputs["text"] else "no idea"}) for inputs in batch]
 
     found = removal.explain(Echo(), {"text": "Capital of France please"}, "said", "occlusion")
     assert weights(found).tolist() == [0.0, 0.0, 1.0, 0.0]
@@ -125,7 +125,9 @@ def test_what_a_model_wrote_is_explained_by_how_much_it_says_again():
 
 def test_words_of_an_extracted_answer_stay_and_weigh_nothing():
     class Finder:
-        card = Card("f", "1", "qa", "rule", ("question", "passage"), "answer", returns="spans", methods=("occlusion",))
+        card = ModelCard(
+            "f", "1", "qa", "rule", ("question", "passage"), "answer", returns="spans", methods=("occlusion",)
+        )
 
         def predict(self, batch):
             return [self.output(inputs["passage"], inputs["question"]) for inputs in batch]
@@ -134,7 +136,7 @@ def test_words_of_an_extracted_answer_stay_and_weigh_nothing():
             start = passage.find("Rome")
             assert start >= 0, "the answer was taken away"
             p = 0.9 if "capital" in question else 0.2
-            return Output({"answer": [{"start": start, "end": start + 4, "text": "Rome"}]}, {"Rome": p})
+            return ModelOutput({"answer": [{"start": start, "end": start + 4, "text": "Rome"}]}, {"Rome": p})
 
     inputs = {"question": "Which capital", "passage": "It is Rome of course"}
     found = removal.explain(Finder(), inputs, "start", "occlusion")

@@ -15,9 +15,9 @@ import pytest
 from dynabench.kit.errors import Conflict, Invalid
 from dynabench.models import catalog, model_check, spec
 from dynabench.models.training import mixing, scoring
-from dynabench.models.training.learning import Checkpoints, Course, Evaluation
-from dynabench.models.training.mixing import Part
-from dynabench.models.training.rows import Question, Row
+from dynabench.models.training.learning import Checkpoints, Course, DevelopmentResult
+from dynabench.models.training.mixing import MixPart
+from dynabench.models.training.rows import TrainingQuestion, TrainingRow
 from dynabench.models.training.run import retrain
 from dynabench.tasks import shipped_tasks
 from tests.models.mixes import mix, rows
@@ -69,7 +69,9 @@ def test_a_run_that_is_killed_again_and_again_ends_in_the_same_models(tmp_path):
 def test_a_model_has_a_card_a_record_and_passes_the_check(tmp_path, monkeypatch):
     out = tmp_path / "model"
     known = rows(16, 4)[0]
-    leaking = Part("leaks", [Row({"statement": known.inputs["statement"].upper()}, known.label), *rows(8, 9)])
+    leaking = MixPart(
+        "leaks", [TrainingRow({"statement": known.inputs["statement"].upper()}, known.label), *rows(8, 9)]
+    )
     details = retrain(mix(parts=[*mix().parts, leaking]), out, name="tiny", method="ngram", seed=3)
     card = (out / "README.md").read_text()
     assert "| round 2 | CC-BY-4.0 | 40 | 1.5 |" in card
@@ -90,7 +92,7 @@ def test_a_model_has_a_card_a_record_and_passes_the_check(tmp_path, monkeypatch)
 
 
 def test_weights_decide_how_often_an_epoch_has_a_row():
-    parts = [Part("a", rows(10, 1), 2.5), Part("b", rows(20, 2), 0.5), Part("c", rows(5, 3))]
+    parts = [MixPart("a", rows(10, 1), 2.5), MixPart("b", rows(20, 2), 0.5), MixPart("c", rows(5, 3))]
     for number in range(3):
         drawn = Counter(mixing.epoch(parts, 0, number))
         each = Counter(part for part, _ in drawn.elements())
@@ -102,9 +104,9 @@ def test_weights_decide_how_often_an_epoch_has_a_row():
 
 def test_a_source_of_large_weight_wins_where_sources_disagree(tmp_path):
     texts = [{"statement": f"The film number {number}"} for number in range(20)]
-    said = {label: [Row(text, label) for text in texts] for label in ("positive", "negative")}
+    said = {label: [TrainingRow(text, label) for text in texts] for label in ("positive", "negative")}
     for heavy, light in (("positive", "negative"), ("negative", "positive")):
-        parts = [Part("heavy", said[heavy], 5.0), Part("light", said[light])]
+        parts = [MixPart("heavy", said[heavy], 5.0), MixPart("light", said[light])]
         retrain(mix(parts=parts, dev=rows(8, 5), tests={}), tmp_path / heavy, name="tiny", method="ngram")
         [output] = catalog.open_model(tmp_path / heavy).predict([{"statement": "The film"}])
         assert output.answer["label"] == heavy
@@ -112,19 +114,19 @@ def test_a_source_of_large_weight_wins_where_sources_disagree(tmp_path):
 
 def test_nothing_like_what_is_held_out_is_trained_on():
     held = rows(6, 7)
-    ready = mixing.guarded(mix(parts=[Part("a", [*rows(10, 1), *held])], held=held), 0)
+    ready = mixing.guarded(mix(parts=[MixPart("a", [*rows(10, 1), *held])], held=held), 0)
     assert ready.dropped == {"a": 6}
     assert not {row.inputs["statement"] for row in ready.mix.parts[0].rows} & {row.inputs["statement"] for row in held}
     with pytest.raises(Invalid, match="No rows are left"):
-        mixing.guarded(mix(parts=[Part("a", held)], held=held), 0)
-    question = Question({"question": "Who?", "passage": "Ada wrote it."}, ("Ada",), 0)
-    asked = mixing.Mix("qa", ("question", "passage"), "answer", (), [Part("a", [question])], held=[question])
+        mixing.guarded(mix(parts=[MixPart("a", held)], held=held), 0)
+    question = TrainingQuestion({"question": "Who?", "passage": "Ada wrote it."}, ("Ada",), 0)
+    asked = mixing.Mix("qa", ("question", "passage"), "answer", (), [MixPart("a", [question])], held=[question])
     with pytest.raises(Invalid, match="No rows are left"):
         mixing.guarded(asked, 0)
 
 
 def test_without_a_development_set_groups_of_rows_are_kept_back():
-    ready = mixing.guarded(mix(parts=[Part("a", rows(50, 1) * 2)], dev=()), 0)
+    ready = mixing.guarded(mix(parts=[MixPart("a", rows(50, 1) * 2)], dev=()), 0)
     assert ready.kept_back
     assert len(ready.mix.dev) == 10
     assert not {repr(row.inputs) for row in ready.mix.dev} & {repr(row.inputs) for row in ready.mix.parts[0].rows}
@@ -135,15 +137,15 @@ def test_learning_ends_when_patience_does_and_keeps_the_first_of_the_best():
     scores = [0.5, 0.7, 0.7, 0.6]
     for place, score in enumerate(scores):
         assert not course.over
-        course.add(place, Evaluation(score, -1.0))
+        course.add(place, DevelopmentResult(score, -1.0))
     assert course.over
-    assert course.best == (1, Evaluation(0.7, -1.0))
+    assert course.best == (1, DevelopmentResult(0.7, -1.0))
     assert Course.of(2, course.as_rows()) == course
 
 
 def test_an_adapter_stops_early_goes_on_from_another_and_keeps_its_best(tmp_path):
     other = {"positive": "negative", "negative": "neutral", "neutral": "positive"}
-    stubborn = [Row(row.inputs, other[row.label]) for row in rows(24, 3)]
+    stubborn = [TrainingRow(row.inputs, other[row.label]) for row in rows(24, 3)]
     first = tmp_path / "first"
     retrain(mix(12, dev=stubborn, tests={}), first, name="first", epochs=12, patience=1)
     record = json.loads((first / "training.json").read_text())
@@ -166,8 +168,8 @@ def test_all_weights_are_trained_and_served_as_a_model_of_transformers(tmp_path)
 
 def test_spans_are_learnt_over_the_shared_encoder_alone(tmp_path):
     texts = [f"House {number}: it is red inside." for number in range(4, 16)]
-    asked = [Question({"query": "Which colour?", "text": text}, ("red",), text.index("red")) for text in texts]
-    qa = mixing.Mix("mine", ("query", "text"), "answer", (), [Part("a", asked[:8])], dev=asked[8:])
+    asked = [TrainingQuestion({"query": "Which colour?", "text": text}, ("red",), text.index("red")) for text in texts]
+    qa = mixing.Mix("mine", ("query", "text"), "answer", (), [MixPart("a", asked[:8])], dev=asked[8:])
     assert retrain(qa, tmp_path / "qa", name="qa", method="head", epochs=1).kind == "extractor"
     start = catalog.BUILTIN / "qa-minilm" / "adapter" / "adapter_model.safetensors"
     assert (tmp_path / "qa" / "adapter" / start.name).read_bytes() == start.read_bytes()

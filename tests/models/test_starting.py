@@ -12,7 +12,7 @@ from dynabench.cli import app
 from dynabench.kit.errors import Conflict, Invalid
 from dynabench.kit.settings import get_settings
 from dynabench.models import catalog, kinds, samples, spec, starting, validity
-from dynabench.models.protocol import Card, Output
+from dynabench.models.protocol import ModelCard, ModelOutput
 from dynabench.models.starting import described
 from dynabench.models.starting.described import cues
 from dynabench.tasks import TaskConfig, shipped_tasks
@@ -33,17 +33,17 @@ answer: {name: ending, type: text}
 )
 
 
-def answered(folder: Path, config: TaskConfig) -> list[Output]:
+def answered(folder: Path, config: TaskConfig) -> list[ModelOutput]:
     """What a handler's rule says of all samples, outside of any sandbox: it is our own code."""
     loaded = importlib.util.spec_from_file_location("first_handler", folder / "handler.py")
     module = importlib.util.module_from_spec(loaded)
     loaded.loader.exec_module(module)
     details = spec.read(folder)
-    card = Card(details.name, "1", details.task, "handler", tuple(details.inputs), details.answer)
-    card = Card(**{**vars(card), "labels": tuple(details.labels), "returns": details.returns})
+    card = ModelCard(details.name, "1", details.task, "handler", tuple(details.inputs), details.answer)
+    card = ModelCard(**{**vars(card), "labels": tuple(details.labels), "returns": details.returns})
     rows = [sample.inputs for sample in samples.sample_inputs(config)]
     said = json.loads(json.dumps(module.Model(str(folder)).predict(rows)))
-    outputs = [Output({card.answer: row[card.answer]}, row.get("probabilities")) for row in said]
+    outputs = [ModelOutput({card.answer: row[card.answer]}, row.get("probabilities")) for row in said]
     return validity.check_outputs(card, rows, outputs)
 
 

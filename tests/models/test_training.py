@@ -117,16 +117,16 @@ def test_a_floor_may_name_macro_f1_and_a_bare_number_is_accuracy(folder, tmp_pat
 
 @given(st.text(max_size=60), st.integers(0, 9))
 def test_a_text_and_its_copies_fall_on_one_side_of_a_split(text, seed):
-    place = rows.split_place(rows.Row({"statement": text}, "x"), seed)
+    place = rows.split_place(rows.TrainingRow({"statement": text}, "x"), seed)
     assert 0 <= place < 1
-    assert rows.split_place(rows.Row({"statement": f"  {text} !"}, "y"), seed) == place
+    assert rows.split_place(rows.TrainingRow({"statement": f"  {text} !"}, "y"), seed) == place
 
 
 def test_parts_of_one_file_make_up_the_whole_and_stay_when_the_seed_changes(folder):
     def texts(part, seed=0):
         source = {"name": "train", "files": ["train.*"], "columns": {"statement": "text"}, "label": "gold"}
         made = recipe("ngram", seed=seed, split_seed=4)
-        found = rows.read_source(recipes.Source.model_validate(source | {"part": part}), folder, made)
+        found = rows.read_source(recipes.RecipeSource.model_validate(source | {"part": part}), folder, made)
         return [row.inputs["statement"] for row in found]
 
     test, rest, whole = texts((0, 0.3)), texts((0.3, 1)), texts(None)
@@ -145,9 +145,9 @@ def test_a_source_can_be_repeated_in_training_only(folder):
 
 
 def test_texts_that_differ_in_an_emoji_are_no_copies_of_each_other():
-    seen = rows.Seen([rows.Row({"statement": "You are 😀"}, "x")])
-    assert rows.Row({"statement": "you are 😀!"}, "x") in seen
-    assert rows.Row({"statement": "You are 😡"}, "x") not in seen
+    seen = rows.TestTextIndex([rows.TrainingRow({"statement": "You are 😀"}, "x")])
+    assert rows.TrainingRow({"statement": "you are 😀!"}, "x") in seen
+    assert rows.TrainingRow({"statement": "You are 😡"}, "x") not in seen
 
 
 def test_a_training_row_whose_twin_is_held_out_is_dropped(folder):

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dynabench.models.protocol import Card, Output
+from dynabench.models.protocol import ModelCard, ModelOutput
 from dynabench.models.validity import EXTRAS, LONGEST, MOST, SLACK, Broken, check_outputs
 
 LABELS = ("entailment", "neutral", "contradiction")
-NLI = Card("a-model", "1", "nli", "plain", ("premise", "hypothesis"), "label", LABELS)
-QA = Card("a-reader", "1", "qa", "plain", ("question", "passage"), "answer", returns="spans")
-TAGS = Card("a-tagger", "1", "ner", "plain", ("text",), "names", ("PER", "LOC"), returns="tags")
-TEXT = Card("a-writer", "1", "gen", "plain", ("prompt",), "story", returns="text")
+NLI = ModelCard("a-model", "1", "nli", "plain", ("premise", "hypothesis"), "label", LABELS)
+QA = ModelCard("a-reader", "1", "qa", "plain", ("question", "passage"), "answer", returns="spans")
+TAGS = ModelCard("a-tagger", "1", "ner", "plain", ("text",), "names", ("PER", "LOC"), returns="tags")
+TEXT = ModelCard("a-writer", "1", "gen", "plain", ("prompt",), "story", returns="text")
 ROW = {"premise": "A dog runs.", "hypothesis": "A dog moves.", "question": "Who?", "passage": "Ada met Åsa 🙂 here."}
 ROW |= {"text": "Ada lives in Rome.", "prompt": "Once"}
 
@@ -23,7 +23,7 @@ odds = st.lists(st.floats(1e-3, 1.0), min_size=3, max_size=3)
 
 
 def one(card, answer, probabilities=None, extras=None):
-    return check_outputs(card, [ROW], [Output({card.answer: answer}, probabilities, extras or {})])
+    return check_outputs(card, [ROW], [ModelOutput({card.answer: answer}, probabilities, extras or {})])
 
 
 @given(odds, st.sampled_from(LABELS))
@@ -100,7 +100,7 @@ def test_a_span_lies_in_the_text_and_says_what_stands_there(start, end):
 def test_whatever_is_no_list_of_spans_is_refused(answer):
     with pytest.raises(Broken):
         one(QA, answer)
-    assert one(QA, []) == [Output({"answer": []})]
+    assert one(QA, []) == [ModelOutput({"answer": []})]
 
 
 def test_a_tag_has_one_of_the_labels():
@@ -178,7 +178,7 @@ def test_what_is_likely_is_told_of_so_many_texts_and_no_more(known):
         one(TEXT, "fine", known)
 
 
-@pytest.mark.parametrize("outputs", [None, "text", [None], {}, [Output({"label": "neutral"})] * 2, [], iter([])])
+@pytest.mark.parametrize("outputs", [None, "text", [None], {}, [ModelOutput({"label": "neutral"})] * 2, [], iter([])])
 def test_there_is_one_output_for_each_input(outputs):
     with pytest.raises(Broken, match=r"a-model (returned|did not return)"):
         check_outputs(NLI, [ROW], outputs)
@@ -187,11 +187,11 @@ def test_there_is_one_output_for_each_input(outputs):
 def test_an_answer_is_named_by_its_field():
     for answer in ({}, {"answer": "neutral"}, None, ["neutral"]):
         with pytest.raises(Broken, match=r"lacks 'label'"):
-            check_outputs(NLI, [ROW], [Output(answer)])  # type: ignore[arg-type]
+            check_outputs(NLI, [ROW], [ModelOutput(answer)])  # type: ignore[arg-type]
 
 
 def test_the_row_that_is_wrong_is_told_and_long_values_are_shortened():
-    right = Output({"label": "neutral"})
+    right = ModelOutput({"label": "neutral"})
     with pytest.raises(Broken, match="output 2") as broken:
-        check_outputs(NLI, [ROW] * 3, [right, right, Output({"label": "x" * 10_000})])
+        check_outputs(NLI, [ROW] * 3, [right, right, ModelOutput({"label": "x" * 10_000})])
     assert len(broken.value.detail) < 300

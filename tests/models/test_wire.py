@@ -5,14 +5,17 @@ import json
 import pytest
 
 from dynabench.models.host import wire
-from dynabench.models.protocol import Card, Output
+from dynabench.models.protocol import ModelCard, ModelOutput
 
-LABELS = Card("m", "1", "t", "adapter", ("text",), "label", ("yes", "no"))
-SPANS = Card("q", "2", "qa", "extractor", ("question", "passage"), "answer", returns="spans")
+LABELS = ModelCard("m", "1", "t", "adapter", ("text",), "label", ("yes", "no"))
+SPANS = ModelCard("q", "2", "qa", "extractor", ("question", "passage"), "answer", returns="spans")
 
 
 def test_labels_travel_as_they_always_did():
-    outputs = [Output({"label": "yes"}, {"yes": 0.75, "no": 0.25}), Output({"label": "no"}, {"no": 1.0, "yes": 0.0})]
+    outputs = [
+        ModelOutput({"label": "yes"}, {"yes": 0.75, "no": 0.25}),
+        ModelOutput({"label": "no"}, {"no": 1.0, "yes": 0.0}),
+    ]
     document = wire.response(LABELS, outputs, 7)
     assert json.dumps(document) == (
         '{"model_name": "m", "model_version": "1", "outputs": [{"name": "label", "datatype": "BYTES", "shape": [2], '
@@ -27,14 +30,14 @@ def test_labels_travel_as_they_always_did():
 
 
 def test_what_a_backend_adds_to_its_answers_travels_with_them():
-    outputs = [Output({"label": "yes"}, None, {"members": {"a": "yes", "b": "no"}}), Output({"label": "no"})]
+    outputs = [ModelOutput({"label": "yes"}, None, {"members": {"a": "yes", "b": "no"}}), ModelOutput({"label": "no"})]
     assert wire.outputs(json.loads(json.dumps(wire.response(LABELS, outputs)))) == outputs
 
 
 def test_spans_travel_as_json_with_the_probabilities_of_their_own_texts():
     outputs = [
-        Output({"answer": [{"start": 3, "end": 9, "text": "“Zwölf”"}]}, {"“Zwölf”": 0.5, "zwölf Katzen": 0.25}),
-        Output({"answer": []}, {}),
+        ModelOutput({"answer": [{"start": 3, "end": 9, "text": "“Zwölf”"}]}, {"“Zwölf”": 0.5, "zwölf Katzen": 0.25}),
+        ModelOutput({"answer": []}, {}),
     ]
     document = json.loads(json.dumps(wire.response(SPANS, outputs)))
     assert [tensor["datatype"] for tensor in document["outputs"]] == ["BYTES", "BYTES"]
@@ -48,7 +51,7 @@ def test_spans_travel_as_json_with_the_probabilities_of_their_own_texts():
 
 
 def test_spans_without_probabilities_are_answers_too():
-    outputs = [Output({"answer": [{"start": 0, "end": 1, "text": "a"}]})]
+    outputs = [ModelOutput({"answer": [{"start": 0, "end": 1, "text": "a"}]})]
     assert wire.outputs(wire.response(SPANS, outputs)) == outputs
 
 

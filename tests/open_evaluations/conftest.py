@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from dynabench.kit.db import Database
 from dynabench.kit.settings import Settings
 from dynabench.models import catalog
-from dynabench.models.protocol import Card
+from dynabench.models.protocol import ModelCard
 from dynabench.open_evaluations import jobs, planning, service
 from dynabench.open_evaluations.choices import OpenChoices
 from dynabench.open_evaluations.planning import OpenPlan
@@ -41,7 +41,7 @@ class Desk:
     def someone(self, session: Session) -> Person:
         return session.get_one(Person, self.person)
 
-    def cards(self) -> list[Card]:
+    def cards(self) -> list[ModelCard]:
         return [entry.card for entry in catalog.find() if entry.card is not None]
 
     def upload(self, name: str, content: bytes) -> str:

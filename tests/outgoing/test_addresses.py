@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dynabench.kit.errors import Invalid
-from dynabench.kit.outgoing import AllowedHosts, OutgoingClient, Refused, Unreached, check_address
+from dynabench.kit.outgoing import AllowedHosts, OutgoingClient, RefusedAddress, Unreached, check_address
 from dynabench.kit.outgoing.addresses import is_public
 
 NONE = AllowedHosts()
@@ -57,20 +57,20 @@ def called(url, allowed=NONE, seconds=3):
 def test_a_name_that_leads_to_a_private_address_is_refused(url, monkeypatch):
     answer = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", 443))]
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: answer)
-    with pytest.raises(Refused, match="not a public address"):
+    with pytest.raises(RefusedAddress, match="not a public address"):
         called(url)
 
 
 def test_one_private_address_among_public_ones_is_refused(monkeypatch):
     both = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, 443)) for address in ("8.8.8.8", "10.0.0.1")]
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: both)
-    with pytest.raises(Refused, match="not a public address"):
+    with pytest.raises(RefusedAddress, match="not a public address"):
         called("https://example.org/")
 
 
 @pytest.mark.parametrize("host", ["127.1", "2130706433", "0x7f000001", "0177.0.0.1"])
 def test_odd_spellings_of_this_machine_are_refused(host):
-    with pytest.raises((Refused, Invalid, Unreached)):
+    with pytest.raises((RefusedAddress, Invalid, Unreached)):
         called(f"https://{host}/")
 
 

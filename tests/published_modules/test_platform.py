@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from dynabench.evaluation_modules import service as modules
 from dynabench.hubs.tables import HubRepository, RepositoryFlag
-from dynabench.models.sandbox.box import Options
+from dynabench.models.sandbox.box import HandlerOptions
 from dynabench.people.accounts.tables import Person
 from tests.conftest import Browser, Caller
 from tests.published_modules.writing import module_files
@@ -62,7 +62,7 @@ def visitor(browser: Callable[[], Browser]) -> Browser:
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(modules, "LIMITS", Options(**{**modules.LIMITS.model_dump(), "predict_seconds": 3.0}))
+    monkeypatch.setattr(modules, "LIMITS", HandlerOptions(**{**modules.LIMITS.model_dump(), "predict_seconds": 3.0}))
 
 
 def test_a_visitor_without_scripts_computes_an_example_and_reads_how_to_load_this_commit(ada: Caller, visitor: Browser):

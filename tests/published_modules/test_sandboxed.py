@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dynabench.evaluate import combine, load
-from dynabench.models.sandbox.box import Options
+from dynabench.models.sandbox.box import HandlerOptions
 from dynabench.published_modules.sandboxed import (
     LIMITS,
     ModuleFailed,
@@ -20,7 +20,7 @@ from dynabench.published_modules.sandboxed import (
 from tests.published_modules.writing import DOCUMENT, manifest, module_files
 
 ROWS = {"predictions": [0, 1, 1, 0], "references": [0, 1, 0, 0]}
-QUICK = Options(**{**LIMITS.model_dump(), "predict_seconds": 3.0, "memory_mb": 512})
+QUICK = HandlerOptions(**{**LIMITS.model_dump(), "predict_seconds": 3.0, "memory_mb": 512})
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dynabench.evaluate.card import Card, Example, Output
+from dynabench.evaluate.card import Card, CardExample, Output
 from dynabench.evaluate.columns import Labels
 from dynabench.evaluate.labels import same
 from dynabench.evaluate.module import Metric
@@ -25,7 +25,7 @@ class Agreement(Metric):
         formula="a / n",
         inputs={{"predictions": "what a model says", "references": "what is right"}},
         outputs=(Output("agreement", "the share", 0, 1, "higher"),),
-        examples=(Example("Half", {{"predictions": [0, 1], "references": [0, 0]}}, {{"agreement": 0.5}}),),
+        examples=(CardExample("Half", {{"predictions": [0, 1], "references": [0, 0]}}, {{"agreement": 0.5}}),),
         limits="It says nothing of single classes.",
         citation="None.",
     )

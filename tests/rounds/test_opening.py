@@ -26,7 +26,7 @@ from dynabench.models.host.app import create_app as create_host
 from dynabench.models.host.repository import Repository
 from dynabench.rounds import jobs as schedule
 from dynabench.rounds import planning, queries, service
-from dynabench.rounds.plan import Plan
+from dynabench.rounds.plan import PlannedRound
 from dynabench.tasks import shipped_tasks
 from tests.jobs.conftest import until
 from tests.models.conftest import served
@@ -153,7 +153,7 @@ def test_a_round_that_opens_at_its_moment_waits_while_no_host_answers(owner, dat
     moment = now() + timedelta(hours=1)
 
     def plan(session) -> int:
-        planning.change_plan(session, None, "sentiment", number, Plan(opens_at=moment))
+        planning.change_plan(session, None, "sentiment", number, PlannedRound(opens_at=moment))
         return session.scalars(queries.round_numbered("sentiment", number)).one().id
 
     payload = {"round": database.write(plan), "event": "opens_at", "at": moment.isoformat(), "person": None}

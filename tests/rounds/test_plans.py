@@ -12,7 +12,7 @@ from dynabench.rounds import jobs as round_jobs
 from dynabench.rounds import jobs as schedule
 from dynabench.rounds import plan as conditions
 from dynabench.rounds import planning, service
-from dynabench.rounds.plan import Plan, parse_plan
+from dynabench.rounds.plan import PlannedRound, parse_plan
 from dynabench.rounds.tables import Context, Round
 from tests.collection.conftest import draw, send, written
 from tests.jobs.conftest import Worker, until
@@ -43,7 +43,7 @@ def test_a_plan_reads_back_as_it_was_written():
     plan = parse_plan(given)
     assert plan.document() == given | {"opens_at": "2030-01-01T08:00:00Z"}
     assert parse_plan(plan.document()) == plan
-    assert Plan().document() == {}
+    assert PlannedRound().document() == {}
 
 
 def test_a_plan_is_changed_logged_and_taken_back(owner, ada):
@@ -94,7 +94,7 @@ def test_a_clone_takes_over_the_parts_that_are_asked_for(owner, ada, database):
     assert owner.get(f"{HERE}/2/people").json() == {"people": ["ada"]}
     assert owner.get(f"{HERE}/2/contexts").json() == {"contexts": ids}
     some = owner.post(f"{HERE}/1/clone", json={"parts": ["limits"]}).json()
-    assert some["plan"] == Plan(limits={"per_person": 9}).model_dump(mode="json")
+    assert some["plan"] == PlannedRound(limits={"per_person": 9}).model_dump(mode="json")
     assert owner.get(f"{HERE}/3/contexts").json() == {"contexts": []}
     assert owner.delete(f"{HERE}/1").status_code == 409
     assert owner.delete(f"{HERE}/2").status_code == 204

@@ -9,14 +9,14 @@ import pytest
 from dynabench.benchmark.evaluations import costs
 from dynabench.benchmark.evaluations.costs import ProcessorLoad
 from dynabench.kit import compute_lock, jobs
-from dynabench.kit.compute_lock import Turns
+from dynabench.kit.compute_lock import ComputeTurns
 from tests.jobs.conftest import until
 
 
 def test_who_wants_to_be_alone_waits_for_a_long_job_and_others_are_not_kept_for_long(monkeypatch):
     monkeypatch.setattr(compute_lock, "PATIENCE", 0.2)
     monkeypatch.setattr(compute_lock, "EVERY", 0.05)
-    here, ended, order = Turns(), threading.Event(), []
+    here, ended, order = ComputeTurns(), threading.Event(), []
 
     def long_job():
         with here.shared():

@@ -235,7 +235,7 @@ def test_a_warning_ends_when_the_share_is_high_enough_and_a_review_can_become_a_
     assert world.next(other) is not None
 
 
-def force_control(world: ControlWorld, validator: Person) -> places.Item:
+def force_control(world: ControlWorld, validator: Person) -> places.CheckItem:
     """Skip and ask until a gold item is shown."""
     while True:
         item = world.next(validator)

@@ -170,7 +170,7 @@ class World:
         """Take the last vote back."""
         return self.db.write(service.undo, person, example_id, seconds=600)
 
-    def next(self, person: Person, seconds: int = 600) -> places.Item | None:
+    def next(self, person: Person, seconds: int = 600) -> places.CheckItem | None:
         """The next item for somebody."""
         return self.db.write(places.next_item, person, self.task, seconds=seconds)
 

@@ -14,10 +14,10 @@ from dynabench.collection.create_page import SILENT
 from dynabench.collection.eligibility import Goal
 from dynabench.collection.figure_schemas import BoardPage, BoardRow, FigureRateOut
 from dynabench.collection.overview import Excerpt
-from dynabench.collection.programs import Board, Compared, Line
+from dynabench.collection.programs import Board, ProgramComparison, ProgramLine
 from dynabench.collection.round_examples import ExampleFilters, ExamplesPage
 from dynabench.collection.schemas import ExampleOut, HandoutOut, OutcomeOut, PredictionOut
-from dynabench.collection.statistics import Figures, RoundStatistics
+from dynabench.collection.statistics import ExampleFigures, RoundStatistics
 from dynabench.kit.errors import Unavailable
 from dynabench.rounds.demo import DemoProgress
 from dynabench.rounds.schemas import RoundOut, TargetOut
@@ -127,7 +127,7 @@ def figures(*people):
     """Figures of people given as (examples, fooled, validated, resolved)."""
     counts = [ErrorCounts(*person) for person in people]
     total = sum(counts, ErrorCounts())
-    return Figures(total, 3, 0, len(counts), error_rates(total), clustered_error_rates(counts))
+    return ExampleFigures(total, 3, 0, len(counts), error_rates(total), clustered_error_rates(counts))
 
 
 def statistics():
@@ -263,12 +263,12 @@ BOARD = BoardPage(
 FOUND = statistics()
 PROGRAM = ErrorCounts(examples=320, fooled=121, validated=74, resolved=90)
 PROGRAMS = Board(
-    [Line("textfooler", "2", 1, PROGRAM, error_rates(PROGRAM), 41_200, 0.0),
-     Line("language-model", "zero-shot", 2, PROGRAM, error_rates(PROGRAM), 640, 1.92)],
-    mer=Compared(
+    [ProgramLine("textfooler", "2", 1, PROGRAM, error_rates(PROGRAM), 41_200, 0.0),
+     ProgramLine("language-model", "zero-shot", 2, PROGRAM, error_rates(PROGRAM), 640, 1.92)],
+    mer=ProgramComparison(
         FOUND.total.clustered.mer, wilson(242, 640), rate_difference(FOUND.total.clustered.mer, wilson(242, 640))
     ),
-    vmer=Compared(
+    vmer=ProgramComparison(
         FOUND.total.clustered.vmer, wilson(148, 640), rate_difference(FOUND.total.clustered.vmer, wilson(148, 640))
     ),
 )  # fmt: skip
@@ -281,7 +281,7 @@ ROUND = {
     "page": ExamplesPage([each | {"fooled": True, "verdict": "correct", "writer": "ada"} for each in SPECIMENS], 12),
     "no_examples": "", "wrong": "", "tags": ["rain", "snow"], "writers_named": ["ada"], "after": None,
 }  # fmt: skip
-NO_PROGRAMS = Board([], Compared(UNKNOWN, UNKNOWN, UNKNOWN), Compared(UNKNOWN, UNKNOWN, UNKNOWN))
+NO_PROGRAMS = Board([], ProgramComparison(UNKNOWN, UNKNOWN, UNKNOWN), ProgramComparison(UNKNOWN, UNKNOWN, UNKNOWN))
 NO_FIGURES = RoundStatistics(figures(), clustered_rate([], []), clustered_rate([], []), {})
 TASK = {
     "task": "nli", "config": NLI, "round": _round(), "numbers": [4, 3, 2, 1], "owners": ["grace"],

@@ -9,10 +9,18 @@ from pathlib import Path
 from typing import Any
 
 from dynabench.adversaries.perturbations import find_transformations, generator, names_on_axis
-from dynabench.adversaries.protocol import Adversary, Budget, Candidate, Context, MeteredTarget, Target, is_wrong
+from dynabench.adversaries.protocol import (
+    Adversary,
+    AttackCandidate,
+    AttackContext,
+    AttackedModel,
+    Budget,
+    MeteredTarget,
+    is_wrong,
+)
 from dynabench.intake.reader import read_objects
 from dynabench.kit.errors import Invalid
-from dynabench.models.protocol import Card, Inputs, Model, Output
+from dynabench.models.protocol import Inputs, Model, ModelCard, ModelOutput
 from dynabench.stats.rates import Rate, wilson
 
 BATCH = 64
@@ -26,7 +34,7 @@ class LocalTarget:
         self.labels: Sequence[str] = model.card.labels
         self._model = model
 
-    def ask(self, batch: Sequence[Inputs]) -> list[Output]:
+    def ask(self, batch: Sequence[Inputs]) -> list[ModelOutput]:
         """Return one output for each input."""
         parts = (batch[at : at + BATCH] for at in range(0, len(batch), BATCH))
         return [output for part in parts for output in self._model.predict(part)]
@@ -36,25 +44,31 @@ class LocalTarget:
 class Attempt:
     """The candidates of an adversary for one context whose input the target answers correctly."""
 
-    context: Context
-    candidates: Sequence[Candidate]
+    context: AttackContext
+    candidates: Sequence[AttackCandidate]
     queries: int
     seconds: float
 
     @property
-    def fooled(self) -> Candidate | None:
+    def fooled(self) -> AttackCandidate | None:
         """Return the first candidate that fools the target."""
         return next((candidate for candidate in self.candidates if candidate.fooled), None)
 
 
-def attack(adversary: Adversary, target: Target, contexts: Iterable[Context], budget: Budget) -> Iterator[Candidate]:
+def attack(
+    adversary: Adversary, target: AttackedModel, contexts: Iterable[AttackContext], budget: Budget
+) -> Iterator[AttackCandidate]:
     """Yield every candidate for contexts whose input the target answers correctly; `budget` is for each context."""
     for attempt in run_attempts(adversary, target, contexts, budget):
         yield from attempt.candidates
 
 
 def run_attempts(
-    adversary: Adversary, target: Target, contexts: Iterable[Context], budget: Budget, until: int | None = None
+    adversary: Adversary,
+    target: AttackedModel,
+    contexts: Iterable[AttackContext],
+    budget: Budget,
+    until: int | None = None,
 ) -> Iterator[Attempt]:
     """Yield one attempt for each context whose input the target answers correctly, at most `until` of them.
 
@@ -113,7 +127,7 @@ def _mean(values: Sequence[float]) -> float | None:
     return statistics.fmean(values) if values else None
 
 
-def candidate_row(candidate: Candidate) -> dict[str, Any]:
+def candidate_row(candidate: AttackCandidate) -> dict[str, Any]:
     """Return the candidate as JSON values, a row of a file."""
     output = candidate.output
     return {
@@ -132,7 +146,7 @@ UNCHANGED_FIELDS = frozenset("uid id input_id label answer answers tag tags".spl
 """Fields of a row that no transformation changes."""
 
 
-def read_start_texts(path: Path, inputs: list[str], contexts: list[str], answers: list[str]) -> list[Context]:
+def read_start_texts(path: Path, inputs: list[str], contexts: list[str], answers: list[str]) -> list[AttackContext]:
     """Return the rows of a JSONL file as contexts, called by their `uid`, else by their line.
 
     A row is an example as exports write it (`context`, `input`, `answer`), or has its fields beside each other, the
@@ -141,7 +155,7 @@ def read_start_texts(path: Path, inputs: list[str], contexts: list[str], answers
     return [_read_context(number, row, inputs, contexts, answers) for number, row in read_objects(path)]
 
 
-def read_contexts(path: Path, card: Card, fixed_inputs: Sequence[str] = ()) -> Iterator[Context]:
+def read_contexts(path: Path, card: ModelCard, fixed_inputs: Sequence[str] = ()) -> Iterator[AttackContext]:
     """Yield a context for each row of a JSONL file with the model's inputs and the right answer.
 
     `fixed_inputs` stay as they are. The answer is in the field that the model answers, or in `label`.
@@ -157,12 +171,12 @@ def read_contexts(path: Path, card: Card, fixed_inputs: Sequence[str] = ()) -> I
             raise Invalid({"file": f"Line {number} lacks {lacking[0] if lacking else card.answer}."})
         inputs = {name: row[name] for name in card.inputs}
         values = {name: inputs[name] for name in fixed_inputs}
-        yield Context(str(row.get("uid", number)), values, inputs, {card.answer: answer})
+        yield AttackContext(str(row.get("uid", number)), values, inputs, {card.answer: answer})
 
 
 def _read_context(
     number: int, row: dict[str, Any], inputs: list[str], contexts: list[str], answers: list[str]
-) -> Context:
+) -> AttackContext:
     values, inputs_of_row, claimed = row.get("context"), row.get("input"), row.get("answer")
     if not isinstance(inputs_of_row, dict):
         inputs_of_row = {name: row[name] for name in inputs if name in row}
@@ -173,7 +187,7 @@ def _read_context(
         values = values["values"]
     if not inputs_of_row or not isinstance(claimed, dict):
         raise Invalid({"file": f"Line {number} has no input ({', '.join(inputs)}) or no answer."})
-    return Context(
+    return AttackContext(
         uid=str(row.get("uid") or f"line {number}"),
         values=values if isinstance(values, dict) else {},
         inputs=inputs_of_row,

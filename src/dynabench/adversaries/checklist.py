@@ -17,12 +17,12 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from dynabench.adversaries.perturbations import find_transformations, generator
 from dynabench.adversaries.protocol import (
     Adversary,
+    AttackCandidate,
+    AttackContext,
+    AttackedModel,
     Budget,
     BudgetSpent,
-    Candidate,
-    Context,
     MeteredTarget,
-    Target,
     ask_within_budget,
     changeable_fields,
     confidence,
@@ -31,7 +31,7 @@ from dynabench.adversaries.protocol import (
 )
 from dynabench.intake.reader import read_objects
 from dynabench.kit.errors import Invalid
-from dynabench.models.protocol import Output
+from dynabench.models.protocol import ModelOutput
 
 ITEMS_PER_PHENOMENON = 36
 """Items of a phenomenon, by default."""
@@ -43,7 +43,7 @@ Word = str | dict[str, str]
 
 
 @dataclass(frozen=True)
-class Item:
+class SuiteItem:
     """One test: the inputs, the right answer, and the phenomenon."""
 
     uid: str
@@ -87,7 +87,7 @@ class Suite(BaseModel):
                         raise ValueError(f"{phenomenon.name}: {{{word}}} is used with parts and without")
         return self
 
-    def items(self, most: int = ITEMS_PER_PHENOMENON) -> Iterator[Item]:
+    def items(self, most: int = ITEMS_PER_PHENOMENON) -> Iterator[SuiteItem]:
         """Yield at most `most` items of each phenomenon, none twice."""
         for phenomenon in self.phenomena:
             share = -(-most // len(phenomenon.templates))
@@ -96,7 +96,7 @@ class Suite(BaseModel):
             for number, row in enumerate(rows[:most], 1):
                 inputs = {name: value for name, value in row.items() if name != self.answer}
                 uid = f"{phenomenon.name.replace(' ', '-')}-{number}"
-                yield Item(uid, inputs, self._answer(row), phenomenon.name)
+                yield SuiteItem(uid, inputs, self._answer(row), phenomenon.name)
 
     def _answer(self, row: Mapping[str, str]) -> dict[str, Any]:
         """The answer; of extracted answers, `field: text` becomes the place of that text in the field."""
@@ -206,7 +206,7 @@ class Checklist(Adversary):
         self._tests = [*(suite_tests(suite) if suite else ()), *tests]
         self._seed = seed
 
-    def propose(self, context: Context, target: Target, budget: Budget) -> Iterator[Candidate]:
+    def propose(self, context: AttackContext, target: AttackedModel, budget: Budget) -> Iterator[AttackCandidate]:
         """Yield failures only, as they are found."""
         metered = MeteredTarget(target, budget)
         started = bool(context.inputs and context.answer)
@@ -220,7 +220,9 @@ class Checklist(Adversary):
         return random.Random(f"{self._seed}:{uid}").sample(self._tests, len(self._tests))
 
 
-def _failures(context: Context, metered: MeteredTarget, tests: Sequence[ChecklistTest]) -> Iterator[Candidate]:
+def _failures(
+    context: AttackContext, metered: MeteredTarget, tests: Sequence[ChecklistTest]
+) -> Iterator[AttackCandidate]:
     functionality_tests = iter([test for test in tests if test.kind == "MFT"])
     while batch := list(islice(functionality_tests, STEP)):
         proposals = [(test.inputs[0], test.answer or {}, _test_facts(test)) for test in batch]
@@ -230,7 +232,9 @@ def _failures(context: Context, metered: MeteredTarget, tests: Sequence[Checklis
             yield from _failures_of_variants(context, metered, test)
 
 
-def _failures_of_variants(context: Context, metered: MeteredTarget, test: ChecklistTest) -> Iterator[Candidate]:
+def _failures_of_variants(
+    context: AttackContext, metered: MeteredTarget, test: ChecklistTest
+) -> Iterator[AttackCandidate]:
     """Variants whose answers or probabilities break the expectation that the original's answer sets."""
     outputs = ask_within_budget(metered, test.inputs)
     if len(outputs) < 2 or (test.answer and is_wrong(outputs[0], test.answer)):
@@ -241,11 +245,11 @@ def _failures_of_variants(context: Context, metered: MeteredTarget, test: Checkl
         fails = is_wrong(output, answer) if test.kind == "INV" else movement < -TOLERANCE
         if fails:
             facts = {**_test_facts(test), **({"moved": round(movement, 4)} if test.kind == "DIR" else {})}
-            yield Candidate(context.uid, inputs, answer, output, is_wrong(output, answer), queries, facts=facts)
+            yield AttackCandidate(context.uid, inputs, answer, output, is_wrong(output, answer), queries, facts=facts)
             queries = 0
 
 
-def _movement(test: ChecklistTest, first: Output, output: Output) -> float:
+def _movement(test: ChecklistTest, first: ModelOutput, output: ModelOutput) -> float:
     """The distance that the probability went the expected way; negative against it."""
     label = {"": test.label} if test.label else first.answer
     change = confidence(output, label) - confidence(first, label)
@@ -256,7 +260,7 @@ def _test_facts(test: ChecklistTest) -> dict[str, Any]:
     return {"test": test.name, "kind": test.kind, **({"capability": test.capability} if test.capability else {})}
 
 
-def _tests_of_input(context: Context, seed: int) -> Iterator[ChecklistTest]:
+def _tests_of_input(context: AttackContext, seed: int) -> Iterator[ChecklistTest]:
     """Tests made of the context's input: transformations that keep its answer, and phrases that support it."""
     names, answer = changeable_fields(context), context.answer or {}
     for transformation in find_transformations(INVARIANT):

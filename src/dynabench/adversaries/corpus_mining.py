@@ -13,10 +13,10 @@ from typing import Any
 
 import yaml
 
-from dynabench.adversaries.protocol import Context, Target
+from dynabench.adversaries.protocol import AttackContext, AttackedModel
 from dynabench.adversaries.reports import AttackFinding, AttackReport
 from dynabench.kit.errors import Invalid
-from dynabench.models.protocol import Inputs, Output
+from dynabench.models.protocol import Inputs, ModelOutput
 from dynabench.stats import minhash
 
 BATCH = 64
@@ -78,8 +78,8 @@ class HardCase:
     share of the largest, `rule` the rule that it breaks, or empty.
     """
 
-    context: Context
-    outputs: tuple[Output, ...]
+    context: AttackContext
+    outputs: tuple[ModelOutput, ...]
     claimed: str
     disagree: float
     entropy: float
@@ -92,10 +92,10 @@ class HardCase:
 
 
 def find_hard_cases(
-    texts: Iterable[Context], models: Mapping[str, Target], answer: str, rules: Sequence[AnswerRule] = ()
+    texts: Iterable[AttackContext], models: Mapping[str, AttackedModel], answer: str, rules: Sequence[AnswerRule] = ()
 ) -> Iterator[HardCase]:
     """Yield the hard cases among texts; `answer` is the models' answer field, the first model is the target."""
-    batch: list[Context] = []
+    batch: list[AttackContext] = []
     for text in texts:
         batch.append(text)
         if len(batch) == BATCH:
@@ -106,7 +106,7 @@ def find_hard_cases(
 
 
 def _hard_cases_in(
-    batch: Sequence[Context], models: Mapping[str, Target], answer: str, rules: Sequence[AnswerRule]
+    batch: Sequence[AttackContext], models: Mapping[str, AttackedModel], answer: str, rules: Sequence[AnswerRule]
 ) -> Iterator[HardCase]:
     inputs_of = [{**context.values, **context.inputs} for context in batch]
     outputs_of = list(zip(*(model.ask(inputs_of) for model in models.values()), strict=True))
@@ -117,7 +117,7 @@ def _hard_cases_in(
 
 
 def _assess(
-    context: Context, inputs: Inputs, outputs: Sequence[Output], answer: str, rules: Sequence[AnswerRule]
+    context: AttackContext, inputs: Inputs, outputs: Sequence[ModelOutput], answer: str, rules: Sequence[AnswerRule]
 ) -> HardCase:
     answers = [str(output.answer.get(answer, "")) for output in outputs]
     first, others = answers[0], [output for output in answers[1:] if output != answers[0]]

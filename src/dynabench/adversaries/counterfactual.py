@@ -9,15 +9,22 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dynabench.adversaries.perturbations.transformation import NEGATIONS, Edit, Word, apply_edits, match_case, words
+from dynabench.adversaries.perturbations.transformation import (
+    NEGATIONS,
+    Edit,
+    SourceWord,
+    apply_edits,
+    match_case,
+    words,
+)
 from dynabench.adversaries.protocol import (
     Adversary,
+    AttackCandidate,
+    AttackContext,
+    AttackedModel,
     Budget,
     BudgetSpent,
-    Candidate,
-    Context,
     MeteredTarget,
-    Target,
     changeable_fields,
     judge_proposals,
 )
@@ -120,11 +127,11 @@ def _deny_text(text: str) -> list[Edit]:
     return [Edit(0, 0, 'It is wrong to say "'), Edit(len(text), len(text), '".')] if '"' not in text else []
 
 
-def _replace_word(word: Word, new: str) -> Edit:
+def _replace_word(word: SourceWord, new: str) -> Edit:
     return Edit(word.start, word.end, match_case(word.text, new))
 
 
-def _has_negation(text_words: tuple[Word, ...]) -> bool:
+def _has_negation(text_words: tuple[SourceWord, ...]) -> bool:
     return any(word.text.lower() in NEGATIONS or word.text.lower().endswith(("n't", "n’t")) for word in text_words)
 
 
@@ -167,7 +174,7 @@ class Counterfactual(Adversary):
         """`task` names the rules; empty: by the target's labels."""
         self._task = task
 
-    def propose(self, context: Context, target: Target, budget: Budget) -> Iterator[Candidate]:
+    def propose(self, context: AttackContext, target: AttackedModel, budget: Budget) -> Iterator[AttackCandidate]:
         """Yield every edit that a rule allows, those that fool the target first."""
         rules = RULES.get(self._task or task_for_labels(target.labels), ())
         proposals = list(_edited_inputs(context, rules))
@@ -186,11 +193,11 @@ def task_for_labels(labels: Any) -> str:
 
 
 def _edited_inputs(
-    context: Context, rules: tuple[CounterfactualRule, ...]
+    context: AttackContext, rules: tuple[CounterfactualRule, ...]
 ) -> Iterator[tuple[dict[str, Any], dict[str, Any], dict[str, Any]]]:
     for inputs, answer, base in _bases(context):
         [(field, label)] = list(answer.items())[:1]
-        for name in changeable_fields(Context(context.uid, context.values, inputs)):
+        for name in changeable_fields(AttackContext(context.uid, context.values, inputs)):
             text = inputs[name]
             for rule in rules if len(text) <= LONGEST else ():
                 edited = apply_edits(text, rule.edits(text)) if label in rule.answers else None
@@ -199,7 +206,7 @@ def _edited_inputs(
                     yield {**inputs, name: edited.text}, {**answer, field: rule.answers[label]}, facts
 
 
-def _bases(context: Context) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any], str]]:
+def _bases(context: AttackContext) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any], str]]:
     """The inputs to edit: the context's with its answer, and its premise as a hypothesis that follows from it."""
     if context.inputs and context.answer:
         yield context.inputs, context.answer, "input"

@@ -18,12 +18,12 @@ from dynabench.adversaries.perturbations import find_transformations, names_on_a
 from dynabench.adversaries.perturbations.transformation import match_case
 from dynabench.adversaries.protocol import (
     Adversary,
+    AttackCandidate,
+    AttackContext,
+    AttackedModel,
     Budget,
     BudgetSpent,
-    Candidate,
-    Context,
     MeteredTarget,
-    Target,
     changeable_fields,
     judge_proposals,
 )
@@ -96,7 +96,7 @@ class Generator(Adversary):
             if count >= AT_LEAST:
                 self.records[operator] = OperatorRecord(count, self._edge_operators[False][operator])
 
-    def propose(self, context: Context, target: Target, budget: Budget) -> Iterator[Candidate]:
+    def propose(self, context: AttackContext, target: AttackedModel, budget: Budget) -> Iterator[AttackCandidate]:
         """Yield candidates in the order of a draw that favours successful operators; their answer is the context's."""
         metered = MeteredTarget(target, budget)
         tries = self._tries(context) if context.answer else []
@@ -113,7 +113,7 @@ class Generator(Adversary):
         except BudgetSpent:
             return
 
-    def _tries(self, context: Context) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    def _tries(self, context: AttackContext) -> list[tuple[dict[str, Any], dict[str, Any]]]:
         """Inputs to try in the order of a draw from each operator's Beta(fooled + 1, missed + 1), with their facts."""
         ranked = sorted(
             (

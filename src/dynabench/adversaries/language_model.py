@@ -12,11 +12,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeGuard, get_args, runtime_checkable
 
-from dynabench.adversaries.protocol import Budget, BudgetSpent, Candidate, Context, MeteredTarget, Target
+from dynabench.adversaries.protocol import (
+    AttackCandidate,
+    AttackContext,
+    AttackedModel,
+    Budget,
+    BudgetSpent,
+    MeteredTarget,
+)
 from dynabench.adversaries.word_search import cosines
 from dynabench.kit.errors import Invalid
 from dynabench.models.backends.served.answers import object_schema
-from dynabench.models.protocol import Card, Output
+from dynabench.models.protocol import ModelCard, ModelOutput
 
 Strategy = Literal["zero-shot", "few-shot", "iterate", "paraphrase"]
 Json = Mapping[str, Any]
@@ -31,7 +38,7 @@ _DECODER = json.JSONDecoder()
 class InformedAdversary(Protocol):
     """An adversary that gets the task's config and the successes so far before it begins."""
 
-    def inform(self, task: Json, successes: Sequence[Context]) -> None:
+    def inform(self, task: Json, successes: Sequence[AttackContext]) -> None:
         """Take the config of `task` as the API returns it, and the examples that fooled its targets so far."""
         ...
 
@@ -60,7 +67,7 @@ class LanguageModel:
     fields: Sequence[str] = ()
     answer: str = "label"
     similarity: float = 0.7
-    successes: Sequence[Context] = field(default=(), repr=False)
+    successes: Sequence[AttackContext] = field(default=(), repr=False)
     tally: Counter[str] = field(default_factory=Counter, init=False, repr=False)
 
     name = "language-model"
@@ -76,7 +83,7 @@ class LanguageModel:
         """Return the strategy and the model; another of either counts as another program."""
         return f"{self.strategy} {self.model}"[:60].strip()
 
-    def inform(self, task: Json, successes: Sequence[Context]) -> None:
+    def inform(self, task: Json, successes: Sequence[AttackContext]) -> None:
         """See `Informed`."""
         instructions = task.get("instructions") or {}
         tips = "; ".join(instructions.get("tips") or ())
@@ -90,7 +97,7 @@ class LanguageModel:
         """Close all connections."""
         self._chat.close()
 
-    def propose(self, context: Context, target: Target, budget: Budget) -> Iterator[Candidate]:
+    def propose(self, context: AttackContext, target: AttackedModel, budget: Budget) -> Iterator[AttackCandidate]:
         """Yield up to `tries` candidates. Texts that are no new example cost, are counted and are skipped."""
         metered = target if isinstance(target, MeteredTarget) else MeteredTarget(target, budget)
         fields = self.fields or [name for name in context.inputs if name not in context.values]
@@ -115,14 +122,16 @@ class LanguageModel:
                     continue
                 inputs = {**context.values, **texts}
                 (output,) = metered.ask([inputs])
-                yield Candidate(context.uid, inputs, answer, output, is_fooled(output, answer), 1, cost, facts)
+                yield AttackCandidate(context.uid, inputs, answer, output, is_fooled(output, answer), 1, cost, facts)
                 cost = 0.0
                 if self.strategy == "iterate":
                     messages = [*messages[:2], _reply_to_answer(output, answer)]
         except BudgetSpent:
             return
 
-    def _is_usable(self, texts: Json | None, context: Context, facts: dict[str, Any]) -> TypeGuard[dict[str, str]]:
+    def _is_usable(
+        self, texts: Json | None, context: AttackContext, facts: dict[str, Any]
+    ) -> TypeGuard[dict[str, str]]:
         """The texts are a new example, and a paraphrase is near enough to its original. Counts the outcome."""
         self.tally["requests"] += 1
         if texts is None:
@@ -145,7 +154,7 @@ class LanguageModel:
         text, cost = self._chat.compose(messages, object_schema(dict.fromkeys(fields, TEXT)))
         return str(text), float(cost)
 
-    def _request(self, context: Context, fields: Sequence[str], answer: Json) -> str:
+    def _request(self, context: AttackContext, fields: Sequence[str], answer: Json) -> str:
         shape = json.dumps(dict.fromkeys(fields, "..."))
         right = ", ".join(f"{name}: {value}" for name, value in answer.items())
         parts = [f"You write test examples that people find easy and a model gets wrong.\n\n{self.about}".strip()]
@@ -166,7 +175,7 @@ class LanguageModel:
         parts.append(f"Answer with one JSON object of this shape and nothing else: {shape}")
         return "\n\n".join(parts)
 
-    def _draw_answer(self, context: Context, labels: Sequence[str]) -> dict[str, Any] | None:
+    def _draw_answer(self, context: AttackContext, labels: Sequence[str]) -> dict[str, Any] | None:
         """An answer for a context that asks for none: one of the labels, always the same for a context."""
         if not labels:
             return None
@@ -175,10 +184,10 @@ class LanguageModel:
 
 
 def _open_chat(adversary: LanguageModel) -> Any:
-    from dynabench.models.backends.served.openai import ChatModel, Options
+    from dynabench.models.backends.served.openai import ChatModel, ChatOptions
 
-    card = Card(adversary.model, "0", "", "openai", ("request",), "text", returns="text")
-    options = Options(
+    card = ModelCard(adversary.model, "0", "", "openai", ("request",), "text", returns="text")
+    options = ChatOptions(
         url=adversary.url,
         model=adversary.model,
         token=adversary.token,
@@ -221,7 +230,7 @@ def _comparison_key(inputs: Json) -> str:
     return json.dumps({name: re.findall(r"\w+", str(inputs[name]).casefold()) for name in sorted(inputs)})
 
 
-def is_fooled(output: Output, answer: Json) -> bool:
+def is_fooled(output: ModelOutput, answer: Json) -> bool:
     """Return whether a target is fooled: by the platform's word, else where its answer differs from the right one."""
     fooled = output.extras.get("fooled")
     if isinstance(fooled, bool):
@@ -229,7 +238,7 @@ def is_fooled(output: Output, answer: Json) -> bool:
     return any(output.answer[name] != value for name, value in answer.items() if name in output.answer)
 
 
-def _reply_to_answer(output: Output, answer: Json) -> dict[str, str]:
+def _reply_to_answer(output: ModelOutput, answer: Json) -> dict[str, str]:
     highest = max((output.probabilities or {}).values(), default=None)
     certainty = f" ({highest:.0%} sure)" if highest is not None else ""
     answer_text = ", ".join(map(str, output.answer.values()))

@@ -10,10 +10,18 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
-from dynabench.adversaries.protocol import Adversary, Budget, BudgetSpent, Candidate, Context, MeteredTarget, Target
+from dynabench.adversaries.protocol import (
+    Adversary,
+    AttackCandidate,
+    AttackContext,
+    AttackedModel,
+    Budget,
+    BudgetSpent,
+    MeteredTarget,
+)
 from dynabench.client import ApiError, Client
 from dynabench.kit.errors import Conflict, Invalid
-from dynabench.models.protocol import Inputs, Output
+from dynabench.models.protocol import Inputs, ModelOutput
 from dynabench.models.words import first_words
 
 PATIENCE = 60
@@ -29,7 +37,7 @@ class ProgramHandout:
 
     id: int
     handout: int | None
-    context: Context
+    context: AttackContext
     goal: Mapping[str, Any] | None
 
 
@@ -57,7 +65,7 @@ class RemoteTask:
         start = {name: value for name, value in answer_body["initial"].items() if value}
         seed_answer, goal = (answer_body["seed"] or {}).get("answer"), answer_body["goal"]
         fits = seed_answer is not None and all(seed_answer.get(name) == value for name, value in (goal or {}).items())
-        context = Context(
+        context = AttackContext(
             uid=str(answer_body["handout"] or answer_body["id"]),
             values=answer_body["values"],
             inputs={**answer_body["values"], **start} if start and fits else {},
@@ -65,7 +73,7 @@ class RemoteTask:
         )
         return ProgramHandout(answer_body["id"], answer_body["handout"], context, answer_body["goal"])
 
-    def successes(self, most: int) -> list[Context]:
+    def successes(self, most: int) -> list[AttackContext]:
         """Return the newest examples that fooled: the verified ones for owners, else the caller's own."""
         path = f"/tasks/{self.task}/examples"
         try:
@@ -75,13 +83,13 @@ class RemoteTask:
                 raise
             page = self.client.request("GET", path, params={"mine": True, "limit": 100})
         fooling = [item for item in page["items"] if item["fooled"] and not item["retracted"]]
-        return [Context(item["uid"], item["context"], item["input"], item["answer"]) for item in fooling[:most]]
+        return [AttackContext(item["uid"], item["context"], item["input"], item["answer"]) for item in fooling[:most]]
 
     def input_fields(self, inputs: Mapping[str, Any]) -> Json:
         """Return the input fields among a model's inputs."""
         return {name: inputs[name] for name in self.inputs if name in inputs}
 
-    def ask(self, handout: ProgramHandout, inputs: Inputs, answer: Mapping[str, Any]) -> Output:
+    def ask(self, handout: ProgramHandout, inputs: Inputs, answer: Mapping[str, Any]) -> ModelOutput:
         """Return the answer of the round's targets to a draft; nothing is recorded."""
         body = (self.task, handout.id, self.input_fields(inputs), dict(answer))
         return combine_predictions(call_with_retries(lambda: self.client.create_example(*body, sandbox=True)))
@@ -108,7 +116,7 @@ class RoundTargets:
         self.labels: Sequence[str] = remote_task.labels
         self.remote_task, self.handout = remote_task, handout
 
-    def ask(self, batch: Sequence[Inputs]) -> list[Output]:
+    def ask(self, batch: Sequence[Inputs]) -> list[ModelOutput]:
         """Return one output for each input, by `combine_predictions`."""
         claimed = self.handout.goal or self.handout.context.answer or self._placeholder_answer()
         return [self.remote_task.ask(self.handout, inputs, claimed) for inputs in batch]
@@ -122,7 +130,7 @@ class RoundTargets:
         return {field["name"]: [{"start": span.start, "end": span.end, "text": span.text} for span in spans]}
 
 
-def combine_predictions(body: Mapping[str, Any]) -> Output:
+def combine_predictions(body: Mapping[str, Any]) -> ModelOutput:
     """Return the predictions of several targets as one output.
 
     Its answer is that of a target that errs where the example fooled; its probabilities are the mean where all have
@@ -130,7 +138,7 @@ def combine_predictions(body: Mapping[str, Any]) -> Output:
     """
     predictions = body["predictions"]
     if not predictions:
-        return Output({}, None, {"fooled": body["fooled"]})
+        return ModelOutput({}, None, {"fooled": body["fooled"]})
     chosen = next(
         (prediction for prediction in predictions if bool(prediction["fooled"]) == bool(body["fooled"])), predictions[0]
     )
@@ -143,7 +151,7 @@ def combine_predictions(body: Mapping[str, Any]) -> Output:
         if all(probabilities)
         else None
     )
-    return Output(chosen["answer"], mean, {"fooled": body["fooled"]})
+    return ModelOutput(chosen["answer"], mean, {"fooled": body["fooled"]})
 
 
 def answer_labels(config: Mapping[str, Any]) -> tuple[str, ...]:
@@ -166,7 +174,7 @@ def call_with_retries(call: Callable[[], T]) -> T:
     return call()
 
 
-def program_facts(candidate: Candidate) -> Json:
+def program_facts(candidate: AttackCandidate) -> Json:
     """Return the facts of a candidate that the API accepts: 20 plain values or short lists of them."""
     plain_facts: Json = {}
     for name, value in list(candidate.facts.items())[:20]:
@@ -286,11 +294,11 @@ class RunPlan:
     cost: float | None = None
     only_fooling: bool = False
     dry: bool = False
-    texts: Sequence[Context] = ()
+    texts: Sequence[AttackContext] = ()
 
 
 def run_program(
-    remote_task: RemoteTask, adversary: Adversary, journal: Journal, plan: RunPlan, target: Target | None = None
+    remote_task: RemoteTask, adversary: Adversary, journal: Journal, plan: RunPlan, target: AttackedModel | None = None
 ) -> Iterator[RunStep]:
     """Work on contexts of the open round and send proposals; first those that an earlier run had yet to send.
 
@@ -316,7 +324,7 @@ def run_program(
         )
 
 
-def _next_handout(remote_task: RemoteTask, texts: list[Context], need_text: bool) -> ProgramHandout | None:
+def _next_handout(remote_task: RemoteTask, texts: list[AttackContext], need_text: bool) -> ProgramHandout | None:
     """A context with a text to start from: its own or, where texts are needed, one that is removed from `texts`.
 
     None where they have run out, or no text fits the next few contexts.
@@ -333,7 +341,7 @@ def _next_handout(remote_task: RemoteTask, texts: list[Context], need_text: bool
     return None
 
 
-def _text_fits(handout: ProgramHandout, text: Context) -> bool:
+def _text_fits(handout: ProgramHandout, text: AttackContext) -> bool:
     """The text has no other context values of its own, and the requested answer."""
     same = all(handout.context.values.get(name) == value for name, value in text.values.items())
     answer = text.answer or {}
@@ -346,7 +354,7 @@ def _work_on(
     journal: Journal,
     plan: RunPlan,
     handout: ProgramHandout,
-    target: Target,
+    target: AttackedModel,
 ) -> RunStep:
     limit = plan.budget.cost if plan.cost is None else min(plan.cost, plan.budget.cost or plan.cost)
     budget = replace(plan.budget, cost=limit)
@@ -368,13 +376,13 @@ def _work_on(
 
 
 def choose_candidate(
-    adversary: Adversary, context: Context, target: MeteredTarget, budget: Budget
-) -> tuple[Candidate | None, float]:
+    adversary: Adversary, context: AttackContext, target: MeteredTarget, budget: Budget
+) -> tuple[AttackCandidate | None, float]:
     """Return the first candidate that fools and the cost of all candidates.
 
     Without one, it is the first candidate with an unknown outcome, else the first.
     """
-    candidates: list[Candidate] = []
+    candidates: list[AttackCandidate] = []
     try:
         for candidate in islice(adversary.propose(context, target, budget), MOST):
             candidates.append(candidate)

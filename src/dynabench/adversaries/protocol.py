@@ -8,7 +8,7 @@ from typing import Any, Protocol, cast
 
 from dynabench.kit import plugins
 from dynabench.kit.errors import Invalid, NotFound
-from dynabench.models.protocol import Inputs, Output
+from dynabench.models.protocol import Inputs, ModelOutput
 
 LONGEST = 100_000
 """Characters of a text that is attacked; longer texts are left alone."""
@@ -31,7 +31,7 @@ class Budget:
 
 
 @dataclass(frozen=True)
-class Context:
+class AttackContext:
     """A place to start from: the context's values, and an input with its answer where one is known.
 
     `uid` names it in records; `inputs` are the model's inputs by field name, context fields among them.
@@ -43,18 +43,18 @@ class Context:
     answer: Mapping[str, Any] | None = None
 
 
-class Target(Protocol):
+class AttackedModel(Protocol):
     """A model under attack: it answers a batch of inputs, in their order."""
 
     labels: Sequence[str]
 
-    def ask(self, batch: Sequence[Inputs]) -> list[Output]:
+    def ask(self, batch: Sequence[Inputs]) -> list[ModelOutput]:
         """Return one output for each input."""
         ...
 
 
 @dataclass(frozen=True)
-class Candidate:
+class AttackCandidate:
     """A proposal: new inputs, their right answer in the adversary's view, and how it came about.
 
     `queries` and `cost` count from the candidate before. `facts` describe the candidate, JSON values by name, such as
@@ -64,7 +64,7 @@ class Candidate:
     context: str
     inputs: Mapping[str, Any]
     answer: Mapping[str, Any]
-    output: Output | None = None
+    output: ModelOutput | None = None
     fooled: bool | None = None
     queries: int = 0
     cost: float = 0.0
@@ -77,7 +77,7 @@ class Adversary(Protocol):
     name: str
     version: str
 
-    def propose(self, context: Context, target: Target, budget: Budget) -> Iterator[Candidate]:
+    def propose(self, context: AttackContext, target: AttackedModel, budget: Budget) -> Iterator[AttackCandidate]:
         """Yield candidates, best first where it knows; end when it has no more or the budget is spent."""
         ...
 
@@ -85,7 +85,7 @@ class Adversary(Protocol):
 class MeteredTarget:
     """A target under a budget: it counts queries, and raises `BudgetSpent` before a call beyond the budget."""
 
-    def __init__(self, target: Target, budget: Budget) -> None:
+    def __init__(self, target: AttackedModel, budget: Budget) -> None:
         self.labels = target.labels
         self.queries = 0
         self.cost = 0.0
@@ -93,7 +93,7 @@ class MeteredTarget:
         self._budget = budget
         self._ends = time.monotonic() + budget.seconds if budget.seconds is not None else None
 
-    def ask(self, batch: Sequence[Inputs]) -> list[Output]:
+    def ask(self, batch: Sequence[Inputs]) -> list[ModelOutput]:
         """Return the target's answers; a batch counts as many queries as it has inputs."""
         if not batch:
             return []
@@ -118,7 +118,7 @@ class MeteredTarget:
         return None if self._budget.queries is None else self._budget.queries - self.queries
 
 
-def ask_within_budget(metered: MeteredTarget, batch: Sequence[Mapping[str, Any]]) -> list[Output]:
+def ask_within_budget(metered: MeteredTarget, batch: Sequence[Mapping[str, Any]]) -> list[ModelOutput]:
     """Return answers to the first inputs of a batch, as many as the budget allows; raise `BudgetSpent` for none."""
     remaining = metered.queries_left
     if batch and remaining is not None and remaining <= 0:
@@ -126,12 +126,12 @@ def ask_within_budget(metered: MeteredTarget, batch: Sequence[Mapping[str, Any]]
     return metered.ask(batch if remaining is None else batch[:remaining])
 
 
-def is_wrong(output: Output, answer: Mapping[str, Any]) -> bool:
+def is_wrong(output: ModelOutput, answer: Mapping[str, Any]) -> bool:
     """Return whether the target's answer differs from the right one in any field that both have."""
     return any(output.answer[name] != value for name, value in answer.items() if name in output.answer)
 
 
-def confidence(output: Output, answer: Mapping[str, Any]) -> float:
+def confidence(output: ModelOutput, answer: Mapping[str, Any]) -> float:
     """Return the probability of the right answer; 1 or 0 for a target without probabilities."""
     for label in answer.values():
         if output.probabilities is not None and isinstance(label, str) and label in output.probabilities:
@@ -140,23 +140,23 @@ def confidence(output: Output, answer: Mapping[str, Any]) -> float:
 
 
 def judge_proposals(
-    context: Context,
+    context: AttackContext,
     metered: MeteredTarget,
     proposals: Sequence[tuple[Mapping[str, Any], Mapping[str, Any], Mapping[str, Any]]],
-) -> list[Candidate]:
+) -> list[AttackCandidate]:
     """Return proposals (inputs, right answer, facts) as candidates with the target's answers, those that fool it first.
 
     As many proposals are judged as the budget has queries left.
     """
     outputs = ask_within_budget(metered, [inputs for inputs, _, _ in proposals])
     candidates = [
-        Candidate(context.uid, inputs, answer, output, is_wrong(output, answer), 1, facts=facts)
+        AttackCandidate(context.uid, inputs, answer, output, is_wrong(output, answer), 1, facts=facts)
         for (inputs, answer, facts), output in zip(proposals, outputs, strict=False)
     ]
     return sorted(candidates, key=lambda candidate: not candidate.fooled)
 
 
-def changeable_fields(context: Context, fields: Sequence[str] = ()) -> list[str]:
+def changeable_fields(context: AttackContext, fields: Sequence[str] = ()) -> list[str]:
     """Return the texts that an adversary may change: `fields`, or all inputs that are not the context's values."""
     texts = [name for name, value in context.inputs.items() if isinstance(value, str) and len(value) <= LONGEST]
     return [name for name in texts if (name in fields if fields else name not in context.values)]

@@ -15,7 +15,7 @@ from dynabench.adversaries.program_run import (
     program_facts,
     send_proposal,
 )
-from dynabench.adversaries.protocol import Candidate
+from dynabench.adversaries.protocol import AttackCandidate
 from dynabench.kit import plugins
 from dynabench.kit.distributions import ATTACK_REPORTS, PLATFORM, install_command
 from dynabench.kit.errors import Invalid, NotFound
@@ -122,7 +122,7 @@ def import_report(
             continue
         inputs, values, answer = example
         program = {"name": report.program, "version": report.version, "queries": finding.queries, "cost": finding.cost}
-        facts = program_facts(Candidate("", {}, {}, facts={**finding.facts, "at": finding.at}))
+        facts = program_facts(AttackCandidate("", {}, {}, facts={**finding.facts, "at": finding.at}))
         body = {"input": inputs, "answer": answer, "program": program | {"facts": facts}}
         if dry:
             yield RunStep(finding.at, body)

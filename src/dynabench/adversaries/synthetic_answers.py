@@ -51,7 +51,7 @@ YEAR = re.compile(r"1[0-9]{3}|20[0-9]{2}")
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class ParsedToken:
     """A word or sign of the passage; `tag` is the universal part of speech, `finite` says it of a verb."""
 
     text: str
@@ -70,7 +70,7 @@ class Token:
 class PassageAnswer:
     """An answer: tokens `first` to `last` (exclusive) of its sentence, and its kind."""
 
-    sentence: Sequence[Token]
+    sentence: Sequence[ParsedToken]
     first: int
     last: int
     kind: Kind
@@ -108,7 +108,7 @@ def find_answers(passage: str) -> Iterator[PassageAnswer]:
         yield from sorted(answers, key=lambda answer: answer.first)
 
 
-def split_sentences(passage: str) -> Iterator[list[Token]]:
+def split_sentences(passage: str) -> Iterator[list[ParsedToken]]:
     """Yield the sentences of a passage as tokens; those longer than `MAX_SENTENCE` are left out."""
     begin = 0
     for cut in [*(matches for matches in _SENTENCE.finditer(passage)), None]:
@@ -121,17 +121,17 @@ def split_sentences(passage: str) -> Iterator[list[Token]]:
             yield _tag_tokens(matches)
 
 
-def _tag_tokens(matches: Sequence[re.Match[str]]) -> list[Token]:
+def _tag_tokens(matches: Sequence[re.Match[str]]) -> list[ParsedToken]:
     texts = tuple(match[0] for match in matches)
     try:
         labels = english_words.tag_words(texts)
     except Unavailable:
         labels = [_guess_tag(text, number) for number, text in enumerate(texts)]
-    tokens = list[Token]()
+    tokens = list[ParsedToken]()
     for match, label in zip(matches, labels, strict=True):
         tag, _, form = label.partition("|")
         tag = "PUNCT" if not any(map(str.isalnum, match[0])) else "NUM" if match[0][0].isdigit() else tag
-        tokens.append(Token(match[0], match.start(), match.end(), tag, form == "Fin" and tag in ("VERB", "AUX")))
+        tokens.append(ParsedToken(match[0], match.start(), match.end(), tag, form == "Fin" and tag in ("VERB", "AUX")))
     return tokens
 
 
@@ -143,7 +143,7 @@ def _guess_tag(text: str, number: int) -> str:
     return closed or ("PROPN" if number and text[0].isupper() else "X")
 
 
-def _find_dates(tokens: Sequence[Token]) -> Iterator[tuple[Kind, int, int]]:
+def _find_dates(tokens: Sequence[ParsedToken]) -> Iterator[tuple[Kind, int, int]]:
     for at, token in enumerate(tokens):
         if not YEAR.fullmatch(token.text):
             continue
@@ -156,7 +156,7 @@ def _find_dates(tokens: Sequence[Token]) -> Iterator[tuple[Kind, int, int]]:
                 yield "date", first, at + 1
 
 
-def _is_part_of_date(tokens: Sequence[Token], at: int) -> bool:
+def _is_part_of_date(tokens: Sequence[ParsedToken], at: int) -> bool:
     """The token is a day beside a month, or the comma behind it."""
     beside = [tokens[place].text for place in (at - 1, at + 1) if 0 <= place < len(tokens)]
     if tokens[at].text == ",":
@@ -164,7 +164,7 @@ def _is_part_of_date(tokens: Sequence[Token], at: int) -> bool:
     return tokens[at].text.isdigit() and len(tokens[at].text) <= 2 and bool(MONTHS & set(beside))
 
 
-def _find_quantities(tokens: Sequence[Token]) -> Iterator[tuple[Kind, int, int]]:
+def _find_quantities(tokens: Sequence[ParsedToken]) -> Iterator[tuple[Kind, int, int]]:
     for at, token in enumerate(tokens):
         if (
             not _NUMBER.fullmatch(token.low)
@@ -184,7 +184,7 @@ def _find_quantities(tokens: Sequence[Token]) -> Iterator[tuple[Kind, int, int]]
             yield "count", at, last
 
 
-def _find_names(tokens: Sequence[Token]) -> Iterator[tuple[Kind, int, int]]:
+def _find_names(tokens: Sequence[ParsedToken]) -> Iterator[tuple[Kind, int, int]]:
     at = 0
     while at < len(tokens):
         if not _is_capitalised_name(tokens, at):
@@ -207,13 +207,13 @@ def _find_names(tokens: Sequence[Token]) -> Iterator[tuple[Kind, int, int]]:
         at = last
 
 
-def _is_capitalised_name(tokens: Sequence[Token], at: int) -> bool:
+def _is_capitalised_name(tokens: Sequence[ParsedToken], at: int) -> bool:
     token = tokens[at]
     named = token.text[0].isupper() and token.text not in MONTHS and token.tag not in ("DET", "PRON", "ADP", "AUX")
     return named and (at > 0 or token.tag == "PROPN")
 
 
-def _find_phrases(tokens: Sequence[Token]) -> Iterator[tuple[Kind, int, int]]:
+def _find_phrases(tokens: Sequence[ParsedToken]) -> Iterator[tuple[Kind, int, int]]:
     at = 0
     while at < len(tokens):
         last = at
@@ -234,7 +234,7 @@ def _find_phrases(tokens: Sequence[Token]) -> Iterator[tuple[Kind, int, int]]:
         at = max(last, at + 1)
 
 
-def _is_part_of_more(tokens: Sequence[Token], first: int, last: int) -> bool:
+def _is_part_of_more(tokens: Sequence[ParsedToken], first: int, last: int) -> bool:
     """Words around the span belong to it: an owner's s, a hyphen, *of*, another noun, a number before."""
     before = tokens[first - 1] if first else None
     after = tokens[last] if last < len(tokens) else None

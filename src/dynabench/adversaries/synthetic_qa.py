@@ -13,12 +13,19 @@ from random import Random
 from typing import Any
 
 from dynabench.adversaries.language_model import LanguageModel, parse_fields
-from dynabench.adversaries.protocol import Budget, BudgetSpent, Candidate, Context, MeteredTarget, Target
+from dynabench.adversaries.protocol import (
+    AttackCandidate,
+    AttackContext,
+    AttackedModel,
+    Budget,
+    BudgetSpent,
+    MeteredTarget,
+)
 from dynabench.adversaries.synthetic_answers import PassageAnswer, find_answers
 from dynabench.adversaries.synthetic_questions import contains_answer, make_question
 from dynabench.kit.errors import Invalid
 from dynabench.models import catalog
-from dynabench.models.protocol import Model, Output
+from dynabench.models.protocol import Model, ModelOutput
 from dynabench.tasks.words import answer_words, texts_of, word_f1
 
 LONGEST = 20_000
@@ -35,7 +42,7 @@ _HALF = re.compile("[\ud800-\udfff]")
 
 
 @dataclass
-class Tally:
+class GenerationCounts:
     """Counts of passages, answers, questions, and questions that were kept."""
 
     passages: int = 0
@@ -101,7 +108,7 @@ class SyntheticQa:
     question: str = "question"
     passage: str = "passage"
     answer: str = "answer"
-    tally: Tally = field(init=False, default_factory=Tally)
+    tally: GenerationCounts = field(init=False, default_factory=GenerationCounts)
 
     name = "synthetic-qa"
 
@@ -123,7 +130,7 @@ class SyntheticQa:
         """Return the version: the rules, or the model that writes the questions."""
         return f"1 {self.model or 'rules'}"[:60]
 
-    def inform(self, task: Mapping[str, Any], successes: Sequence[Context]) -> None:
+    def inform(self, task: Mapping[str, Any], successes: Sequence[AttackContext]) -> None:
         """Take the names of the fields from a task that is a question about a passage; see `Informed`."""
         answer = task["answer"][0]
         if answer.get("of"):
@@ -135,7 +142,7 @@ class SyntheticQa:
         if self._writer is not None:
             self._writer.close()
 
-    def propose(self, context: Context, target: Target, budget: Budget) -> Iterator[Candidate]:
+    def propose(self, context: AttackContext, target: AttackedModel, budget: Budget) -> Iterator[AttackCandidate]:
         """Yield the questions that enough models agree on, in the order they were drawn."""
         metered = target if isinstance(target, MeteredTarget) else MeteredTarget(target, budget)
         passage = {**context.inputs, **context.values}.get(self.passage)
@@ -202,8 +209,8 @@ class SyntheticQa:
         return QuestionDraft(question, chosen, {"kind": chosen.kind, "generator": self.model})
 
     def _agreed_candidates(
-        self, context: Context, passage: str, drafts: Sequence[QuestionDraft], metered: MeteredTarget
-    ) -> Iterator[Candidate]:
+        self, context: AttackContext, passage: str, drafts: Sequence[QuestionDraft], metered: MeteredTarget
+    ) -> Iterator[AttackCandidate]:
         """The candidates on which enough judges agree. The target is asked where its vote can still decide."""
         votes = [0] * len(drafts)
         for judge in self._judges:
@@ -222,7 +229,7 @@ class SyntheticQa:
             span = draft.chosen.span(passage)
             facts = {**draft.facts, "votes": total, "judges": len(self._judges) + 1}
             fooled = word_f1(model_answer, str(span["text"])) < FOOLED
-            yield Candidate(context.uid, inputs, {self.answer: [span]}, output, fooled, facts=facts)
+            yield AttackCandidate(context.uid, inputs, {self.answer: [span]}, output, fooled, facts=facts)
 
     def _agrees(self, model_answer: str, passage: str, draft: QuestionDraft) -> bool:
         return word_f1(model_answer, passage[draft.chosen.start : draft.chosen.end]) >= self.f1
@@ -238,5 +245,5 @@ class SyntheticQa:
         )
 
 
-def _answer_text(output: Output, field_name: str) -> str:
+def _answer_text(output: ModelOutput, field_name: str) -> str:
     return " ".join(texts_of(output.answer.get(field_name)))

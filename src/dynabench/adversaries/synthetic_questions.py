@@ -13,7 +13,7 @@ from typing import Literal
 
 from dynabench.adversaries import english_words
 from dynabench.adversaries.perturbations import person_names
-from dynabench.adversaries.synthetic_answers import AUXILIARIES, YEAR, PassageAnswer, Token
+from dynabench.adversaries.synthetic_answers import AUXILIARIES, YEAR, ParsedToken, PassageAnswer
 from dynabench.kit.errors import Unavailable
 
 POINTING = frozenset(
@@ -30,13 +30,13 @@ _MARKS = frozenset(',;:()[]{}"“”—–')
 class Clause:
     """The clause around an answer: tokens `subject`, `verb`, `rest`, and what led it in, which now comes last."""
 
-    subject: Sequence[Token]
-    verb: Token
-    rest: Sequence[Token]
-    lead: Sequence[Token]
+    subject: Sequence[ParsedToken]
+    verb: ParsedToken
+    rest: Sequence[ParsedToken]
+    lead: Sequence[ParsedToken]
 
 
-def find_clause(sentence: Sequence[Token], answer: Sequence[Token]) -> Clause | None:
+def find_clause(sentence: Sequence[ParsedToken], answer: Sequence[ParsedToken]) -> Clause | None:
     """Return the clause around an answer; None where it is not plain enough to become a question."""
     part = segment_around(remove_brackets(sentence), answer)
     if not set(answer) <= set(part):
@@ -59,7 +59,7 @@ def find_clause(sentence: Sequence[Token], answer: Sequence[Token]) -> Clause | 
     return Clause(subject, part[at], rest, lead)
 
 
-def _may_be_past_tense(token: Token) -> bool:
+def _may_be_past_tense(token: ParsedToken) -> bool:
     """The verb can be in the past tense; taggers take it for a participle at times."""
     try:
         return token.tag == "VERB" and "VBD" in english_words.penn_tags(token.text, "VERB")
@@ -67,9 +67,9 @@ def _may_be_past_tense(token: Token) -> bool:
         return False
 
 
-def remove_brackets(sentence: Sequence[Token]) -> list[Token]:
+def remove_brackets(sentence: Sequence[ParsedToken]) -> list[ParsedToken]:
     """Return a sentence without its brackets and their content."""
-    tokens, depth = list[Token](), 0
+    tokens, depth = list[ParsedToken](), 0
     for token in sentence:
         depth += token.text in "([" and token.tag == "PUNCT"
         if not depth:
@@ -78,9 +78,9 @@ def remove_brackets(sentence: Sequence[Token]) -> list[Token]:
     return tokens
 
 
-def segment_around(tokens: Sequence[Token], answer: Sequence[Token]) -> list[Token]:
+def segment_around(tokens: Sequence[ParsedToken], answer: Sequence[ParsedToken]) -> list[ParsedToken]:
     """Return the tokens around the answer between semicolons, colons and dashes, without quotes and full stop."""
-    parts: list[list[Token]] = [[]]
+    parts: list[list[ParsedToken]] = [[]]
     for before, token in pairwise([None, *tokens]):
         apart = before is not None and token is not None and before.end < token.start
         owned = before is not None and not apart and before.low.endswith("s")
@@ -93,7 +93,7 @@ def segment_around(tokens: Sequence[Token], answer: Sequence[Token]) -> list[Tok
     return next((part for part in parts if set(answer) <= set(part)), [])
 
 
-def _split_lead(part: list[Token], answer: Sequence[Token]) -> tuple[list[Token], list[Token]]:
+def _split_lead(part: list[ParsedToken], answer: Sequence[ParsedToken]) -> tuple[list[ParsedToken], list[ParsedToken]]:
     """The lead up to the first comma, and the clause. The lead begins with a preposition; an adverb is left out."""
     if (
         len(part) > 3
@@ -113,9 +113,9 @@ def _split_lead(part: list[Token], answer: Sequence[Token]) -> tuple[list[Token]
     return [], part
 
 
-def _cut_next_clause(rest: Sequence[Token], answer: Sequence[Token]) -> list[Token]:
+def _cut_next_clause(rest: Sequence[ParsedToken], answer: Sequence[ParsedToken]) -> list[ParsedToken]:
     """The words behind the verb up to the next clause that does not have the answer; none where that one has it."""
-    tokens = list[Token]()
+    tokens = list[ParsedToken]()
     for number, token in enumerate(rest):
         follows = rest[number + 1] if number + 1 < len(rest) else None
         another = any(later.finite for later in rest[number + 1 :])
@@ -134,7 +134,7 @@ def _cut_next_clause(rest: Sequence[Token], answer: Sequence[Token]) -> list[Tok
     return [] if hanging and not any(token.finite for token in tokens[hanging[-1] :]) else tokens
 
 
-def _is_plain_subject(subject: Sequence[Token]) -> bool:
+def _is_plain_subject(subject: Sequence[ParsedToken]) -> bool:
     """The words are a subject that is understood without the sentences before."""
     if not subject or len(subject) > 12 or subject[0].low in POINTING or subject[0].tag in ("PRON", "SCONJ", "CCONJ"):
         return False
@@ -164,14 +164,14 @@ ARTICLES = frozenset(("the", "a", "an"))
 
 
 @dataclass(frozen=True)
-class Question:
+class SyntheticQuestion:
     """A question and its form."""
 
     text: str
     form: Form
 
 
-def make_question(passage: str, chosen: PassageAnswer, cloze: bool = True) -> Question | None:
+def make_question(passage: str, chosen: PassageAnswer, cloze: bool = True) -> SyntheticQuestion | None:
     """Return the question of an answer; None where the sentence refers to others, or no good question results."""
     answer = tuple(chosen.sentence[chosen.first : chosen.last])
     clause = find_clause(chosen.sentence, answer)
@@ -183,7 +183,9 @@ def make_question(passage: str, chosen: PassageAnswer, cloze: bool = True) -> Qu
             text = _ask_inverted(passage, clause, answer, chosen)
     if clause is not None and any(token.low in UNNAMED for token in (*clause.rest, *clause.lead)):
         text = None
-    question = Question(text, "subject" if clause and answer[0] in clause.subject else "inverted") if text else None
+    question = (
+        SyntheticQuestion(text, "subject" if clause and answer[0] in clause.subject else "inverted") if text else None
+    )
     if question is None and cloze:
         question = _make_cloze(passage, chosen, answer)
     if question is None or contains_answer(question.text, passage[chosen.start : chosen.end]):
@@ -196,7 +198,7 @@ def contains_answer(question: str, answer: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(answer.lower())}(?!\w)", question.lower()) is not None
 
 
-def _ask_for_subject(passage: str, clause: Clause, answer: Sequence[Token], chosen: PassageAnswer) -> str | None:
+def _ask_for_subject(passage: str, clause: Clause, answer: Sequence[ParsedToken], chosen: PassageAnswer) -> str | None:
     """The answer is the subject, with its article, or the number at its beginning."""
     subject = [token for token in clause.subject if token.low not in ARTICLES]
     named = [token for token in answer if token.low not in ARTICLES]
@@ -211,7 +213,7 @@ def _ask_for_subject(passage: str, clause: Clause, answer: Sequence[Token], chos
     )
 
 
-def _ask_inverted(passage: str, clause: Clause, answer: Sequence[Token], chosen: PassageAnswer) -> str | None:
+def _ask_inverted(passage: str, clause: Clause, answer: Sequence[ParsedToken], chosen: PassageAnswer) -> str | None:
     rest, lead = _words_of_first_verb(clause.rest, answer), list(clause.lead)
     if not set(answer) <= {*rest, *lead} or _is_nested(rest, answer):
         return None
@@ -237,7 +239,7 @@ def _ask_inverted(passage: str, clause: Clause, answer: Sequence[Token], chosen:
     return _finish_question(opening, auxiliary, subject, verb, _text_of(passage, rest), _lower_case_text(passage, lead))
 
 
-def _words_of_first_verb(rest: Sequence[Token], answer: Sequence[Token]) -> list[Token]:
+def _words_of_first_verb(rest: Sequence[ParsedToken], answer: Sequence[ParsedToken]) -> list[ParsedToken]:
     """The words behind the verb without a second verb's; only those before it where the answer is one of its words."""
     for number, token in enumerate(rest):
         behind = rest[number + 1] if number + 1 < len(rest) else None
@@ -247,14 +249,14 @@ def _words_of_first_verb(rest: Sequence[Token], answer: Sequence[Token]) -> list
     return list(rest)
 
 
-def _is_nested(rest: Sequence[Token], answer: Sequence[Token]) -> bool:
+def _is_nested(rest: Sequence[ParsedToken], answer: Sequence[ParsedToken]) -> bool:
     """The answer is part of another clause behind the verb, or of a part of a part."""
     before = rest[: rest.index(answer[0])] if answer[0] in rest else []
     clauses = any(token.tag in ("SCONJ", "PRON") and token.low not in POSSESSIVE for token in before)
     return clauses or any(token.low == "when" for token in rest) or sum(token.low == "of" for token in before) > 1
 
 
-def _is_in_list(tokens: Sequence[Token], first: int, last: int) -> bool:
+def _is_in_list(tokens: Sequence[ParsedToken], first: int, last: int) -> bool:
     """The span is one of several things in a list."""
     around = [tokens[place] for place in (first - 1, last) if 0 <= place < len(tokens)]
     return any(token.tag == "CCONJ" or token.text in ",/&" for token in around)
@@ -263,9 +265,9 @@ def _is_in_list(tokens: Sequence[Token], first: int, last: int) -> bool:
 def _question_opening(
     passage: str,
     chosen: PassageAnswer,
-    answer: Sequence[Token],
-    leader: Token | None,
-    among: Sequence[Token],
+    answer: Sequence[ParsedToken],
+    leader: ParsedToken | None,
+    among: Sequence[ParsedToken],
     last: int,
 ) -> tuple[str, int, int]:
     """The question's words, how many tokens before the answer they stand for, and up to which token."""
@@ -314,7 +316,7 @@ def _auxiliary_and_verb(clause: Clause) -> tuple[str, str] | None:
     return ("does" if "VBZ" in forms else "did"), base
 
 
-def _make_cloze(passage: str, chosen: PassageAnswer, answer: Sequence[Token]) -> Question | None:
+def _make_cloze(passage: str, chosen: PassageAnswer, answer: Sequence[ParsedToken]) -> SyntheticQuestion | None:
     tokens = segment_around(remove_brackets(chosen.sentence), answer)
     if not any(token.finite for token in tokens[1:]) or len(tokens) > CLOZE or tokens[0] != chosen.sentence[0]:
         return None
@@ -337,10 +339,10 @@ def _make_cloze(passage: str, chosen: PassageAnswer, answer: Sequence[Token]) ->
     if at and word in ("what", "who") and tokens[at - 1].low in ARTICLES:
         at -= 1
     text = _finish_question(_text_of(passage, tokens[:at]), word, _text_of(passage, tokens[last:]))
-    return Question(text, "cloze") if text else None
+    return SyntheticQuestion(text, "cloze") if text else None
 
 
-def _is_person(tokens: Sequence[Token], behind: Sequence[Token] = ()) -> bool:
+def _is_person(tokens: Sequence[ParsedToken], behind: Sequence[ParsedToken] = ()) -> bool:
     """The name is a person's, by a given name, a title, or the verb in the words behind."""
     names = person_names.gender_by_name()
     titled = tokens[0].low.rstrip(".") in person_names.TITLES | PEOPLE
@@ -348,7 +350,7 @@ def _is_person(tokens: Sequence[Token], behind: Sequence[Token] = ()) -> bool:
     return titled or (tokens[0].tag == "PROPN" and (named or any(token.low in DEEDS for token in behind[:2])))
 
 
-def _text_of(passage: str, tokens: Sequence[Token]) -> str:
+def _text_of(passage: str, tokens: Sequence[ParsedToken]) -> str:
     """Tokens as a text, with blanks as they stand in the passage."""
     text = ""
     for before, token in zip([None, *tokens], tokens, strict=False):
@@ -357,13 +359,13 @@ def _text_of(passage: str, tokens: Sequence[Token]) -> str:
     return text.strip()
 
 
-def _lower_case_text(passage: str, tokens: Sequence[Token]) -> str:
+def _lower_case_text(passage: str, tokens: Sequence[ParsedToken]) -> str:
     """Tokens as a text that no longer begins a sentence."""
     text = _text_of(passage, tokens)
     return text[0].lower() + text[1:] if tokens and _is_common_word(passage, tokens[0]) else text
 
 
-def _is_common_word(passage: str, token: Token) -> bool:
+def _is_common_word(passage: str, token: ParsedToken) -> bool:
     """The word has a capital only because it begins a sentence."""
     if not token.text.istitle() or token.tag == "PROPN":
         return False

@@ -14,12 +14,12 @@ from dynabench.adversaries.perturbations import find_transformations, names_on_a
 from dynabench.adversaries.perturbations.transformation import NEGATIONS, Transformation, generator, match_case
 from dynabench.adversaries.protocol import (
     Adversary,
+    AttackCandidate,
+    AttackContext,
+    AttackedModel,
     Budget,
     BudgetSpent,
-    Candidate,
-    Context,
     MeteredTarget,
-    Target,
     ask_within_budget,
     changeable_fields,
     confidence,
@@ -27,7 +27,7 @@ from dynabench.adversaries.protocol import (
 )
 from dynabench.adversaries.word_search import ChangeLimits, cosines, search_words, word_vectors
 from dynabench.adversaries.word_search import cosines as text_cosines
-from dynabench.models.protocol import Output
+from dynabench.models.protocol import ModelOutput
 
 Words = Literal["synonyms", "neighbours", "both"]
 WINDOW = 5
@@ -62,7 +62,7 @@ class Substitution(Adversary):
         self._words, self._alone, self._rare = words, alone, rare
         self._limits, self._fields = ChangeLimits(similarity, share), tuple(fields)
 
-    def propose(self, context: Context, target: Target, budget: Budget) -> Iterator[Candidate]:
+    def propose(self, context: AttackContext, target: AttackedModel, budget: Budget) -> Iterator[AttackCandidate]:
         """Yield the text that fools the target, or else the nearest to it."""
         return search_words(context, target, budget, self._replacements, self._limits, self._fields)
 
@@ -160,7 +160,7 @@ class Typos(Adversary):
         self._limits, self._fields = ChangeLimits(similarity, share), tuple(fields)
         self._kinds = find_transformations(KINDS)
 
-    def propose(self, context: Context, target: Target, budget: Budget) -> Iterator[Candidate]:
+    def propose(self, context: AttackContext, target: AttackedModel, budget: Budget) -> Iterator[AttackCandidate]:
         """Yield the text that fools the target, or else the nearest to it."""
         return search_words(context, target, budget, self._misspellings, self._limits, self._fields)
 
@@ -183,7 +183,7 @@ class _State:
     texts: Mapping[str, str]
     path: tuple[str, ...] = ()
     similarity: float = 1.0
-    output: Output | None = field(default=None, compare=False)
+    output: ModelOutput | None = field(default=None, compare=False)
 
 
 class Perturb(Adversary):
@@ -212,7 +212,7 @@ class Perturb(Adversary):
         self._min_similarity, self._width, self._depth, self._draws = similarity, width, depth, draws
         self._seed, self._fields = seed, tuple(fields)
 
-    def propose(self, context: Context, target: Target, budget: Budget) -> Iterator[Candidate]:
+    def propose(self, context: AttackContext, target: AttackedModel, budget: Budget) -> Iterator[AttackCandidate]:
         """At most one candidate: the one that fools the target, else the one that it was least sure of."""
         if not context.answer:
             return
@@ -224,9 +224,11 @@ class Perturb(Adversary):
             facts = {"similarity": round(best.similarity, 4), "transformations": list(best.path)}
             fooled = is_wrong(best.output, context.answer)
             inputs = {**context.inputs, **best.texts}
-            yield Candidate(context.uid, inputs, context.answer, best.output, fooled, metered.queries, facts=facts)
+            yield AttackCandidate(
+                context.uid, inputs, context.answer, best.output, fooled, metered.queries, facts=facts
+            )
 
-    def _search(self, context: Context, metered: MeteredTarget, answer: Mapping[str, Any]) -> Iterator[_State]:
+    def _search(self, context: AttackContext, metered: MeteredTarget, answer: Mapping[str, Any]) -> Iterator[_State]:
         """Ever better states; the last one is the result."""
         original = {name: context.inputs[name] for name in changeable_fields(context, self._fields)}
         first = metered.ask([context.inputs])[0]

@@ -9,20 +9,20 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dynabench.adversaries.perturbations.transformation import Edit, Word, apply_edits, words
+from dynabench.adversaries.perturbations.transformation import Edit, SourceWord, apply_edits, words
 from dynabench.adversaries.protocol import (
+    AttackCandidate,
+    AttackContext,
+    AttackedModel,
     Budget,
     BudgetSpent,
-    Candidate,
-    Context,
     MeteredTarget,
-    Target,
     ask_within_budget,
     changeable_fields,
     confidence,
     is_wrong,
 )
-from dynabench.models.protocol import Output
+from dynabench.models.protocol import ModelOutput
 
 MAX_TOKENS = 256
 """Tokens of a text that are compared; the encoder was trained on no more."""
@@ -93,11 +93,11 @@ class TextDraft:
     """Inputs, of which the words of some fields may be replaced; `new_words` holds them by place."""
 
     inputs: Mapping[str, Any]
-    words_by_field: Mapping[str, Sequence[Word]]
+    words_by_field: Mapping[str, Sequence[SourceWord]]
     new_words: Mapping[WordPlace, str] = field(default_factory=dict)
 
     @classmethod
-    def from_context(cls, context: Context, fields: Sequence[str] = ()) -> Self:
+    def from_context(cls, context: AttackContext, fields: Sequence[str] = ()) -> Self:
         """Return a draft of the context's inputs, in which `changeable_fields` may change."""
         names = changeable_fields(context, fields)
         return cls(context.inputs, {name: words(context.inputs[name]) for name in names})
@@ -117,7 +117,7 @@ class TextDraft:
         """Return the number of words in all fields that may change."""
         return sum(map(len, self.words_by_field.values()))
 
-    def word(self, place: WordPlace) -> Word:
+    def word(self, place: WordPlace) -> SourceWord:
         """Return the original's word at a place."""
         return self.words_by_field[place.field][place.at]
 
@@ -181,13 +181,13 @@ class ChangeLimits:
 
 
 def search_words(
-    context: Context,
-    target: Target,
+    context: AttackContext,
+    target: AttackedModel,
     budget: Budget,
     replacements: Replacements,
     limits: ChangeLimits,
     fields: Sequence[str] = (),
-) -> Iterator[Candidate]:
+) -> Iterator[AttackCandidate]:
     """Yield at most one candidate: the one that fools the target, else the one that it was least sure of.
 
     Nothing where no right answer is known, the target is wrong already, or no word can be changed.
@@ -208,7 +208,7 @@ class _Search:
 
     def __init__(
         self,
-        context: Context,
+        context: AttackContext,
         metered: MeteredTarget,
         replacements: Replacements,
         limits: ChangeLimits,
@@ -216,7 +216,7 @@ class _Search:
     ) -> None:
         self.context, self.metered, self.replacements, self.limits = context, metered, replacements, limits
         self.best, self.similarity = draft, 1.0
-        self.output: Output | None = None
+        self.output: ModelOutput | None = None
 
     def run(self, answer: Mapping[str, Any]) -> None:
         """Search until the target errs or all words were tried; raise `BudgetSpent`."""
@@ -230,7 +230,7 @@ class _Search:
                 self._restore_unneeded_words(answer)
                 return
 
-    def candidate(self, answer: Mapping[str, Any]) -> Candidate:
+    def candidate(self, answer: Mapping[str, Any]) -> AttackCandidate:
         """Return the best draft as a candidate."""
         assert self.output is not None
         new, size = self.best.new_words, self.best.size
@@ -240,7 +240,7 @@ class _Search:
             "words": size,
             "edits": [[self.best.word(place).text, new_word] for place, new_word in new.items()],
         }
-        return Candidate(
+        return AttackCandidate(
             self.context.uid, self.best.current_inputs, answer, self.output, is_wrong(self.output, answer),
             self.metered.queries, facts=facts,
         )  # fmt: skip
@@ -270,7 +270,7 @@ class _Search:
             self.best, self.similarity, self.output = least
         return False
 
-    def _ask_near_drafts(self, drafts: Sequence[TextDraft]) -> list[tuple[TextDraft, float, Output]]:
+    def _ask_near_drafts(self, drafts: Sequence[TextDraft]) -> list[tuple[TextDraft, float, ModelOutput]]:
         """The drafts near enough to the original, with their similarity and, within the budget, their outputs."""
         with_similarity = zip(drafts, self._similarities(drafts), strict=True)
         near_drafts = [(draft, cosine) for draft, cosine in with_similarity if cosine >= self.limits.similarity]

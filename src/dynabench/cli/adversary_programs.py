@@ -15,9 +15,9 @@ from dynabench.cli.operator import AsJson, bar, refusals, say
 if TYPE_CHECKING:
     from dynabench.adversaries.corpus_mining import AnswerRule
     from dynabench.adversaries.program_run import Journal, RemoteTask, RunPlan, RunStep
-    from dynabench.adversaries.protocol import Adversary, Context
+    from dynabench.adversaries.protocol import Adversary, AttackContext
     from dynabench.adversaries.reports import AttackReport
-    from dynabench.adversaries.synthetic_qa import Tally
+    from dynabench.adversaries.synthetic_qa import GenerationCounts
     from dynabench.client import Client
 
 
@@ -280,14 +280,14 @@ def _find_cases(file: Path, names: list[str], rules: "list[AnswerRule]", most: i
     """The hardest cases of a file for some models, and the field of their answer."""
     from dynabench.adversaries import corpus_mining
     from dynabench.adversaries.attacks import LocalTarget
-    from dynabench.adversaries.protocol import Context
+    from dynabench.adversaries.protocol import AttackContext
     from dynabench.intake.reader import read_objects
     from dynabench.models import catalog
 
     opened = {name: catalog.open_model(catalog.entry(name).folder) for name in names}
     card = next(iter(opened.values())).card
     inputs = (
-        Context(str(row.get("uid") or f"line {number}"), {}, {name: row[name] for name in card.inputs})
+        AttackContext(str(row.get("uid") or f"line {number}"), {}, {name: row[name] for name in card.inputs})
         for number, row in read_objects(file)
         if all(isinstance(row.get(name), str) for name in card.inputs)
     )
@@ -359,7 +359,7 @@ def synthesize(
     _show_tally(as_json, maker.tally, len(begun), fooled, judge[0])
 
 
-def _show_tally(as_json: bool, counts: "Tally", passage_count: int, fooled: int, target: str) -> None:
+def _show_tally(as_json: bool, counts: "GenerationCounts", passage_count: int, fooled: int, target: str) -> None:
     tally = asdict(counts)
     share = tally["kept"] / tally["questions"] if tally["questions"] else None
     figures = {**tally, "passed_over": passage_count - tally["passages"], "share": share, "fooled": fooled}
@@ -372,16 +372,16 @@ def _show_tally(as_json: bool, counts: "Tally", passage_count: int, fooled: int,
     )
 
 
-def _read_passages(passages: Path, field: str) -> "list[Context]":
+def _read_passages(passages: Path, field: str) -> "list[AttackContext]":
     """The passages of a file, each once, called by their `uid`, else by their line."""
-    from dynabench.adversaries.protocol import Context
+    from dynabench.adversaries.protocol import AttackContext
     from dynabench.intake.reader import read_objects
     from dynabench.kit.errors import Invalid
 
-    contexts = dict[str, Context]()
+    contexts = dict[str, AttackContext]()
     for number, row in read_objects(passages):
         passage = row.get("passage")
         if not isinstance(passage, str):
             raise Invalid({"passages": f"Line {number} has no text called `passage`."})
-        contexts.setdefault(passage, Context(str(row.get("uid") or f"line {number}"), {field: passage}))
+        contexts.setdefault(passage, AttackContext(str(row.get("uid") or f"line {number}"), {field: passage}))
     return list(contexts.values())

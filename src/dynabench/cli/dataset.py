@@ -39,12 +39,12 @@ def add(
 ) -> None:
     """Create dataset NAME of TASK from SOURCE, or a new version of it. Refused rows are listed on stderr."""
     from dynabench.datasets.intake import service
-    from dynabench.datasets.intake.layout import Layout
+    from dynabench.datasets.intake.layout import FileLayout
     from dynabench.intake import sources
     from dynabench.kit import errors
     from dynabench.rounds import service as rounds
 
-    chosen = Layout.parse(layout.read_text(encoding="utf-8")) if layout else None
+    chosen = FileLayout.parse(layout.read_text(encoding="utf-8")) if layout else None
 
     def refused(bad: "list[BadRow]") -> None:
         for bad_row in bad:

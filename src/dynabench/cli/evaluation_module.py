@@ -46,8 +46,8 @@ class {title_class}({base}):
         inputs={{{inputs}}},
         outputs=(Output("{name}", "the share", 0, 1, "higher"),),
         examples=(
-            Example({example}, {given}, {{"{name}": {result}}}),
-            Example("Nothing is no result", {empty}, error="at least one example"),
+            CardExample({example}, {given}, {{"{name}": {result}}}),
+            CardExample("Nothing is no result", {empty}, error="at least one example"),
         ),
         limits="Say here when this number misleads.",
         citation="Name here where it comes from.",
@@ -129,7 +129,7 @@ def _imports(kind: str, columns: set[str], sums: str) -> str:
     used = ", ".join(sorted({"Floats", *columns}))
     lines = ["from typing import Any", ""]
     lines += ["import numpy as np", ""] if "np." in sums else []
-    lines += ["from dynabench.evaluate.card import Card, Example, Output"]
+    lines += ["from dynabench.evaluate.card import Card, CardExample, Output"]
     lines += [f"from dynabench.evaluate.columns import {used}"]
     lines += ["from dynabench.evaluate.labels import same"] if "same(" in sums else []
     lines += [f"from dynabench.evaluate.module import {kind.capitalize()}"]

@@ -17,7 +17,7 @@ from dynabench.kit.errors import Invalid
 from dynabench.tasks.config import TaskConfig
 
 if TYPE_CHECKING:
-    from dynabench.models.check_report import Report
+    from dynabench.models.check_report import ModelCheckReport
     from dynabench.models.exporting import Agreement
 
 
@@ -156,7 +156,7 @@ def check_model(
     raise typer.Exit(0 if report.passed else 1)
 
 
-def show_report(report: "Report") -> None:
+def show_report(report: "ModelCheckReport") -> None:
     """The report as a table, then what to do, then one line that says how it ended."""
     from rich.console import Console
     from rich.table import Table

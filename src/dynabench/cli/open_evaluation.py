@@ -20,7 +20,7 @@ from dynabench.client import ApiError, Client
 from dynabench.kit import errors
 from dynabench.kit.settings import Settings, get_settings
 from dynabench.models import catalog, spec
-from dynabench.models.protocol import Card
+from dynabench.models.protocol import ModelCard
 from dynabench.open_evaluations import local_runs, planning, predictions, sources, uploaded_rows
 from dynabench.open_evaluations.choices import OpenChoices
 from dynabench.open_evaluations.planning import OpenPlan
@@ -115,9 +115,9 @@ def _here(request: OpenRequest, progress: Progress) -> Json:
         return _local_document(plan, outcome)
 
 
-def _find_models(names: Sequence[str]) -> tuple[dict[str, tuple[str, Path]], list[Card]]:
+def _find_models(names: Sequence[str]) -> tuple[dict[str, tuple[str, Path]], list[ModelCard]]:
     """The names and folders of the models that were named by a path, and the cards of these and of all installed."""
-    installed: dict[str, Card] = {}
+    installed: dict[str, ModelCard] = {}
     for entry in catalog.find():
         if entry.card is not None:
             installed.setdefault(entry.name, entry.card)

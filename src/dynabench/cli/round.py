@@ -13,7 +13,7 @@ from dynabench.cli.operator import AsJson, database, say, table
 from dynabench.kit.settings import get_settings
 
 if TYPE_CHECKING:
-    from dynabench.models.protocol import Card
+    from dynabench.models.protocol import ModelCard
 
 
 PATIENCE = 120.0
@@ -22,7 +22,7 @@ app = typer.Typer(help="Open, plan, clone, close, release and list rounds.", no_
 app.add_typer(release.app)
 
 
-async def _cards() -> list["Card"]:
+async def _cards() -> list["ModelCard"]:
     """The models of the host: of this machine's from their folders, of a remote one by asking it."""
     settings = get_settings()
     if not settings.host_url:

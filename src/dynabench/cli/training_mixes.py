@@ -10,7 +10,7 @@ from dynabench.benchmark.releases.release_reading import TrainableRelease
 from dynabench.kit import errors
 from dynabench.kit.settings import get_settings
 from dynabench.models.training import mixing, recipes
-from dynabench.models.training.mixing import Mix, Part, Rows, Shape
+from dynabench.models.training.mixing import Mix, MixPart, Rows, Shape
 from dynabench.tasks import shipped
 
 _ROUND = re.compile(r"release:([a-z0-9-]+)/(\d+)")
@@ -38,13 +38,13 @@ class MixSources:
                 self._read[source] = release_reading.read_release(Path(source))
         return self._read.get(source)
 
-    def part(self, named: str, shape: Shape, weight: float = 1.0, purpose: str = "train") -> Part:
+    def part(self, named: str, shape: Shape, weight: float = 1.0, purpose: str = "train") -> MixPart:
         """The rows of a source as a part of a mix, of a release those to train, choose (`dev`) or test on."""
         if (release := self.release(named)) is not None:
             return (
                 release.train(shape, weight)
                 if purpose == "train"
-                else Part(release.name, release.rows(purpose, shape), weight)
+                else MixPart(release.name, release.rows(purpose, shape), weight)
             )
         if named.startswith("recipe:"):
             if self.data is None:

@@ -252,7 +252,7 @@ async def example_attributions(
     return await explained(request, person, question)
 
 
-async def explained(request: Request, person: Person, question: attributions.Question) -> dict[str, Any]:
+async def explained(request: Request, person: Person, question: attributions.AttributionQuestion) -> dict[str, Any]:
     """Return the stored attribution of a stored example, or let the model host compute one and store it.
 
     Only a computation counts towards the limit of requests.

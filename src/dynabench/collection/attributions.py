@@ -17,7 +17,7 @@ from dynabench.collection.tables import Example, Prediction, StoredAttribution
 from dynabench.kit import errors
 from dynabench.kit.language import _
 from dynabench.models.client import Host
-from dynabench.models.protocol import SPAN_PARTS, Attribution, Card, closer, explained
+from dynabench.models.protocol import SPAN_PARTS, Attribution, ModelCard, closer, explained
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds import people
 from dynabench.rounds import service as rounds
@@ -27,7 +27,7 @@ from dynabench.tasks.fields import Choice, Spans
 
 
 @dataclass(frozen=True)
-class Question:
+class AttributionQuestion:
     """A question for an attribution: the model, its inputs, the method and the label to explain.
 
     An empty `label` means the model's own answer, an empty `method` the model's first. An answer marked in a
@@ -49,7 +49,7 @@ class Question:
 
 def about_example(
     session: Session, person: Person, example_id: int, model: str, method: str, label: str = ""
-) -> Question:
+) -> AttributionQuestion:
     """The question about a stored example, of its author or an owner; see `about`."""
     example = eligibility.visible_example(session, person, example_id)
     return about(session, example, example.predictions, model, method, label)
@@ -57,7 +57,7 @@ def about_example(
 
 def about(
     session: Session, example: Example, all_predictions: Sequence[Prediction], model: str, method: str, label: str = ""
-) -> Question:
+) -> AttributionQuestion:
     """Return the question about a stored example: why a model gave its answer then, or why `label`.
 
     Extracted answers are explained in parts: `label` is `start`, which it is by default, or `end`.
@@ -69,7 +69,7 @@ def about(
         )
     config = rounds.config_of(session, example.version_id)
     context = session.get_one(Context, example.context_id)
-    return Question(
+    return AttributionQuestion(
         model=predictions[0].model,
         version=predictions[0].version,
         inputs=config.model_inputs(context.values, example.input),
@@ -80,7 +80,7 @@ def about(
     )
 
 
-def about_draft(session: Session, person: Person | None, body: AttributionIn) -> Question:
+def about_draft(session: Session, person: Person | None, body: AttributionIn) -> AttributionQuestion:
     """The question about a draft, by one of the open round's targets."""
     people.require_seat(session, person, body.task)
     current = rounds.open_round_of(session, body.task)
@@ -96,7 +96,7 @@ def about_draft(session: Session, person: Person | None, body: AttributionIn) ->
     cleaned = config.clean_input(draft.input, context.values)
     inputs = config.model_inputs(context.values, cleaned)
     label = wanted_label(config, body.label)
-    return Question(targets[0].model, targets[0].version, inputs, config, body.method, label)
+    return AttributionQuestion(targets[0].model, targets[0].version, inputs, config, body.method, label)
 
 
 def label_of(config: TaskConfig, answer: Mapping[str, Any]) -> str:
@@ -117,7 +117,7 @@ def wanted_label(config: TaskConfig, label: str) -> str:
     return label
 
 
-def _method(card: Card, method: str) -> str:
+def _method(card: ModelCard, method: str) -> str:
     if method in card.methods:
         return method
     if method or not card.methods:
@@ -134,7 +134,7 @@ def _method(card: Card, method: str) -> str:
     return card.methods[0]
 
 
-async def settle(host: Host, question: Question) -> Question:
+async def settle(host: Host, question: AttributionQuestion) -> AttributionQuestion:
     """The question with its method named, without a wish the model's first; what it lacks is refused."""
     for card in await host.index():
         if (card.name, card.version) == (question.model, question.version):
@@ -147,19 +147,19 @@ async def settle(host: Host, question: Question) -> Question:
     )
 
 
-async def explain(host: Host, question: Question) -> Attribution:
+async def explain(host: Host, question: AttributionQuestion) -> Attribution:
     """Ask the model host; without a label the model explains its own answer."""
     return await host.attribute(
         question.model, question.version, question.inputs, question.label or None, question.method
     )
 
 
-def find_attribution(session: Session, question: Question) -> StoredAttribution | None:
+def find_attribution(session: Session, question: AttributionQuestion) -> StoredAttribution | None:
     """The attribution computed earlier for the same question."""
     return session.scalar(queries.attribution(question.example_id, question.model, question.method, question.label))
 
 
-def keep(session: Session, question: Question, attribution: Attribution) -> None:
+def keep(session: Session, question: AttributionQuestion, attribution: Attribution) -> None:
     """Store an attribution once, unless time ran out; a second writer's equal row is dropped.
 
     Maps of pictures are not stored: the model host keeps those asked for last.

@@ -40,7 +40,7 @@ from dynabench.tasks import TaskConfig
 from dynabench.tasks.rules.base import EnsembleRule
 
 if TYPE_CHECKING:
-    from dynabench.collection.targets import Verdict
+    from dynabench.collection.targets import TargetVerdict
 
 
 MODULES = {
@@ -95,7 +95,7 @@ def before_record(
     return body, members
 
 
-def recorded(session: Session, draft: "Draft", verdict: "Verdict", example_id: int) -> dict[str, Any]:
+def recorded(session: Session, draft: "Draft", verdict: "TargetVerdict", example_id: int) -> dict[str, Any]:
     """Let the features of a draft write down that it became an example; returns members of its outcome."""
     members: dict[str, Any] = {}
     for name in AFTER if draft.features else ():

@@ -23,7 +23,7 @@ from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds import service as rounds
-from dynabench.rounds.plan import Limits, Plan, parse_plan
+from dynabench.rounds.plan import AuthorLimits, PlannedRound, parse_plan
 from dynabench.rounds.tables import Round, RoundPerson
 
 COMPETITIONS = "dynabench.communities.competitions.taking_part"
@@ -115,7 +115,7 @@ class Quota:
     `today` counts the examples of the UTC day, which ends at `resets`.
     """
 
-    limits: Limits
+    limits: AuthorLimits
     written: int
     today: int
     resets: datetime
@@ -147,12 +147,12 @@ class Quota:
         )
 
 
-def quota(session: Session, person_id: int, round_id: int, plan: Plan) -> Quota | None:
+def quota(session: Session, person_id: int, round_id: int, plan: PlannedRound) -> Quota | None:
     """Return the quota of a person in a round; None where the plan sets no limit.
 
     Reads two ranges of a few rows of the tallies.
     """
-    if plan.limits == Limits():
+    if plan.limits == AuthorLimits():
         return None
     day = now().astimezone(UTC).date()
 

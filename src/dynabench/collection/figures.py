@@ -43,7 +43,7 @@ SORTS = ("examples", "fooled", "validated", "mer", "vmer", "retracted", "hidden"
 
 
 @dataclass(frozen=True)
-class Line(statistics.Figures):
+class FigureLine(statistics.ExampleFigures):
     """The figures of the examples of one `value`; `people` counts their authors."""
 
     value: str
@@ -66,9 +66,9 @@ class Figures:
     """The sum and its breakdowns by name, lines in the order of their values; `cumulative` has, where `by` has days,
     the lines of all examples up to and including each of them."""
 
-    total: Line
-    by: dict[str, list[Line]]
-    cumulative: list[Line]
+    total: FigureLine
+    by: dict[str, list[FigureLine]]
+    cumulative: list[FigureLine]
 
 
 def figures(session: Session, round_: Round, by: Sequence[str] = BY, authors: str = "people") -> Figures:
@@ -79,7 +79,7 @@ def figures(session: Session, round_: Round, by: Sequence[str] = BY, authors: st
     kinds = _kinds(authors)
     groups = folding.read(session, round_.id, sorted({"all", *by} - {"source", "target"}))
     everything = groups.get(("all", ""), np.zeros(0, folding.ROW))
-    lines_by_name: dict[str, list[Line]] = {}
+    lines_by_name: dict[str, list[FigureLine]] = {}
     for name in by:
         if name == "target":
             lines_by_name[name] = _targets(session, round_, _line("", everything, kinds), AUTHOR_GROUPS[authors])
@@ -130,10 +130,10 @@ def annotators(
     return page, after + limit if len(order) > limit else None
 
 
-def _targets(session: Session, round_: Round, total: Line, sources: Sequence[str]) -> list[Line]:
+def _targets(session: Session, round_: Round, total: FigureLine, sources: Sequence[str]) -> list[FigureLine]:
     rates = statistics.by_target(session, round_, total, sources)
     return [
-        Line(
+        FigureLine(
             target_figures.counts,
             target_figures.retracted,
             target_figures.hidden,
@@ -147,7 +147,7 @@ def _targets(session: Session, round_: Round, total: Line, sources: Sequence[str
     ]
 
 
-def _cumulative(days: list[tuple[str, Rows]], kinds: Sequence[int]) -> list[Line]:
+def _cumulative(days: list[tuple[str, Rows]], kinds: Sequence[int]) -> list[FigureLine]:
     """Lines of all rows up to and including each day, in the order of days."""
     sofar, result = np.zeros(0, folding.ROW), []
     for day, rows in sorted(days, key=itemgetter(0)):
@@ -175,7 +175,7 @@ def _kinds(authors: str) -> list[int]:
     return [SOURCES.index(source) for source in AUTHOR_GROUPS[authors]]
 
 
-def _any(line: Line) -> bool:
+def _any(line: FigureLine) -> bool:
     return bool(line.counts.examples or line.retracted or line.hidden)
 
 
@@ -194,13 +194,13 @@ def _counts(rows: Rows) -> ErrorCounts:
     return ErrorCounts(**{field.name: int(rows[field.name].sum()) for field in fields(ErrorCounts)})
 
 
-def _line(value: str, rows: Rows, kinds: Sequence[int]) -> Line:
+def _line(value: str, rows: Rows, kinds: Sequence[int]) -> FigureLine:
     _, people = _by_person(rows, kinds)
     writers = people[people["examples"] > 0]
     total = _counts(writers)
     with_outcome = writers["examples"] - writers["unknown"]
     settled = with_outcome - writers["fooled"] + writers["resolved"]
-    return Line(
+    return FigureLine(
         value=value,
         counts=total,
         retracted=int(people["retracted"].sum()),

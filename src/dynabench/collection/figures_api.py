@@ -19,7 +19,7 @@ from dynabench.collection.figure_schemas import (
     LeftOut,
     RoundProgressOut,
 )
-from dynabench.collection.figures import Annotator, ArmLine, Line
+from dynabench.collection.figures import Annotator, ArmLine, FigureLine
 from dynabench.collection.schemas import ProgramsOut
 from dynabench.collection.statistics import Calibration
 from dynabench.kit import errors
@@ -274,12 +274,12 @@ def _rates(rates: ErrorRates) -> dict[str, FigureRateOut]:
     return {name: FigureRateOut(value=rate.value, low=rate.low, high=rate.high) for name, rate in named.items()}
 
 
-def _counts(line: Line | Annotator) -> dict[str, Any]:
+def _counts(line: FigureLine | Annotator) -> dict[str, Any]:
     names = ("examples", "fooled", "validated", "resolved", "unknown")
     return {name: getattr(line.counts, name) for name in names} | {"retracted": line.retracted, "hidden": line.hidden}
 
 
-def line_out(line: Line) -> BreakdownLineOut:
+def line_out(line: FigureLine) -> BreakdownLineOut:
     """A line of figures as programs see it."""
     values = {"value": line.value, "people": line.people, "clustered": _rates(line.clustered)}
     return BreakdownLineOut.model_validate(values | _counts(line) | _rates(line.rates))

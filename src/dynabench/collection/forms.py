@@ -16,7 +16,7 @@ from dynabench.tasks.words import DiffPiece, word_differences
 
 
 @dataclass(frozen=True)
-class Change:
+class FieldChange:
     """The change in one field of the text that an annotator began with."""
 
     label: str
@@ -29,7 +29,7 @@ class Change:
         return self.words > 0
 
 
-def changes(fields: Iterable[Field], before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]:
+def changes(fields: Iterable[Field], before: Mapping[str, Any], after: Mapping[str, Any]) -> list[FieldChange]:
     """Return the change of each text field that did not begin empty."""
     return [
         _change(field.label, str(before[field.name]), str(after.get(field.name, "")))
@@ -38,10 +38,10 @@ def changes(fields: Iterable[Field], before: Mapping[str, Any], after: Mapping[s
     ]
 
 
-def _change(label: str, before: str, after: str) -> Change:
+def _change(label: str, before: str, after: str) -> FieldChange:
     pieces = word_differences(before, after)
     words = {kind: sum(len(piece.text.split()) for piece in pieces if piece.kind == kind) for kind in ("out", "in")}
-    return Change(label, pieces, max(max(words.values()), int(before != after)))
+    return FieldChange(label, pieces, max(max(words.values()), int(before != after)))
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from dynabench.tasks.fields import Field, Group, MediaField
 
 if TYPE_CHECKING:
     from dynabench.collection.drafts import Draft
-    from dynabench.collection.targets import Verdict
+    from dynabench.collection.targets import TargetVerdict
 
 
 router = APIRouter()
@@ -177,7 +177,7 @@ def before_record(
     return drafts.filled(session, person, handout.task_id, config, body, visible), {}
 
 
-def recorded(session: Session, draft: "Draft", verdict: "Verdict", example_id: int) -> None:
+def recorded(session: Session, draft: "Draft", verdict: "TargetVerdict", example_id: int) -> None:
     """Record that an example shows its files, and a picture that was drawn for it."""
     values = [draft.input, draft.answer, *(answer.answer for answer in verdict.answers if draft.drawn)]
     media.bind_media(session, draft.task_id, values, example_id=example_id)

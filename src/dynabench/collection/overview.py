@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session, selectinload
 from dynabench.collection import boards, eligibility, folding, programs
 from dynabench.collection import statistics as target_figures
 from dynabench.collection.attributions import round_overlap
-from dynabench.collection.statistics import Figures, RoundStatistics, statistics
+from dynabench.collection.statistics import ExampleFigures, RoundStatistics, statistics
 from dynabench.collection.tables import Example, Standing
 from dynabench.kit import errors
 from dynabench.kit.language import _
@@ -244,7 +244,7 @@ def round_page(session: Session, viewer: Person | None, task_id: str, number: in
     }
 
 
-def _targets(session: Session, round_: Round, figures: RoundStatistics) -> list[tuple[str, Figures]]:
+def _targets(session: Session, round_: Round, figures: RoundStatistics) -> list[tuple[str, ExampleFigures]]:
     """Each model's label and own figures; none where there is one, whose figures the round's are."""
     figures_by_target = target_figures.by_target(session, round_, figures.total)
     return [
@@ -268,7 +268,7 @@ def _charts(figures: RoundStatistics) -> list[Chart]:
     return [chart for chart in possible_charts if chart]
 
 
-def _by(figures: Mapping[str, Figures], names: Mapping[str, str]) -> Chart | None:
+def _by(figures: Mapping[str, ExampleFigures], names: Mapping[str, str]) -> Chart | None:
     return charts.rates_by_condition(
         [(names.get(name, name), condition_figures.rates.vmer) for name, condition_figures in figures.items()]
     )

@@ -28,7 +28,7 @@ MOST = 200  # programs that a board shows: the senders of examples name them
 
 
 @dataclass(frozen=True)
-class Line:
+class ProgramLine:
     """One version of a program; `people` ran it. Rates have Wilson's intervals, `cost` is in dollars.
 
     Queries and cost are what the programs say of all their examples that were neither retracted nor hidden.
@@ -54,7 +54,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Compared:
+class ProgramComparison:
     """A rate of `people`, clustered by annotator, that of `programs`, by example, and the first minus the second."""
 
     people: Rate
@@ -66,9 +66,9 @@ class Compared:
 class Board:
     """The programs of a round, best first, and people beside them."""
 
-    lines: Sequence[Line]
-    mer: Compared
-    vmer: Compared
+    lines: Sequence[ProgramLine]
+    mer: ProgramComparison
+    vmer: ProgramComparison
 
 
 def board(session: Session, round: Round) -> Board:
@@ -103,13 +103,13 @@ _boards: WeakKeyDictionary[Any, dict[int, tuple[float, Board]]] = WeakKeyDiction
 _NOBODY = ErrorRates(UNKNOWN, UNKNOWN, UNKNOWN)
 
 
-def _compared(people: Rate, programs: Rate) -> Compared:
-    return Compared(people, programs, rate_difference(people, programs))
+def _compared(people: Rate, programs: Rate) -> ProgramComparison:
+    return ProgramComparison(people, programs, rate_difference(people, programs))
 
 
-def _line(row: Any) -> Line:
+def _line(row: Any) -> ProgramLine:
     counts = ErrorCounts(**{name: int(getattr(row, name)) for name in COUNTS})
-    return Line(
+    return ProgramLine(
         name=row.name,
         version=row.version,
         people=int(row.people),
@@ -125,7 +125,7 @@ def board_out(board: Board) -> ProgramsOut:
     return ProgramsOut(items=[_row(line) for line in board.lines], mer=_both(board.mer), vmer=_both(board.vmer))
 
 
-def _row(line: Line) -> ProgramRow:
+def _row(line: ProgramLine) -> ProgramRow:
     return ProgramRow(
         name=line.name,
         version=line.version,
@@ -140,7 +140,7 @@ def _row(line: Line) -> ProgramRow:
     )
 
 
-def _both(comparison: Compared) -> ComparedOut:
+def _both(comparison: ProgramComparison) -> ComparedOut:
     return ComparedOut(
         people=_rate(comparison.people), programs=_rate(comparison.programs), difference=_rate(comparison.difference)
     )
@@ -180,7 +180,7 @@ def _sums(round_id: int, controls: Collection[str]) -> Select[Any]:
     )
 
 
-def recorded(session: Session, draft: "Draft", verdict: "targets.Verdict", example_id: int) -> None:
+def recorded(session: Session, draft: "Draft", verdict: "targets.TargetVerdict", example_id: int) -> None:
     """Record which program wrote an example."""
     if draft.program is not None:
         session.add(Proposed(example_id=example_id, round_id=draft.round_id, **draft.program.model_dump()))

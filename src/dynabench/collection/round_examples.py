@@ -15,7 +15,7 @@ from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session, selectinload
 
 from dynabench.collection import overview, search, terms
-from dynabench.collection.search import Seen
+from dynabench.collection.search import FoundExample
 from dynabench.collection.tables import Example, ExampleSource, Standing
 from dynabench.collection.terms import facet
 from dynabench.kit import errors
@@ -88,7 +88,7 @@ def examples_page(session: Session, round_: Round, filters: ExampleFilters, befo
     return ExamplesPage(cards, shown_ids[-1] if len(examples) > PAGE_SIZE else None)
 
 
-def writer_name(listing: Seen) -> str:
+def writer_name(listing: FoundExample) -> str:
     """Return the name of the writer of a verified example that fooled, who has a public profile; empty otherwise."""
     named = listing.standing.fooled and listing.standing.verdict == Verdict.CORRECT
     return listing.author.public_name if named and disclosure.shows_profile(None, listing.author) else ""
@@ -96,7 +96,7 @@ def writer_name(listing: Seen) -> str:
 
 def readable_examples(
     session: Session, round_: Round, filters: ExampleFilters, before: int | None = None
-) -> Iterator[Seen]:
+) -> Iterator[FoundExample]:
     """Yield the examples of a released round that everybody may read and that meet the filters, newest first."""
     config = rounds.config_of(session, round_.version_id)
     if why_no_examples(config, RoundState(round_.state)):

@@ -81,7 +81,7 @@ PLAIN = (
 
 
 @dataclass(frozen=True)
-class Seen:
+class FoundExample:
     """An example with what a list shows of it."""
 
     example: Example
@@ -98,7 +98,7 @@ class Seen:
 class SearchPage:
     """Some of what was found, newest first; `next` is the cursor of the page after it."""
 
-    items: list[Seen]
+    items: list[FoundExample]
     next: int | None
 
 
@@ -136,7 +136,7 @@ def ids(
     return [] if question is None else list(islice(matching(session, question, before), most))
 
 
-def seen(session: Session, ids: Sequence[int]) -> list[Seen]:
+def seen(session: Session, ids: Sequence[int]) -> list[FoundExample]:
     """Examples in the order of `ids` with all that a list shows: four statements, index probes for each."""
     explanations = {row.example_id: row.values for row in session.scalars(queries.explanations(ids))}
     programs = {row.example_id: row for row in session.scalars(queries.proposed(ids))}
@@ -144,16 +144,18 @@ def seen(session: Session, ids: Sequence[int]) -> list[Seen]:
     for example, standing, round, context, author in session.execute(queries.seen(ids)):
         config = rounds.config_of(session, example.version_id)
         also = (explanations.get(example.id), config, programs.get(example.id))
-        examples_by_id[example.id] = Seen(example, standing, round, context, author, *also)
+        examples_by_id[example.id] = FoundExample(example, standing, round, context, author, *also)
     return [examples_by_id[id] for id in ids if id in examples_by_id]
 
 
-def public(session: Session, ids: Sequence[int]) -> list[Seen]:
+def public(session: Session, ids: Sequence[int]) -> list[FoundExample]:
     """As `seen`, without those that a release withholds: for everybody but their authors."""
     return [seen_example for seen_example in seen(session, ids) if not disclosure.is_withheld(seen_example.standing)]
 
 
-def released_examples(session: Session, text: str, numbers: Collection[tuple[str, int]], limit: int) -> list[Seen]:
+def released_examples(
+    session: Session, text: str, numbers: Collection[tuple[str, int]], limit: int
+) -> list[FoundExample]:
     """Return the newest examples of released rounds that everybody may read and that have all words of a text.
 
     Those are the verified ones that fooled, without what a release withholds; `numbers` are pairs of a task and a

@@ -226,7 +226,7 @@ def remove_older_marks(session: Session, task_id: str, round_id: int) -> None:
             )
 
 
-def recorded(session: Session, draft: "Draft", verdict: "targets.Verdict", example_id: int) -> None:
+def recorded(session: Session, draft: "Draft", verdict: "targets.TargetVerdict", example_id: int) -> None:
     """Count that an example was made from the seed of its handout."""
     if draft.handout is not None:
         session.connection().execute(queries.SEED_USED, {"seed": draft.handout.seed_id})

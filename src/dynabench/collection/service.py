@@ -11,9 +11,9 @@ from sqlalchemy.orm import Session
 from dynabench.collection import drafts, eligibility, projections, queries, search
 from dynabench.collection.drafts import Draft, DraftHandout
 from dynabench.collection.schemas import ExampleOut, OutcomeOut, PredictionOut, ProgramIn
-from dynabench.collection.search import Seen
+from dynabench.collection.search import FoundExample
 from dynabench.collection.tables import Example, Explanation, Retraction, Standing
-from dynabench.collection.targets import Verdict
+from dynabench.collection.targets import TargetVerdict
 from dynabench.collection.writing_facts import record_facts
 from dynabench.kit import errors
 from dynabench.kit.db import now
@@ -24,7 +24,7 @@ from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round, RoundState
 
 
-def record(session: Session, draft: Draft, verdict: Verdict) -> OutcomeOut:
+def record(session: Session, draft: Draft, verdict: TargetVerdict) -> OutcomeOut:
     """Write example, predictions and counters; the same request recorded meanwhile is returned instead.
 
     The round is locked for sharing, so that one that closes is closed for those whose models still thought.
@@ -72,7 +72,7 @@ def record(session: Session, draft: Draft, verdict: Verdict) -> OutcomeOut:
     return outcome.model_copy(update=members) if members else outcome
 
 
-def _row(draft: Draft, verdict: Verdict, handout: DraftHandout, attempt: int) -> dict[str, Any]:
+def _row(draft: Draft, verdict: TargetVerdict, handout: DraftHandout, attempt: int) -> dict[str, Any]:
     at = now()
     elapsed = (at - handout.at) / timedelta(seconds=1)
     return {
@@ -100,7 +100,7 @@ def _row(draft: Draft, verdict: Verdict, handout: DraftHandout, attempt: int) ->
     }
 
 
-def _prediction_rows(verdict: Verdict) -> list[dict[str, Any]]:
+def _prediction_rows(verdict: TargetVerdict) -> list[dict[str, Any]]:
     return [
         {
             "position": position,
@@ -139,7 +139,7 @@ def _outcome_out(example: Example, fooled: bool | None, predictions: list[Predic
     )
 
 
-def sandboxed(verdict: Verdict) -> OutcomeOut:
+def sandboxed(verdict: TargetVerdict) -> OutcomeOut:
     """Return the targets' answers to a draft that is not stored."""
     return OutcomeOut(
         id=None,
@@ -250,7 +250,7 @@ def full(session: Session, example: Example) -> ExampleOut:
     return example_out(search.seen(session, [example.id])[0])
 
 
-def example_out(seen: Seen, *, author: str | None = None) -> ExampleOut:
+def example_out(seen: FoundExample, *, author: str | None = None) -> ExampleOut:
     """Return the same of an example that was read; `author` is the name that the reader knows them by."""
     example, standing = seen.example, seen.standing
     return ExampleOut(

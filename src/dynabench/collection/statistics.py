@@ -43,7 +43,7 @@ TallyRow = Row[int, str, str, str, str, int, int, int, int, int, int, int]
 
 
 @dataclass(frozen=True)
-class Figures:
+class ExampleFigures:
     """The figures of a set of examples.
 
     `rates` has Wilson intervals, `clustered` ones that allow for examples of one annotator being alike.
@@ -65,11 +65,11 @@ class RoundStatistics:
     of all examples up to and including each of them.
     """
 
-    total: Figures
+    total: ExampleFigures
     human_accuracy: Rate
     human_model_gap: Rate
-    by: Mapping[str, Mapping[str, Figures]] = field(default_factory=dict)
-    cumulative: Mapping[str, Figures] = field(default_factory=dict)
+    by: Mapping[str, Mapping[str, ExampleFigures]] = field(default_factory=dict)
+    cumulative: Mapping[str, ExampleFigures] = field(default_factory=dict)
     model_accuracy: Rate = UNKNOWN
 
 
@@ -92,7 +92,7 @@ def statistics(
     return RoundStatistics(_figures(chosen), accuracy, gap.difference, breakdowns, cumulative, gap.model)
 
 
-def person_figures(session: Session, round: Round, sources: Sequence[str] = PEOPLE) -> dict[int, Figures]:
+def person_figures(session: Session, round: Round, sources: Sequence[str] = PEOPLE) -> dict[int, ExampleFigures]:
     """The figures of each person in a round, by the person's id."""
     groups: dict[int, list[TallyRow]] = defaultdict(list)
     controls = plan.arms_without_targets(round.arms)
@@ -128,7 +128,7 @@ def _people_beside_models(
     return clustered_rate(right, answers), human_model_gap(right, answers, models_right, models)
 
 
-def _grouped(rows: Iterable[TallyRow], name: str) -> dict[str, Figures]:
+def _grouped(rows: Iterable[TallyRow], name: str) -> dict[str, ExampleFigures]:
     value = attrgetter(name)
     groups: dict[str, list[TallyRow]] = defaultdict(list)
     for row in rows:
@@ -136,7 +136,7 @@ def _grouped(rows: Iterable[TallyRow], name: str) -> dict[str, Figures]:
     return {key: _figures(groups[key]) for key in sorted(groups)}
 
 
-def _cumulative(rows: Sequence[TallyRow]) -> dict[str, Figures]:
+def _cumulative(rows: Sequence[TallyRow]) -> dict[str, ExampleFigures]:
     people: dict[int, ErrorCounts] = defaultdict(ErrorCounts)
     retracted, hidden = 0, 0
     result = {}
@@ -149,7 +149,7 @@ def _cumulative(rows: Sequence[TallyRow]) -> dict[str, Figures]:
     return result
 
 
-def _figures(rows: Iterable[TallyRow]) -> Figures:
+def _figures(rows: Iterable[TallyRow]) -> ExampleFigures:
     people: dict[int, ErrorCounts] = defaultdict(ErrorCounts)
     retracted, hidden = 0, 0
     for row in rows:
@@ -163,18 +163,20 @@ def _counts(row: TallyRow) -> ErrorCounts:
     return ErrorCounts(row.examples, row.fooled, row.validated, row.resolved, row.unknown)
 
 
-def summed(people: Mapping[int, ErrorCounts], retracted: int = 0, hidden: int = 0) -> Figures:
+def summed(people: Mapping[int, ErrorCounts], retracted: int = 0, hidden: int = 0) -> ExampleFigures:
     """The figures of what each person wrote."""
     total = sum(people.values(), ErrorCounts())
     writers = [counts for counts in people.values() if counts.examples]
-    return Figures(total, retracted, hidden, len(writers), error_rates(total), clustered_error_rates(writers))
+    return ExampleFigures(total, retracted, hidden, len(writers), error_rates(total), clustered_error_rates(writers))
 
 
 Target = tuple[str, str]
 """A model's name and version."""
 
 
-def by_target(session: Session, round: Round, whole: Figures, sources: Sequence[str] = PEOPLE) -> dict[Target, Figures]:
+def by_target(
+    session: Session, round: Round, whole: ExampleFigures, sources: Sequence[str] = PEOPLE
+) -> dict[Target, ExampleFigures]:
     """The figures of each model that was asked in a round: its targets in their order, then those of its arms.
 
     `whole` are the figures of the round over examples of the same `sources`; they are those of its target where it has

@@ -60,14 +60,14 @@ def keep(session: Session, example_id: int, judge_answers: Sequence[JudgeAnswer]
     )
 
 
-def recorded(session: Session, draft: Draft, verdict: "Verdict", example_id: int) -> None:
+def recorded(session: Session, draft: Draft, verdict: "TargetVerdict", example_id: int) -> None:
     """Record what the judge model said of an example's answers."""
     if verdict.judge_answers:
         keep(session, example_id, verdict.judge_answers)
 
 
 @dataclass(frozen=True)
-class Verdict:
+class TargetVerdict:
     """The targets' answers: one flag per answer, the ensemble's, and the whole wait in milliseconds.
 
     A flag is None where people say later whether that answer is wrong. `judge_answers` are a judge
@@ -91,10 +91,10 @@ class Verdict:
         return round(1000 * min(max(sum(unsure) / len(unsure), 0.0), 1.0)) if unsure else None
 
 
-UNASKED = Verdict((), (), fooled=None, latency_ms=0.0)
+UNASKED = TargetVerdict((), (), fooled=None, latency_ms=0.0)
 
 
-async def ask(host: Host, draft: Draft) -> Verdict:
+async def ask(host: Host, draft: Draft) -> TargetVerdict:
     """Ask every target of the draft at the same time; `Unavailable` if any does not answer.
 
     Without targets nobody is asked, and whether anybody would have been fooled is not known; where they have conversed
@@ -112,7 +112,7 @@ async def ask(host: Host, draft: Draft) -> Verdict:
     judged = tuple(judge_answer.fooled for judge_answer in judge_answers) or _unjudged(draft, computed)
     flags = computed if draft.config.fooled.judged_by is None else judged
     fooled = flags[0] if len(flags) == 1 else ensemble_fooled(draft.fooled_when, flags)
-    return Verdict(answers, flags, fooled, latency, judge_answers)
+    return TargetVerdict(answers, flags, fooled, latency, judge_answers)
 
 
 def _fooled(draft: Draft, answer: Answer) -> bool:
@@ -130,7 +130,7 @@ def _unjudged(draft: Draft, computed: Sequence[bool]) -> tuple[bool | None, ...]
     return tuple(False if own and not differs else None for differs in computed)
 
 
-def _stood(draft: Draft, live_answers: Conversed | Drawn) -> Verdict:
+def _stood(draft: Draft, live_answers: Conversed | Drawn) -> TargetVerdict:
     """A side is fooled where the author claims something else of what it did than models claim by doing it."""
     stands = bool(draft.config.claims)
     flags = tuple(
@@ -138,7 +138,7 @@ def _stood(draft: Draft, live_answers: Conversed | Drawn) -> Verdict:
         for answer, picked in zip(live_answers.answers, live_answers.picked, strict=True)
     )
     waited = max(answer.latency_ms for answer in live_answers.answers)
-    return Verdict(live_answers.answers, flags, ensemble_fooled(draft.fooled_when, flags), waited)
+    return TargetVerdict(live_answers.answers, flags, ensemble_fooled(draft.fooled_when, flags), waited)
 
 
 async def gather(host: Host, targets: Sequence[tuple[str, str]], inputs: dict[str, Any]) -> tuple[Answer, ...]:

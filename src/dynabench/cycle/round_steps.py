@@ -13,7 +13,7 @@ from dynabench.kit.security import keyed
 from dynabench.kit.settings import Settings
 from dynabench.models import catalog
 from dynabench.models.host_connection import Key
-from dynabench.models.protocol import Card
+from dynabench.models.protocol import ModelCard
 from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 from dynabench.rounds import queries as round_queries
@@ -75,7 +75,7 @@ def next_targets(session: Session, turn: int) -> list[str]:
     return [*cycle_turn.present, *chosen] if plan.promote.with_present else chosen
 
 
-def _judge(session: Session, task: str) -> Card | None:
+def _judge(session: Session, task: str) -> ModelCard | None:
     return round_models.resolve_judge(
         rounds.newest_config(session, task), [entry.card for entry in catalog.find() if entry.card]
     )
@@ -86,7 +86,7 @@ def _draft(
     settings: Settings,
     turn: CycleTurn,
     like: Round,
-    cards: Sequence[Card],
+    cards: Sequence[ModelCard],
     ensemble: str,
     parents: Sequence[int],
 ) -> Round:
@@ -99,7 +99,7 @@ def _draft(
     return draft
 
 
-def _card(named: str) -> Card:
+def _card(named: str) -> ModelCard:
     name, _at, version = named.rpartition("@")
     card = catalog.entry(name, version).card
     if card is None:

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import ForeignKey, Index, String
 from sqlalchemy.orm import Mapped, mapped_column
 
-from dynabench.kit.db import Base, Key, Words, now
+from dynabench.kit.db import Base, Key, TranslatedText, now
 
 
 class TurnState(StrEnum):
@@ -51,7 +51,7 @@ class CycleTurn(Base):
     present: Mapped[list[Any]]
     outside: Mapped[list[Any]] = mapped_column(default=list)
     report: Mapped[dict[str, Any]] = mapped_column(default=dict)
-    reason: Mapped[str] = mapped_column(Words, default="")
+    reason: Mapped[str] = mapped_column(TranslatedText, default="")
     attempt: Mapped[int] = mapped_column(default=1)
     job_id: Mapped[str | None] = mapped_column(String(36))
     next_id: Mapped[int | None] = mapped_column(ForeignKey("rounds.id", ondelete="SET NULL"))
@@ -77,7 +77,7 @@ class CycleCandidate(Base):
     method: Mapped[str] = mapped_column(String(10))
     seed: Mapped[int]
     state: Mapped[str] = mapped_column(String(10), default=CandidateState.WAITING)
-    reason: Mapped[str] = mapped_column(Words, default="")
+    reason: Mapped[str] = mapped_column(TranslatedText, default="")
     version: Mapped[str] = mapped_column(String(64), default="")
     submission_id: Mapped[int | None] = mapped_column(ForeignKey("submissions.id"))
     seconds: Mapped[float | None]

@@ -29,9 +29,9 @@ from dynabench.kit.db import Database
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
 from dynabench.models import catalog, spec
-from dynabench.models.protocol import Card
-from dynabench.models.training.mixing import Mix, Part, Shape
-from dynabench.models.training.rows import Question, Row
+from dynabench.models.protocol import ModelCard
+from dynabench.models.training.mixing import Mix, MixPart, Shape
+from dynabench.models.training.rows import TrainingQuestion, TrainingRow
 from dynabench.people.disclosure import Disclosure
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds import service as rounds
@@ -102,12 +102,12 @@ def build_mix(
         Shape.of(config),
     )
     parts = [
-        Part(f"round-{item.number}", rows, item.weight, item.licence)
+        MixPart(f"round-{item.number}", rows, item.weight, item.licence)
         for item, files in files_by_release
         if (rows := list(_rows(files, config, shape, "train")))
     ]
     parts += [
-        Part(item["name"], list(_stored(settings, shape, item["digest"])), item["weight"], item["licence"])
+        MixPart(item["name"], list(_stored(settings, shape, item["digest"])), item["weight"], item["licence"])
         for item in outside
     ]
     if not parts:
@@ -123,24 +123,26 @@ def build_mix(
     )
 
 
-def _rows(files: TrainableRelease, config: TaskConfig, shape: Shape, part: str) -> Iterator[Row | Question]:
+def _rows(
+    files: TrainableRelease, config: TaskConfig, shape: Shape, part: str
+) -> Iterator[TrainingRow | TrainingQuestion]:
     """The rows of one part of a release whose answers the task's present config allows."""
     for example in files.examples(part):
         yield from _row(shape, conversions.example_row(example, config))
 
 
-def _stored(settings: Settings, shape: Shape, digest: str) -> Iterator[Row | Question]:
+def _stored(settings: Settings, shape: Shape, digest: str) -> Iterator[TrainingRow | TrainingQuestion]:
     for row in stored.read_rows(settings, digest):
         yield from _row(shape, row)
 
 
-def _row(shape: Shape, row: StoredRow) -> Iterator[Row | Question]:
+def _row(shape: Shape, row: StoredRow) -> Iterator[TrainingRow | TrainingQuestion]:
     inputs = {name: row.inputs.get(name) or "" for name in shape.inputs}
     try:
         training_row = shape.row(inputs, [answer[shape.answer] for answer in row.answers])
     except (KeyError, TypeError, IndexError):  # written under another version of the config
         return
-    if isinstance(training_row, Question) or training_row.label in shape.labels:
+    if isinstance(training_row, TrainingQuestion) or training_row.label in shape.labels:
         yield training_row
 
 
@@ -225,7 +227,7 @@ def _training_request(
     }
 
 
-def _install_model(settings: Settings, model_folder: Path, card: Card) -> None:
+def _install_model(settings: Settings, model_folder: Path, card: ModelCard) -> None:
     """Copy a model to where the catalog finds it, whole or not at all."""
     target = settings.folder / "models" / f"{card.name}-{card.version}"
     target.parent.mkdir(mode=0o700, exist_ok=True)
@@ -246,7 +248,7 @@ def _record_failure(session: Session, turn: int, attempt: int, position: int, re
 
 
 def _record_submission(
-    session: Session, turn: int, attempt: int, position: int, card: Card, report: dict[str, Any]
+    session: Session, turn: int, attempt: int, position: int, card: ModelCard, report: dict[str, Any]
 ) -> str:
     cycle_turn = service.running_turn(session, turn, attempt, lock=True)
     candidate = session.get_one(CycleCandidate, (turn, position))
@@ -256,7 +258,7 @@ def _record_submission(
     return candidate.state
 
 
-def submission_id(session: Session, turn: CycleTurn, card: Card) -> int:
+def submission_id(session: Session, turn: CycleTurn, card: ModelCard) -> int:
     """Return the submission id of a model for the turn's task; the model is submitted if it is not yet."""
     entry: Submission | None = session.scalar(
         submission_queries.submission_of_model(turn.task_id, card.name, card.version)
@@ -280,7 +282,7 @@ def present_submissions(session: Session, turn: int, attempt: int) -> dict[str, 
     return ids
 
 
-def _card(name: str, version: str) -> Card:
+def _card(name: str, version: str) -> ModelCard:
     try:
         card = catalog.entry(name, version).card
     except errors.NotFound:

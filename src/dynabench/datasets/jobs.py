@@ -19,7 +19,7 @@ from dynabench.datasets.imports import batches
 from dynabench.datasets.imports.batches import ImportBatch, ImportPlan
 from dynabench.datasets.imports.places import MISSING, ImportState
 from dynabench.datasets.intake import service
-from dynabench.datasets.intake.layout import Layout
+from dynabench.datasets.intake.layout import FileLayout
 from dynabench.datasets.intake.service import ReadingProgress
 from dynabench.datasets.stored import StoredRow, WrittenRows
 from dynabench.datasets.tables import Dataset, DatasetState, DatasetVersion, Twin
@@ -170,7 +170,7 @@ def read_step(job_id: str, payload: dict[str, Any]) -> dict[str, Any]:
     """Read, check and store all rows; what was written, or the `reason` why the version fails."""
     settings, db = get_settings(), jobs.database()
     config = db.write(_begin_reading, job_id, payload["task"])
-    layout = Layout.parse(payload["layout"]) if payload.get("layout") else None
+    layout = FileLayout.parse(payload["layout"]) if payload.get("layout") else None
     last = 0
 
     def progress(reading: ReadingProgress) -> None:

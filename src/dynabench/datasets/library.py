@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Select, Update, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from dynabench.datasets import twins
-from dynabench.datasets.schemas import Change, DatasetSettings
+from dynabench.datasets.schemas import DatasetChange, DatasetSettings
 from dynabench.datasets.stored import WrittenRows
 from dynabench.datasets.tables import NAME, Dataset, DatasetState, DatasetVersion
 from dynabench.kit import errors, jobs
@@ -266,7 +266,7 @@ def _tell(session: Session, dataset: Dataset, version: DatasetVersion, text: str
         notices.notify_person(session, version.created_by, "dataset", text, link=link, outside=outside)
 
 
-def change_dataset(session: Session, person: Person | None, task: str, name: str, change: Change) -> str:
+def change_dataset(session: Session, person: Person | None, task: str, name: str, change: DatasetChange) -> str:
     """Change what is given of a dataset (owners), with an entry in the audit log; a warning, or nothing.
 
     Raises `Invalid` under the field, `Conflict` where it would show what is hidden for good.

@@ -12,7 +12,7 @@ from dynabench.datasets import conversions, downloads, library
 from dynabench.datasets.downloads import Download
 from dynabench.datasets.intake import service
 from dynabench.datasets.schemas import (
-    Change,
+    DatasetChange,
     DatasetFull,
     DatasetIn,
     DatasetOut,
@@ -216,7 +216,7 @@ async def read_dataset(db: Db, task: str, name: str, viewer: Viewer) -> DatasetF
 
 
 @router.patch(PATH)
-async def edit_dataset(db: Db, task: str, name: str, body: Change, person: Member) -> DatasetFull:
+async def edit_dataset(db: Db, task: str, name: str, body: DatasetChange, person: Member) -> DatasetFull:
     """Change what is given (owners): visibility, weight, title, card, licence, languages, source, retired."""
 
     def changed(session: Session) -> DatasetFull:

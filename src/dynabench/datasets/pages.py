@@ -13,9 +13,9 @@ from dynabench.collection import overview
 from dynabench.datasets import library, library_api, stored, twin_pages
 from dynabench.datasets import library_api as views
 from dynabench.datasets.intake import service
-from dynabench.datasets.intake.layout import Layout, answer_options, row_fields
+from dynabench.datasets.intake.layout import FileLayout, answer_options, row_fields
 from dynabench.datasets.library_api import dataset_config
-from dynabench.datasets.schemas import Change, DatasetIn, DatasetPage, HubDataset, VersionIn
+from dynabench.datasets.schemas import DatasetChange, DatasetIn, DatasetPage, HubDataset, VersionIn
 from dynabench.datasets.tables import Dataset, DatasetVersion
 from dynabench.intake import sources
 from dynabench.kit import errors
@@ -139,7 +139,7 @@ async def start_hub_dataset(request: Request, settings: AppSettings, db: Db, tas
         name = await db.aread(library.fresh_name, task, title)
         body = DatasetIn(name=name, title=title[:200], source=f"{settings.hub_url}/datasets/"
                          f"{typed['dataset']}"[:500], hub=HubDataset(**typed),
-                         layout=Layout.parse(layout) if layout else None)  # fmt: skip
+                         layout=FileLayout.parse(layout) if layout else None)  # fmt: skip
         await db.awrite(service.start_dataset, person, settings, task, body)
     except (errors.Invalid, ValidationError) as problem:
         wrong = problem.fields if isinstance(problem, errors.Invalid) else {"dataset": _("Give a shorter id.")}
@@ -211,7 +211,7 @@ async def change(request: Request, db: Db, task: str, name: str, person: Member)
     if form.get("retired") in ("yes", "no"):
         typed["retired"] = form["retired"] == "yes"
     try:
-        changes = Change.model_validate(typed)
+        changes = DatasetChange.model_validate(typed)
     except ValidationError as problem:
         await db.aread(library.owned_dataset, person, task, name)
         wrong = {
@@ -252,7 +252,7 @@ TOLERANCES = ("few", "none", "any")
 HUB_FIELDS = ("dataset", "config", "split", "revision")
 
 
-def _read_layout(form_values: Any, guessed: Layout) -> Layout:
+def _read_layout(form_values: Any, guessed: FileLayout) -> FileLayout:
     """The layout that a form says; the guess where it says nothing."""
     if "form" not in form_values:
         return guessed
@@ -264,7 +264,7 @@ def _read_layout(form_values: Any, guessed: Layout) -> Layout:
     }  # fmt: skip
     if str(form_values["form"]) != "columns":
         values = dict(guessed.values)
-    return Layout.parse({
+    return FileLayout.parse({
         "form": str(form_values["form"])[:20],
         "fields": {name.removeprefix("field."): text for name, text in chosen.items() if name.startswith("field.")},
         "values": values,

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, Field, StringConstraints
 
-from dynabench.datasets.intake.layout import Layout
+from dynabench.datasets.intake.layout import FileLayout
 from dynabench.datasets.twins import DEFAULT_COPIES, MOST_COPIES, MOST_SEED
 from dynabench.kit.schemas import Page, RowModel, StrictModel
 from dynabench.kit.storable import UNSTORABLE
@@ -103,7 +103,7 @@ class DatasetSettings(BaseModel):
     weight: Annotated[int, Field(ge=0, le=100)] = 5
 
 
-class Change(StrictModel):
+class DatasetChange(StrictModel):
     """Changes to a dataset; an absent value stays as it is."""
 
     title: Annotated[Line, Field(min_length=1, max_length=200)] | None = None
@@ -124,7 +124,7 @@ class VersionIn(StrictModel):
 
     file: Annotated[str, Field(max_length=40)] = ""
     hub: HubDataset | None = None
-    layout: Layout | None = None
+    layout: FileLayout | None = None
     tolerance: Tolerance = "few"
 
 
@@ -138,10 +138,10 @@ class FileIn(StrictModel):
     """A file that waits, to be looked at under a layout."""
 
     file: Annotated[str, Field(max_length=40)]
-    layout: Layout | None = None
+    layout: FileLayout | None = None
 
 
-class Row(BaseModel):
+class DatasetRow(BaseModel):
     """A row as it is stored."""
 
     uid: str
@@ -154,7 +154,7 @@ class SampleRow(BaseModel):
     """A row of a file that waits: as it would be stored, or why it would not."""
 
     row: int
-    stored: Row | None = None
+    stored: DatasetRow | None = None
     error: str = ""
 
 
@@ -164,7 +164,7 @@ class SampleOut(BaseModel):
     file: str
     name: str
     columns: list[str]
-    layout: Layout
+    layout: FileLayout
     rows: list[SampleRow]
     values: list[str] = []
     notes: dict[str, int] = {}

@@ -25,7 +25,7 @@ class Output:
 
 
 @dataclass(frozen=True)
-class Example:
+class CardExample:
     """A worked example of inputs and result. Each runs as a test; the first fills the form of the web page.
 
     `result` may name only some of the keys; numbers are compared to 6 digits. An example of a refusal has `error`
@@ -54,7 +54,7 @@ class Card:
     formula: str
     inputs: Mapping[str, str]
     outputs: tuple[Output, ...]
-    examples: tuple[Example, ...]
+    examples: tuple[CardExample, ...]
     limits: str
     citation: str
     options: Mapping[str, str] = field(default_factory=dict)
@@ -184,15 +184,15 @@ def _read_output(name: str, value: Any, place: str) -> Output:
     return Output(name, _read_text(entry["text"], f"{place}: text"), low, high, better)
 
 
-def _read_examples(value: Any, place: str) -> tuple[Example, ...]:
+def _read_examples(value: Any, place: str) -> tuple[CardExample, ...]:
     examples = _read_list(value, place)
     return tuple(_read_example(entry, f"{place}: {number}") for number, entry in enumerate(examples, 1))
 
 
-def _read_example(value: Any, place: str) -> Example:
+def _read_example(value: Any, place: str) -> CardExample:
     entry = _read_mapping(value, place)
     _check_keys(entry, place, {"title", "inputs"}, EXAMPLE)
-    return Example(**{key: EXAMPLE[key](item, f"{place}: {key}") for key, item in entry.items()})
+    return CardExample(**{key: EXAMPLE[key](item, f"{place}: {key}") for key, item in entry.items()})
 
 
 def _check_keys(entry: Mapping[str, Any], place: str, required: frozenset[str] | set[str], names: Any) -> None:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin
 
-from dynabench.evaluate.card import Example
+from dynabench.evaluate.card import CardExample
 from dynabench.evaluate.columns import Column, Labels, Numbers, References, Texts, Tokens
 from dynabench.evaluate.module import Module
 from dynabench.evaluate.tables import Columns, parse_columns, refuse_constant
@@ -300,7 +300,7 @@ def matches_expected(actual: Any, expected: Any) -> bool:
     return bool(actual == expected)
 
 
-def _failure(module: type[Module], example: Example) -> str:
+def _failure(module: type[Module], example: CardExample) -> str:
     try:
         result = module(example.config).compute(**example.inputs, **example.options)
     except MissingLibrary:

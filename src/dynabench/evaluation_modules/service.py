@@ -17,7 +17,7 @@ from dynabench.hubs.tables import RepositoryKind
 from dynabench.kit.errors import Invalid, Unavailable
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
-from dynabench.models.sandbox.box import Options
+from dynabench.models.sandbox.box import HandlerOptions
 from dynabench.people.accounts.tables import Person
 from dynabench.published_modules.manifest import ModuleManifest
 from dynabench.published_modules.repositories import (
@@ -30,10 +30,10 @@ from dynabench.published_modules.repositories import (
 )
 from dynabench.published_modules.sandboxed import sandbox_module
 
-LIMITS = Options(
+LIMITS = HandlerOptions(
     memory_mb=1024, disk_mb=16, processors=1, processes=8, open_files=128, predict_seconds=8.0, load_seconds=20.0
 )
-"""What a computation for a visitor may take; see `Options`."""
+"""What a computation for a visitor may take; see `HandlerOptions`."""
 PARALLEL, MOST_WAITING, WAIT_SECONDS = 2, 8, 15.0
 """Computations at the same time, those that may wait, and how long."""
 COMPUTE_LIMIT = ("compute published modules", 20, 60.0)

@@ -14,7 +14,7 @@ PATIENCE = 30.0
 """Seconds that others are held up while a holder waits to be alone; then they have a moment, and it waits again."""
 
 
-class Turns:
+class ComputeTurns:
     """A lock that many share or one holds alone; a holder that waits to be alone goes before those that come later."""
 
     def __init__(self) -> None:
@@ -68,5 +68,5 @@ class Turns:
             still_wanted()
 
 
-TURNS = Turns()
+TURNS = ComputeTurns()
 """The turns of this process, which is the worker."""

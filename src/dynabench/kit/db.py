@@ -66,7 +66,7 @@ class Utc(TypeDecorator[datetime]):
         return value if value is None or value.tzinfo else value.replace(tzinfo=UTC)
 
 
-class Words(TypeDecorator[str]):
+class TranslatedText(TypeDecorator[str]):
     """A text that people read, which is still said in their language when it comes back: a `Phrase` stays one.
 
     Texts without a translation are stored as they are, and so were all before.

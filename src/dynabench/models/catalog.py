@@ -12,7 +12,7 @@ from pathlib import Path
 from dynabench.kit.errors import NotFound, Problem
 from dynabench.kit.settings import Settings, get_settings
 from dynabench.models import kinds, spec
-from dynabench.models.protocol import Attributable, Card
+from dynabench.models.protocol import Attributable, ModelCard
 
 log = logging.getLogger(__name__)
 
@@ -27,7 +27,7 @@ class Entry:
 
     name: str
     folder: Path
-    card: Card | None
+    card: ModelCard | None
     reason: str = ""
 
     @property

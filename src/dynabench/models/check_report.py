@@ -12,8 +12,8 @@ from typing import Any
 
 from dynabench.kit.errors import Invalid, Problem
 from dynabench.kit.language import Phrase, _, joined, recognised, translate
-from dynabench.models.protocol import EXPLAIN_SECONDS, Card, Output
-from dynabench.models.samples import Sample
+from dynabench.models.protocol import EXPLAIN_SECONDS, ModelCard, ModelOutput
+from dynabench.models.samples import SampleInput
 from dynabench.tasks.config import TaskConfig
 
 STEPS = {
@@ -149,7 +149,7 @@ class StepState(StrEnum):
 
 
 @dataclass(frozen=True)
-class Step:
+class ModelCheckStep:
     """One thing that was looked at: what was found, what to do about it, figures, and the log's last lines."""
 
     name: str
@@ -161,14 +161,14 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Report:
+class ModelCheckReport:
     """All steps of a check; `model` and `version` are empty where the folder could not be read."""
 
     reference: str
     task: str
     model: str
     version: str
-    steps: tuple[Step, ...]
+    steps: tuple[ModelCheckStep, ...]
 
     @property
     def passed(self) -> bool:
@@ -176,16 +176,16 @@ class Report:
         return not self.failures
 
     @property
-    def failures(self) -> list[Step]:
+    def failures(self) -> list[ModelCheckStep]:
         """The steps that failed."""
         return [step for step in self.steps if step.state == StepState.FAILED]
 
     @property
-    def warnings(self) -> list[Step]:
+    def warnings(self) -> list[ModelCheckStep]:
         """The steps that went well enough."""
         return [step for step in self.steps if step.state == StepState.WARNING]
 
-    def step(self, name: str) -> Step:
+    def step(self, name: str) -> ModelCheckStep:
         """The step of this name; raises KeyError."""
         return {step.name: step for step in self.steps}[name]
 
@@ -227,15 +227,17 @@ class Trial:
     seconds: float
     progress: Progress
     folder: Path | None = None
-    card: Card | None = None
+    card: ModelCard | None = None
     model: Any = None
-    steps: list[Step] = field(default_factory=list)
-    outputs: dict[int, Output] = field(default_factory=dict)
-    samples: Sequence[Sample] = ()
+    steps: list[ModelCheckStep] = field(default_factory=list)
+    outputs: dict[int, ModelOutput] = field(default_factory=dict)
+    samples: Sequence[SampleInput] = ()
 
     def add(self, name: str, state: StepState, message: str, remedy: str = "", **details: Any) -> None:
         """Note a step that has ended."""
-        self.steps.append(Step(name, state, message, remedy, details, self._log() if state == StepState.FAILED else ()))
+        self.steps.append(
+            ModelCheckStep(name, state, message, remedy, details, self._log() if state == StepState.FAILED else ())
+        )
 
     def _log(self) -> tuple[str, ...]:
         """The end of what the model wrote, where its backend keeps that."""

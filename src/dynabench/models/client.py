@@ -14,10 +14,10 @@ from dynabench.kit.settings import Settings
 from dynabench.kit.storable import UNSTORABLE, unstorable
 from dynabench.media.store import MediaStore, has_references
 from dynabench.models import validity
-from dynabench.models.health import Health, Records
+from dynabench.models.health import CallRecords, ModelHealth
 from dynabench.models.host import wire
-from dynabench.models.host_connection import PAUSE, TRIPS, Elsewhere, HostConnection, Key, State
-from dynabench.models.protocol import EXPLAIN_SECONDS, Attribution, Card, Message, Output, as_text
+from dynabench.models.host_connection import PAUSE, TRIPS, Elsewhere, HostConnection, Key, ModelState
+from dynabench.models.protocol import EXPLAIN_SECONDS, Attribution, Message, ModelCard, ModelOutput, as_text
 
 QUIET = 30.0
 """Seconds between two pieces at most; the first may wait that long for its turn."""
@@ -80,7 +80,7 @@ def _piece(model: str, line: str) -> str | None:
     return text
 
 
-__all__ = ["PAUSE", "TRIPS", "Answer", "Health", "Host", "State"]
+__all__ = ["PAUSE", "TRIPS", "Answer", "Host", "ModelHealth", "ModelState"]
 
 FRESH = 5.0
 """Seconds after which hosts are asked again what they serve, and at least between two times."""
@@ -115,8 +115,8 @@ class Host:
         self.timeout = timeout
         self.media: MediaStore | None = None
         self._connections = [HostConnection(part.strip(), token) for part in url.split(",") if part.strip()]
-        self._records = Records()
-        self._cards: dict[Key, Card] = {}
+        self._records = CallRecords()
+        self._cards: dict[Key, ModelCard] = {}
         self._learnt_at = -FRESH
         self._learning: asyncio.Task[None] | None = None
         self._calls = 0
@@ -194,7 +194,7 @@ class Host:
                     return
             raise failure or Unavailable(NO_HOST)
 
-    async def states(self) -> list[State]:
+    async def states(self) -> list[ModelState]:
         """Every model version that the hosts know and where that is, broken ones with the reason.
 
         Raises `Unavailable` when no host says anything.
@@ -221,7 +221,7 @@ class Host:
         await self.states()
         return [connection for connection in self._connections if connection.present]
 
-    async def index(self) -> list[Card]:
+    async def index(self) -> list[ModelCard]:
         """Cards of the models that can be asked: those that are ready, and those that are loaded on demand."""
         return [state.card for state in await self.states() if state.available and state.card]
 
@@ -246,7 +246,7 @@ class Host:
             raise failure
         return ""
 
-    def health(self) -> dict[Key, Health]:
+    def health(self) -> dict[Key, ModelHealth]:
         """Return the health of the models asked through this client, by name and version.
 
         Only calls of this process count.
@@ -300,7 +300,7 @@ class Host:
         in_turn = serving[first:] + serving[:first]
         return sorted(in_turn, key=lambda connection: connection.rank(model, version))[:2]
 
-    def _check(self, version: str, model: str, inputs: Mapping[str, Any], output: Output) -> None:
+    def _check(self, version: str, model: str, inputs: Mapping[str, Any], output: ModelOutput) -> None:
         """Raise `Unavailable` for an output that is none by the model's card: hosts may be anybody's servers."""
         card = self._cards.get((model, version))
         try:
@@ -328,7 +328,7 @@ class Host:
             card = self._card(model, version)
         return (card.seconds or 0.0) if card else 0.0
 
-    def _card(self, model: str, version: str | None) -> Card | None:
+    def _card(self, model: str, version: str | None) -> ModelCard | None:
         if version is not None:
             return self._cards.get((model, version))
         return next((card for key, card in self._cards.items() if key[0] == model), None)
@@ -350,9 +350,9 @@ class Host:
             return  # the next request for an answer reports it
 
 
-def _merged(states: list[State]) -> list[State]:
+def _merged(states: list[ModelState]) -> list[ModelState]:
     """One state a model version: the best of all hosts', with every host where it is in that state."""
-    best: dict[Key, State] = {}
+    best: dict[Key, ModelState] = {}
     for state in states:
         key = state.name, state.version
         other = best.get(key)
@@ -363,7 +363,7 @@ def _merged(states: list[State]) -> list[State]:
     return sorted(best.values(), key=lambda state: state.name)
 
 
-def _rank(state: State) -> tuple[int, bool]:
+def _rank(state: ModelState) -> tuple[int, bool]:
     return (_ORDER.index(state.state) if state.state in _ORDER else len(_ORDER)), not state.on_demand
 
 

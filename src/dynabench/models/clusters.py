@@ -14,18 +14,18 @@ from dynabench.kit import plugins
 from dynabench.kit.distributions import PLATFORM, RAY, install_command
 from dynabench.kit.errors import Invalid
 from dynabench.kit.settings import Settings
-from dynabench.models.protocol import Card, Inputs, Output
+from dynabench.models.protocol import Inputs, ModelCard, ModelOutput
 
 
 class ClusterModel(Protocol):
     """A model that several processes of a cluster hold; it is asked from an evaluation."""
 
-    card: Card
+    card: ModelCard
 
-    def predict(self, batch: Sequence[Inputs]) -> list[Output]:
+    def predict(self, batch: Sequence[Inputs]) -> list[ModelOutput]:
         """Return one output per input, in order; the inputs are shared out among the processes."""
 
-    def predict_single(self, batch: Sequence[Inputs]) -> list[Output]:
+    def predict_single(self, batch: Sequence[Inputs]) -> list[ModelOutput]:
         """Return the outputs of one process, whose memory is measured."""
 
     def reset_peak(self) -> None:

@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
-from dynabench.models.protocol import Card
+from dynabench.models.protocol import ModelCard
 
 BESIDE = ("probabilities", "extras")
 """Tensors that stand beside the answer."""
 
 
-def guess_inference_options(ask: Any, model: str, card: Card) -> dict[str, Any]:
+def guess_inference_options(ask: Any, model: str, card: ModelCard) -> dict[str, Any]:
     """Return the options `tensors`, `columns`, `output` and `holds` as far as the metadata of `model` tells them.
 
     `ask` calls the server and returns JSON or None. A field gets the tensor of its name; fields without one get the
@@ -51,7 +51,7 @@ def _match_fields(fields: Sequence[str], names: Sequence[str]) -> dict[str, str]
     return {field: matches[field] for field in fields if field in matches}
 
 
-def _guess_content(card: Card, name: str, datatype: str) -> str:
+def _guess_content(card: ModelCard, name: str, datatype: str) -> str:
     if not card.labels or datatype not in ("FP16", "BF16", "FP32", "FP64"):
         return "indices" if card.labels and datatype.startswith(("INT", "UINT")) else "answers"
     return "probabilities" if "prob" in name.casefold() or "score" in name.casefold() else "logits"

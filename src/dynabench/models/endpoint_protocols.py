@@ -10,11 +10,11 @@ from typing import Any
 from dynabench.kit import plugins
 from dynabench.kit.language import _
 from dynabench.models.endpoint_guesses import guess_inference_options
-from dynabench.models.protocol import Card
+from dynabench.models.protocol import ModelCard
 
 Ask = Callable[..., Any]
 """Path below the address, and a document to post if there is one, to what is answered: JSON, or None."""
-GuessOptions = Callable[[Ask, str, Card], dict[str, Any]]
+GuessOptions = Callable[[Ask, str, ModelCard], dict[str, Any]]
 """Asks a server what a model there reads and returns, given its name and our card; options that map the two."""
 ListModels = Callable[[Ask, str], list[str] | None]
 """Asks a server for its models, given the one that is wanted; None where it does not speak the protocol."""

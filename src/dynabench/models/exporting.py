@@ -20,7 +20,7 @@ from dynabench.models import encoder, spec
 from dynabench.models.backends import pieces
 from dynabench.models.backends.onnx import FILE as GRAPH_FILE
 from dynabench.models.backends.onnx import inspect as inspect_graph
-from dynabench.models.protocol import Card, Inputs, Model, Output
+from dynabench.models.protocol import Inputs, Model, ModelCard, ModelOutput
 from dynabench.models.spec import Spec
 from dynabench.tasks import shipped
 
@@ -29,7 +29,7 @@ ALONE = 32
 
 
 @dataclass(frozen=True)
-class Speed:
+class ExportSpeed:
     """Answers a second, asked one at a time and all at once."""
 
     alone: float
@@ -46,8 +46,8 @@ class Agreement:
     rows: int
     equal: float
     largest: float
-    first: Speed
-    second: Speed
+    first: ExportSpeed
+    second: ExportSpeed
     differing: tuple[int, ...]
 
 
@@ -68,7 +68,7 @@ def compare_answers(first: Model, second: Model, rows: Sequence[Inputs]) -> Agre
     return Agreement(len(rows), 1 - len(differing) / len(rows), largest, first_speed, second_speed, differing)
 
 
-def _predict_timed(model: Model, rows: Sequence[Inputs]) -> tuple[list[Output], Speed]:
+def _predict_timed(model: Model, rows: Sequence[Inputs]) -> tuple[list[ModelOutput], ExportSpeed]:
     model.predict(rows[:1])  # the first call pays for what later ones find ready
     alone = rows[:ALONE]
     start = time.perf_counter()
@@ -77,17 +77,17 @@ def _predict_timed(model: Model, rows: Sequence[Inputs]) -> tuple[list[Output], 
     middle = time.perf_counter()
     outputs = model.predict(rows)
     end = time.perf_counter()
-    return outputs, Speed(len(alone) / (middle - start), len(rows) / (end - middle))
+    return outputs, ExportSpeed(len(alone) / (middle - start), len(rows) / (end - middle))
 
 
-def _probability_gap(first_output: Output, second_output: Output) -> float:
+def _probability_gap(first_output: ModelOutput, second_output: ModelOutput) -> float:
     """The largest difference of a label's probability, or that of the text which the first answer gives."""
     first, second = first_output.probabilities or {}, second_output.probabilities or {}
     both = set(first) & set(second)
     return max((abs(first[label] - second[label]) for label in both), default=0.0)
 
 
-def task_samples(card: Card, count: int, seed: int = 0) -> list[dict[str, str]]:
+def task_samples(card: ModelCard, count: int, seed: int = 0) -> list[dict[str, str]]:
     """Inputs made of what comes with the card's task: its contexts and seeds, and their sentences for what else is
     asked for; fewer where the task has fewer. Raises `Invalid` for a task that is not one of ours.
     """
@@ -107,7 +107,7 @@ def _sentences(text: str) -> Iterator[str]:
     yield from (part.strip() + "." for part in text.split(".") if part.strip())
 
 
-def read_inputs(path: Path, card: Card, columns: dict[str, str], count: int) -> list[dict[str, str]]:
+def read_inputs(path: Path, card: ModelCard, columns: dict[str, str], count: int) -> list[dict[str, str]]:
     """The first inputs in a file of JSON lines, perhaps gzipped; `columns` says which holds which input.
 
     Raises `Invalid` for a file that is none, or lacks a column.
@@ -128,7 +128,7 @@ LONGEST = 512
 
 
 @dataclass(frozen=True)
-class Source:
+class ExportSource:
     """The source of an export: `network` maps arrays of `inputs`, each (texts, pieces), to `outputs`.
 
     `options` are those of the ONNX folder; `save` writes the tokenizer to a path.
@@ -179,7 +179,7 @@ def _quantised(source: Path, target: Path, details: Spec, int8: bool) -> dict[st
     return details.options
 
 
-def _traced(source: Source, target: Path, int8: bool) -> dict[str, Any]:
+def _traced(source: ExportSource, target: Path, int8: bool) -> dict[str, Any]:
     """A network written as a graph, beside its tokenizer."""
     source.save(target / pieces.FILE)
     path = target / GRAPH_FILE
@@ -211,7 +211,7 @@ def draft(target: Path) -> Iterator[Path]:
         folder.rename(target)
 
 
-def _source(folder: Path, details: Spec) -> Source:
+def _source(folder: Path, details: Spec) -> ExportSource:
     makers = {"adapter": _ours, "extractor": _ours, "transformers": _theirs}
     if details.kind not in makers:
         message = (
@@ -228,7 +228,7 @@ def _merged(adapter: Path) -> Any:
     return PeftModel.from_pretrained(encoder.load(), str(adapter)).merge_and_unload().eval().requires_grad_(False)
 
 
-def _ours(folder: Path, details: Spec) -> Source:
+def _ours(folder: Path, details: Spec) -> ExportSource:
     """A model over the shared encoder: words are found and emoji named as before."""
     import torch
 
@@ -250,21 +250,21 @@ def _ours(folder: Path, details: Spec) -> Source:
             logits: torch.Tensor = self.head(states, mask)
             return logits
 
-    return Source(Network().eval(), INPUTS, ("logits",), {"reader": "words"}, lambda path: _copy_tokenizer(path))
+    return ExportSource(Network().eval(), INPUTS, ("logits",), {"reader": "words"}, lambda path: _copy_tokenizer(path))
 
 
 def _copy_tokenizer(path: Path) -> None:
     path.write_bytes((encoder.find() / pieces.FILE).read_bytes())
 
 
-def _theirs(folder: Path, details: Spec) -> Source:
+def _theirs(folder: Path, details: Spec) -> ExportSource:
     """A model of transformers that classifies one or two texts, or marks spans."""
     from torch import Tensor, nn
 
     from dynabench.models.backends.architectures import base, readers
-    from dynabench.models.backends.transformers import Options
+    from dynabench.models.backends.transformers import TransformersOptions
 
-    options = Options.model_validate(details.options)
+    options = TransformersOptions.model_validate(details.options)
     autos = {"label": "AutoModelForSequenceClassification", "spans": "AutoModelForQuestionAnswering"}
     if details.returns not in autos or details.images:
         raise Invalid({"name": "Of transformers, models that read texts and return a label or spans are exported."})
@@ -292,12 +292,12 @@ def _theirs(folder: Path, details: Spec) -> Source:
 
     outputs = ("logits",) if classifies else ("start_logits", "end_logits")
     graph_options = {"pad": tokenizer.pad_token_id or 0}
-    return Source(
+    return ExportSource(
         Network().eval(), inputs, outputs, graph_options, lambda path: tokenizer.backend_tokenizer.save(str(path))
     )
 
 
-def _write_graph(source: Source, path: Path) -> None:
+def _write_graph(source: ExportSource, path: Path) -> None:
     import onnx
     import torch
 
@@ -321,7 +321,7 @@ def _write_graph(source: Source, path: Path) -> None:
     onnx.save(model, str(path))
 
 
-def _shapes(source: Source, axes: dict[int, Any]) -> Any:
+def _shapes(source: ExportSource, axes: dict[int, Any]) -> Any:
     """A module that takes `*tensors` has its inputs' shapes in a tuple within the tuple."""
     import inspect
 

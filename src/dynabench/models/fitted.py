@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from dynabench.kit.errors import Invalid
 from dynabench.models import spec
 from dynabench.models.backends import linear
-from dynabench.models.backends.linear import Options, Vectoriser
+from dynabench.models.backends.linear import LinearOptions, Vectoriser
 from dynabench.tasks.config import TaskConfig
 from dynabench.tasks.fields import Text
 from dynabench.tasks.sections import Learner
@@ -57,7 +57,7 @@ def save(
     parts = _parts(steps, list(inputs), separator, list(inputs))
     arrays, how = _weights(classifier)
     arrays |= {f"idf.{number}": part.idf for number, part in enumerate(parts) if part.idf is not None}
-    options = Options(vectorisers=[part.how for part in parts], probabilities=how)
+    options = LinearOptions(vectorisers=[part.how for part in parts], probabilities=how)
     names = [_name(label, labels) for label in classifier.classes_.tolist()]
     content: dict[str, Any] = {"name": folder.name, "task": task, "kind": "linear", "inputs": list(inputs)}
     content |= {

@@ -52,7 +52,7 @@ REMEMBERED = 300
 
 
 @dataclass(frozen=True)
-class Health:
+class ModelHealth:
     """The results of the last calls of one model version, as this process saw them.
 
     They are the number of calls that were answered, the milliseconds that these took (None before the
@@ -67,25 +67,25 @@ class Health:
 
 
 @dataclass
-class Record:
+class CallRecord:
     """The last calls of one model version: milliseconds, or None where there was no answer."""
 
     calls: deque[float | None] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
     last_failure: str = ""
 
-    def health(self) -> Health:
+    def health(self) -> ModelHealth:
         """The calls summed up; percentiles are those of the nearest rank."""
         times = sorted(call for call in self.calls if call is not None)
         rank = {share: times[min(len(times) - 1, int(share * len(times)))] if times else None for share in (0.5, 0.95)}
         failures = len(self.calls) - len(times)
-        return Health(len(times), failures, rank[0.5], rank[0.95], self.last_failure if failures else "")
+        return ModelHealth(len(times), failures, rank[0.5], rank[0.95], self.last_failure if failures else "")
 
 
-class Records:
+class CallRecords:
     """Records by model name and version; a failure that names no version stands under an empty one."""
 
     def __init__(self) -> None:
-        self._records: dict[tuple[str, str], Record] = {}
+        self._records: dict[tuple[str, str], CallRecord] = {}
 
     def answered(self, name: str, version: str, latency_ms: float) -> None:
         """Count an answer."""
@@ -102,9 +102,9 @@ class Records:
             record.last_failure = problem.detail
             raise
 
-    def health(self) -> dict[tuple[str, str], Health]:
+    def health(self) -> dict[tuple[str, str], ModelHealth]:
         """Every model version that was asked."""
         return {key: record.health() for key, record in self._records.items()}
 
-    def _record(self, name: str, version: str) -> Record:
-        return self._records.setdefault((name, version), Record())
+    def _record(self, name: str, version: str) -> CallRecord:
+        return self._records.setdefault((name, version), CallRecord())

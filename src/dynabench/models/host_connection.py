@@ -16,7 +16,7 @@ from yarl import URL
 from dynabench.kit.errors import Unavailable
 from dynabench.models.health import Breaker
 from dynabench.models.host import wire
-from dynabench.models.protocol import Card
+from dynabench.models.protocol import ModelCard
 
 SAFE = "/%:@!$&'()*+,;="
 """Characters of a path that are sent as they are."""
@@ -123,7 +123,7 @@ class Unreachable(Elsewhere):
 
 
 @dataclass(frozen=True)
-class State:
+class ModelState:
     """One model version of the hosts: `READY`, `LOADING` or `UNAVAILABLE` with the reason; no card when it is broken.
 
     `where` names the hosts where it is in this state, separated by commas, `since` when (ISO 8601) the first of them
@@ -135,7 +135,7 @@ class State:
     version: str
     state: str
     reason: str
-    card: Card | None
+    card: ModelCard | None
     where: str = ""
     on_demand: bool = False
     since: str = ""
@@ -149,7 +149,7 @@ class State:
 
 
 @dataclass
-class Target:
+class HostedModel:
     """The recent state of one model at a host: a limit on calls under way, and a breaker."""
 
     places: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_ONCE))
@@ -168,10 +168,10 @@ class HostConnection:
     def __init__(self, url: str, token: str = "") -> None:
         self.url = url
         self.in_flight = 0
-        self.states: dict[Key, State] = {}
+        self.states: dict[Key, ModelState] = {}
         self.away = False
         self._learnt = False
-        self._targets: dict[str, Target] = {}
+        self._targets: dict[str, HostedModel] = {}
         self._liveness: asyncio.Task[bool] | None = None
         self._return: asyncio.Task[None] | None = None
         limits = httpx.Limits(max_connections=512, max_keepalive_connections=128, keepalive_expiry=IDLE)
@@ -195,7 +195,7 @@ class HostConnection:
         ready = any(state.state == "READY" for state in self._states_of(model, version))
         return self.away, not ready, self.in_flight
 
-    def _states_of(self, model: str, version: str | None) -> list[State]:
+    def _states_of(self, model: str, version: str | None) -> list[ModelState]:
         return [state for key, state in self.states.items() if key[0] == model and version in (None, key[1])]
 
     async def call(
@@ -213,7 +213,7 @@ class HostConnection:
         where another host may have an answer, else `Unavailable`. Where there is an `other` host to ask, the
         call does not wait for a host that does not even say that it lives.
         """
-        target = self._targets.setdefault(model, Target())
+        target = self._targets.setdefault(model, HostedModel())
         target.admit(model)
         self.in_flight += 1
         begun = False
@@ -240,7 +240,7 @@ class HostConnection:
         self, model: str, path: str, body: Mapping[str, Any], deadline: float
     ) -> AsyncIterator[AsyncIterator[str]]:
         """The lines of an answer as they come; errors before the first as for `call`."""
-        target = self._targets.setdefault(model, Target())
+        target = self._targets.setdefault(model, HostedModel())
         target.admit(model)
         self.in_flight += 1
         try:
@@ -258,7 +258,7 @@ class HostConnection:
         finally:
             self.in_flight -= 1
 
-    async def learn(self, seconds: float) -> list[State]:
+    async def learn(self, seconds: float) -> list[ModelState]:
         """Every model version that the host knows; raises `Unreachable` when it does not say so in time."""
         try:
             async with asyncio.timeout(seconds):
@@ -358,9 +358,9 @@ class HostConnection:
         finally:
             task.cancel()
 
-    def _state(self, entry: Mapping[str, Any]) -> State:
+    def _state(self, entry: Mapping[str, Any]) -> ModelState:
         state = str(entry.get("state", ""))
-        return State(
+        return ModelState(
             entry["name"],
             entry.get("version", ""),
             state,

@@ -138,12 +138,19 @@ SHIPPED = (
     _kind("extractor", "ExtractorModel", GRADIENTS, module="encoded", shared="encoder"),
     _kind("ngram", "NgramModel", ("exact",), extra="platform", shared="ngram"),
     _kind("head", "HeadModel", REMOVALS, module="encoded", shared="encoder"),
-    _kind("linear", "LinearModel", ("exact",), "Options"),
+    _kind("linear", "LinearModel", ("exact",), "LinearOptions"),
     _kind("lexicon", "LexiconModel", REMOVALS, module="unlearned", extra="platform"),
     _kind("apertium", "ApertiumModel", REMOVALS, "ApertiumOptions", extra="platform"),
-    _kind("tagger", "TaggerModel", REMOVALS, "Options", extra="platform"),
+    _kind("tagger", "TaggerModel", REMOVALS, "TaggerOptions", extra="platform"),
     _kind("textrank", "TextRankModel", REMOVALS, "TextRankOptions", module="unlearned", extra="platform"),
-    _kind("transformers", "TransformersModel", REMOVALS, "Options", files=_TOKENIZER | {".gguf"}, converses=True),
+    _kind(
+        "transformers",
+        "TransformersModel",
+        REMOVALS,
+        "TransformersOptions",
+        files=_TOKENIZER | {".gguf"},
+        converses=True,
+    ),
     _kind(
         "efficientnet",
         "EfficientNetModel",
@@ -153,16 +160,16 @@ SHIPPED = (
         extra="photographs",
         weights=EFFICIENTNET_PACKAGE,
     ),
-    _kind("onnx", "OnnxModel", REMOVALS, "Options", files=_TOKENIZER | {".onnx", ".data"}, extra="onnx"),
-    _kind("ensemble", "EnsembleModel", REMOVALS, "Options"),
-    _kind("reader", "ReaderModel", REMOVALS, "Options"),
-    _kind("handler", "HandlerModel", REMOVALS, "Options", files=None, extra="platform"),
+    _kind("onnx", "OnnxModel", REMOVALS, "OnnxOptions", files=_TOKENIZER | {".onnx", ".data"}, extra="onnx"),
+    _kind("ensemble", "EnsembleModel", REMOVALS, "EnsembleOptions"),
+    _kind("reader", "ReaderModel", REMOVALS, "ReaderOptions"),
+    _kind("handler", "HandlerModel", REMOVALS, "HandlerOptions", files=None, extra="platform"),
     _kind("oip", "InferenceModel", REMOVALS, "InferenceOptions", module="served.inference_servers", **_SERVED),
     _kind(
         "huggingface", "HuggingFaceModel", REMOVALS, "HuggingFaceOptions", module="served.inference_servers", **_SERVED
     ),
-    _kind("openai", "ChatModel", REMOVALS, "Options", module="served.openai", converses=True, **_SERVED),
-    _kind("openai-images", "DrawingModel", (), "Options", module="served.images", **_SERVED),
+    _kind("openai", "ChatModel", REMOVALS, "ChatOptions", module="served.openai", converses=True, **_SERVED),
+    _kind("openai-images", "DrawingModel", (), "DrawingOptions", module="served.images", **_SERVED),
 )
 
 

@@ -14,10 +14,19 @@ from dynabench.kit.process_memory import family_bytes
 from dynabench.kit.settings import get_settings
 from dynabench.models import catalog, check_report, kinds, samples, spec, validity
 from dynabench.models.backends.base import Backend
-from dynabench.models.check_report import REMEDIES, Failed, Progress, Report, StepState, Trial, describe_error, failed
+from dynabench.models.check_report import (
+    REMEDIES,
+    Failed,
+    ModelCheckReport,
+    Progress,
+    StepState,
+    Trial,
+    describe_error,
+    failed,
+)
 from dynabench.models.host.engine import Engine
 from dynabench.models.host.repository import Repository
-from dynabench.models.protocol import EXPLAIN_SECONDS, Attribution, Card, Output
+from dynabench.models.protocol import EXPLAIN_SECONDS, Attribution, ModelCard, ModelOutput
 from dynabench.tasks.config import TaskConfig
 
 BATCH = 16
@@ -30,7 +39,7 @@ SAME = 2e-3
 
 
 @dataclass(frozen=True)
-class Speed:
+class CallSpeed:
     """Milliseconds of single calls once warm, answers a second in batches of 16, and how many calls that took."""
 
     p50: float
@@ -44,14 +53,14 @@ class Probe:
 
     def __init__(self, model: Backend) -> None:
         self.model = model
-        self.card: Card = model.card
+        self.card: ModelCard = model.card
         self._engine = Engine(Repository([]))
 
-    async def alone(self, inputs: dict[str, str]) -> Output:
+    async def alone(self, inputs: dict[str, str]) -> ModelOutput:
         """The checked answer to a call of its own; raises `Problem` where there is none."""
         return (await self.batch([inputs]))[0]
 
-    async def batch(self, rows: Sequence[dict[str, str]]) -> list[Output]:
+    async def batch(self, rows: Sequence[dict[str, str]]) -> list[ModelOutput]:
         """The checked answers to calls that arrive together."""
         try:
             async with asyncio.timeout(PATIENCE):
@@ -72,7 +81,7 @@ class Probe:
             raise validity.Broken(check_report.WRONG_STRIP % {"method": method, "wrong": fault})
         return attribution, time.perf_counter() - begun
 
-    async def speed(self, rows: Sequence[dict[str, str]], seconds: float) -> Speed:
+    async def speed(self, rows: Sequence[dict[str, str]], seconds: float) -> CallSpeed:
         """Return the speed at which plain inputs are answered, alone and in batches.
 
         Each is measured for `seconds`; models that others bill get fewer calls.
@@ -91,14 +100,14 @@ class Probe:
             batches += 1
         rate = batches * BATCH / (time.perf_counter() - begun)
         p50, p95 = (round(float(np.quantile(waits, share)), 2) for share in (0.5, 0.95))
-        return Speed(p50, p95, round(rate, 1), len(waits) + batches * BATCH)
+        return CallSpeed(p50, p95, round(rate, 1), len(waits) + batches * BATCH)
 
     async def close(self) -> None:
         """End the lanes; the model stays open."""
         await self._engine.close()
 
 
-def difference(card: Card, first: Output, second: Output) -> tuple[bool, float]:
+def difference(card: ModelCard, first: ModelOutput, second: ModelOutput) -> tuple[bool, float]:
     """Return whether two answers are the same, and the largest difference of their probabilities.
 
     Two labels that are equally likely up to `SAME` count as the same answer.
@@ -110,7 +119,7 @@ def difference(card: Card, first: Output, second: Output) -> tuple[bool, float]:
     return same or tie, gap
 
 
-def wrong_strip(card: Card, inputs: dict[str, str], attribution: Attribution) -> str:
+def wrong_strip(card: ModelCard, inputs: dict[str, str], attribution: Attribution) -> str:
     """Return the first error in the words of an attribution; empty if there is none."""
     for name, words in attribution.fields.items():
         if name not in card.inputs:
@@ -289,7 +298,7 @@ SECONDS = 1.0
 
 def check(
     model: str | Path, config: TaskConfig, progress: Progress = lambda name: None, seconds: float = SECONDS
-) -> Report:
+) -> ModelCheckReport:
     """Try the model of a folder, zip, installed name, hub id or address against the task's samples.
 
     Never raises for what is wrong with the model: that is what the report tells. `progress` hears each step's name.
@@ -308,7 +317,9 @@ def check(
         if name not in done:
             trial.add(name, StepState.SKIPPED, check_report.NOT_REACHED)
     card = trial.card
-    return Report(str(model), config.id, card.name if card else "", card.version if card else "", (*trial.steps,))
+    return ModelCheckReport(
+        str(model), config.id, card.name if card else "", card.version if card else "", (*trial.steps,)
+    )
 
 
 def _opening(reference: str, scratch: Path) -> dict[str, Callable[[Trial], None]]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from dynabench.kit.errors import Invalid
 from dynabench.media.file_formats import media_type_of
-from dynabench.models.protocol import Attribution, Card, Inputs, Model, Output
+from dynabench.models.protocol import Attribution, Inputs, Model, ModelCard, ModelOutput
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -94,7 +94,7 @@ def _covered(picture: "Image", place: tuple[int, int], grid: tuple[int, int]) ->
     return text_of(changed)
 
 
-def _log_odds(card: Card, output: Output, label: str) -> float:
+def _log_odds(card: ModelCard, output: ModelOutput, label: str) -> float:
     """Log-odds of the label, or 1 and 0 where there are no probabilities."""
     if output.probabilities is None or label not in output.probabilities:
         return float(output.answer[card.answer] == label)

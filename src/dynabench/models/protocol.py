@@ -29,7 +29,7 @@ that the model wrote; or a list of pictures that it drew, each as `data:` text."
 
 
 @dataclass(frozen=True)
-class Card:
+class ModelCard:
     """The facts that a model states about itself.
 
     `version` is the first 16 hex digits of its content's SHA-256. `images` are the inputs that are pictures,
@@ -68,7 +68,7 @@ def as_text(value: Any) -> str:
     return "" if value is None else json.dumps(value, ensure_ascii=False)
 
 
-def explained(card: Card) -> tuple[str, ...]:
+def explained(card: ModelCard) -> tuple[str, ...]:
     """Return what a model can be asked to explain: its labels, the parts of an extracted answer, or its text."""
     if card.returns == "spans":
         return SPAN_PARTS
@@ -79,13 +79,13 @@ CLOSER = {"gradient": ("layer_integrated_gradients", "integrated_gradients"), "o
 """Slower methods that explain an answer more exactly than a quick one, the best first."""
 
 
-def closer(card: Card, method: str) -> str:
+def closer(card: ModelCard, method: str) -> str:
     """The method by which the model explains an answer more exactly than by `method`; empty where it has none."""
     return next((name for name in CLOSER.get(method, ()) if name in card.methods), "")
 
 
 @dataclass(frozen=True)
-class Output:
+class ModelOutput:
     """One answer: `answer` maps answer fields to values, `probabilities` maps each label to its probability.
 
     An extracted answer is a list of `{start, end, text}`; its `probabilities` are those of the likeliest texts.
@@ -130,9 +130,9 @@ class Attribution:
 class Model(Protocol):
     """A batch of inputs in, a batch of outputs out."""
 
-    card: Card
+    card: ModelCard
 
-    def predict(self, batch: Sequence[Inputs]) -> list[Output]:
+    def predict(self, batch: Sequence[Inputs]) -> list[ModelOutput]:
         """One output per input, in order."""
         ...
 
@@ -150,7 +150,7 @@ class Attributable(Model, Protocol):
 class Conversing(Protocol):
     """A language model that takes part in a conversation."""
 
-    card: Card
+    card: ModelCard
     lane: str
 
     def converse(self, messages: Sequence[Message], max_tokens: int) -> Generator[str, None, None]:

@@ -13,7 +13,16 @@ from numpy.typing import NDArray
 
 from dynabench.evaluate.metrics.squad import normalize_answer, word_f1
 from dynabench.kit.errors import Invalid
-from dynabench.models.protocol import Attributable, Attribution, Card, Inputs, Model, Output, WordWeight, explained
+from dynabench.models.protocol import (
+    Attributable,
+    Attribution,
+    Inputs,
+    Model,
+    ModelCard,
+    ModelOutput,
+    WordWeight,
+    explained,
+)
 from dynabench.models.words import first_words
 from dynabench.stats.rates import wilson
 
@@ -94,7 +103,7 @@ def check_faithfulness(
     return _summary(method, drops, len(examples) - len(drops))
 
 
-def _explained_answer(card: Card, output: Output) -> ExplainedAnswer:
+def _explained_answer(card: ModelCard, output: ModelOutput) -> ExplainedAnswer:
     answer, probabilities = output.answer[card.answer], output.probabilities or {}
     if card.labels:
         return ExplainedAnswer(str(answer), str(answer), probabilities[str(answer)])
@@ -205,7 +214,7 @@ class Presence:
         return {**without_words({name: self._inputs[name] for name in self._fields}, gone), **pictures}
 
 
-def value(card: Card, output: Output, first: Output, label: str) -> float:
+def value(card: ModelCard, output: ModelOutput, first: ModelOutput, label: str) -> float:
     """Return how strongly an output supports what is explained; `first` is the model's first output.
 
     For labels this is the log-odds of `label`, or 1 and 0 where there are no probabilities. For spans and
@@ -228,7 +237,7 @@ def _text(answer: Any) -> str:
     return " ".join(" ".join((span["text"], span.get("label", ""))).strip() for span in answer)
 
 
-def _own(card: Card, output: Output) -> Sequence[tuple[str, int, int]]:
+def _own(card: ModelCard, output: ModelOutput) -> Sequence[tuple[str, int, int]]:
     """Return the places of the answer itself in the inputs, as (field, start, end)."""
     if card.returns not in ("spans", "tags"):
         return ()

@@ -73,7 +73,7 @@ AWKWARD = (
 
 
 @dataclass(frozen=True)
-class Sample:
+class SampleInput:
     """One input of a model by field name, as the platform sends it: all values are texts."""
 
     inputs: dict[str, str]
@@ -85,14 +85,14 @@ class Sample:
         return "; ".join(part if len(part) <= width else f"{part[: width - 3]}..." for part in parts)
 
 
-def sample_inputs(config: TaskConfig, count: int = COUNT) -> list[Sample]:
+def sample_inputs(config: TaskConfig, count: int = COUNT) -> list[SampleInput]:
     """Samples of the task's model inputs, the same ones each time: `PLAIN` plain ones first, then awkward ones.
 
     Every value is one that the task's fields accept. Raises ValueError for a field type that nothing is known of.
     """
     fields = {"context": config.context, "input": config.input}
     rows = [_row(config, fields, number) for number in range(max(count, PLAIN + 1))]
-    return [Sample(_sent(config, values), number >= PLAIN) for number, values in enumerate(rows)]
+    return [SampleInput(_sent(config, values), number >= PLAIN) for number, values in enumerate(rows)]
 
 
 def _row(config: TaskConfig, fields: Mapping[str, list[Field]], number: int) -> dict[str, dict[str, Any]]:

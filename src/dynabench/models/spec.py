@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from dynabench.kit.errors import Invalid, validation_errors
 from dynabench.models import encoder, kinds
-from dynabench.models.protocol import Card, Returns
+from dynabench.models.protocol import ModelCard, Returns
 from dynabench.models.runtime import folder_size
 
 FILE = "model.yaml"
@@ -35,7 +35,7 @@ LONGEST_README = 64 * 1024
 """Bytes of the card that are handed out at most."""
 
 
-class Score(BaseModel):
+class LabelScore(BaseModel):
     """The result of a model on one test set."""
 
     model_config = ConfigDict(extra="forbid")
@@ -92,7 +92,7 @@ class Spec(BaseModel):
     summary: str = ""
     data: list[str] = []
     seed: int = 0
-    scores: dict[str, Score | SpanScore] = {}
+    scores: dict[str, LabelScore | SpanScore] = {}
     max_length: int = Field(256, ge=8, le=512)
 
     @model_validator(mode="after")
@@ -184,11 +184,11 @@ def shared_encoder(folder: Path) -> str:
     return encoder.digest() if kind.shared == "encoder" else ""
 
 
-def card(folder: Path) -> Card:
+def card(folder: Path) -> ModelCard:
     """The model's card, read without loading its weights."""
     spec = read(folder)
     kind = kinds.kind(spec.kind)
-    return Card(
+    return ModelCard(
         name=spec.name,
         version=version(folder),
         task=spec.task,

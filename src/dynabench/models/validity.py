@@ -9,7 +9,7 @@ from typing import Any
 from dynabench.kit.errors import Unavailable
 from dynabench.kit.storable import unstorable
 from dynabench.models import check_report, kinds
-from dynabench.models.protocol import LARGEST, Card, Inputs, Output
+from dynabench.models.protocol import LARGEST, Inputs, ModelCard, ModelOutput
 from dynabench.tasks.config import TaskConfig
 from dynabench.tasks.fields import Choice, Field, Spans, Text
 
@@ -30,9 +30,9 @@ class Broken(Unavailable):
     """A model returned something that is no answer; says which row, what is wrong and what would be right."""
 
 
-def check_outputs(card: Card, batch: Sequence[Inputs], outputs: Any) -> list[Output]:
+def check_outputs(card: ModelCard, batch: Sequence[Inputs], outputs: Any) -> list[ModelOutput]:
     """Return the outputs, one for each input of the batch, if each is an answer; raise `Broken` otherwise."""
-    if not isinstance(outputs, list | tuple) or not all(isinstance(output, Output) for output in outputs):
+    if not isinstance(outputs, list | tuple) or not all(isinstance(output, ModelOutput) for output in outputs):
         raise Broken(f"{card.name} did not return a list of outputs.")
     if len(outputs) != len(batch):
         raise Broken(f"{card.name} returned {len(outputs)} outputs for {len(batch)} inputs; one for each is needed.")
@@ -42,7 +42,7 @@ def check_outputs(card: Card, batch: Sequence[Inputs], outputs: Any) -> list[Out
     return list(outputs)
 
 
-def _wrong(card: Card, inputs: Inputs, output: Output) -> str:
+def _wrong(card: ModelCard, inputs: Inputs, output: ModelOutput) -> str:
     if not isinstance(output.answer, Mapping) or card.answer not in output.answer:
         return f"the answer lacks {card.answer!r}."
     answer = output.answer[card.answer]
@@ -61,7 +61,7 @@ def _wrong(card: Card, inputs: Inputs, output: Output) -> str:
     )
 
 
-def _wrong_spans(card: Card, inputs: Inputs, answer: Any) -> str:
+def _wrong_spans(card: ModelCard, inputs: Inputs, answer: Any) -> str:
     text = str(inputs.get(card.inputs[-1], ""))
     if not isinstance(answer, list) or len(answer) > MOST:
         return f"a list of up to {MOST} spans is needed, not {_short(answer)}."
@@ -87,7 +87,7 @@ def _wrong_pictures(answer: Any) -> str:
     return ""
 
 
-def _wrong_probabilities(card: Card, probabilities: Any) -> str:
+def _wrong_probabilities(card: ModelCard, probabilities: Any) -> str:
     if probabilities is None:
         return ""
     if not isinstance(probabilities, Mapping):
@@ -138,14 +138,14 @@ def _short(value: Any) -> str:
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
-def target_problems(config: TaskConfig, card: Card) -> dict[str, str]:
+def target_problems(config: TaskConfig, card: ModelCard) -> dict[str, str]:
     """Return the reasons why the model cannot be asked live, by line of `model.yaml`; empty if it fits."""
     if config.drawing is not None and card.returns != "pictures":
         return {"returns": check_report.NOT_DRAWING % {"name": card.name}}
     return answer_problems(config, card)
 
 
-def answer_problems(config: TaskConfig, card: Card) -> dict[str, str]:
+def answer_problems(config: TaskConfig, card: ModelCard) -> dict[str, str]:
     """Return the reasons why the model cannot answer the task, by line of `model.yaml`; empty if it fits.
 
     Where the round's models draw, other models may still answer the questions that people are asked about
@@ -168,13 +168,13 @@ def answer_problems(config: TaskConfig, card: Card) -> dict[str, str]:
     return problems | _form_problems(answers[card.answer], card)
 
 
-def unanswered_options(config: TaskConfig, card: Card) -> list[str]:
+def unanswered_options(config: TaskConfig, card: ModelCard) -> list[str]:
     """Options of the task that the model never answers, though it may well be a target."""
     field = next((field for field in config.answer if field.name == card.answer), None)
     return [value for value in field.values if value not in card.labels] if isinstance(field, Choice) else []
 
 
-def _drawing_problems(config: TaskConfig, card: Card) -> dict[str, str]:
+def _drawing_problems(config: TaskConfig, card: ModelCard) -> dict[str, str]:
     name = config.drawing.name if config.drawing else ""
     if not name:
         return {"returns": check_report.NOT_ASKED_TO_DRAW % {"name": card.name}}
@@ -184,7 +184,7 @@ def _drawing_problems(config: TaskConfig, card: Card) -> dict[str, str]:
     return {"inputs": check_report.READS_PICTURE} if name in card.inputs else {}
 
 
-def _form_problems(field: Field, card: Card) -> dict[str, str]:
+def _form_problems(field: Field, card: ModelCard) -> dict[str, str]:
     if isinstance(field, Choice):
         strangers = [label for label in card.labels if label not in field.values]
         if card.returns in ("spans", "tags") or (card.returns == "label" and strangers):

@@ -9,7 +9,7 @@ from dynabench.benchmark.evaluations.model_process import EvaluationStopped, Mod
 from dynabench.datasets.stored import StoredRow
 from dynabench.kit.settings import Settings
 from dynabench.models import spec
-from dynabench.models.protocol import Inputs, Output
+from dynabench.models.protocol import Inputs, ModelOutput
 from dynabench.open_evaluations.candidates import describe_misfit, gives_answers, match_inputs
 from dynabench.open_evaluations.kinds import OpenTask
 
@@ -55,7 +55,7 @@ class AnsweringModel:
         """End the process."""
         self._process.close()
 
-    def answer(self, rows: Sequence[StoredRow]) -> list[Output]:
+    def answer(self, rows: Sequence[StoredRow]) -> list[ModelOutput]:
         """Return an output for each row; raises `EvaluationStopped` with the first reason if trying again fails."""
         try:
             return self._ask(rows)
@@ -78,9 +78,9 @@ class AnsweringModel:
             time.sleep(min(remaining, CHECK_SECONDS))
             self._check_wanted()
 
-    def _ask(self, rows: Sequence[StoredRow]) -> list[Output]:
+    def _ask(self, rows: Sequence[StoredRow]) -> list[ModelOutput]:
         """Questions of so many rows that each takes about `BATCH_SECONDS`."""
-        outputs: list[Output] = []
+        outputs: list[ModelOutput] = []
         while len(outputs) < len(rows):
             part = [self._model_inputs(row) for row in rows[len(outputs) : len(outputs) + self._size]]
             begun = time.perf_counter()

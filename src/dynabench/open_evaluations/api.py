@@ -15,7 +15,7 @@ from dynabench.kit import errors
 from dynabench.kit.api import After, AppSettings, Db, Limit, attachment, csv_response
 from dynabench.kit.db import Database
 from dynabench.kit.settings import Settings
-from dynabench.models.protocol import Card
+from dynabench.models.protocol import ModelCard
 from dynabench.open_evaluations import board, planning, predictions, published_predictions, records, service
 from dynabench.open_evaluations.card_api import site_address
 from dynabench.open_evaluations.choices import OpenChoices
@@ -45,7 +45,7 @@ FileId = Annotated[str, PathParameter(max_length=36)]
 NEWEST = 2**63 - 1
 
 
-async def usable_cards(request: Request, viewer: Person | None) -> list[Card]:
+async def usable_cards(request: Request, viewer: Person | None) -> list[ModelCard]:
     """Return the cards of the models that the viewer may see, a version of each."""
     models, down = await visible_models(request, viewer)
     if down:

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from dynabench.kit.language import _
-from dynabench.models.protocol import Card
+from dynabench.models.protocol import ModelCard
 from dynabench.open_evaluations.kinds import PAIR, ColumnRole, OpenTask, RoleKind
 from dynabench.open_evaluations.multiple_choice import LETTERS
 from dynabench.open_evaluations.rows import find_number
@@ -45,7 +45,7 @@ class FittingModel:
     """A model that can answer: `inputs` says which role each of its inputs reads."""
 
     reference: str
-    card: Card
+    card: ModelCard
     inputs: Mapping[str, str]
     labels: LabelMatch
 
@@ -56,7 +56,7 @@ class FittingModel:
 
 
 def find_candidates(
-    cards: Sequence[Card],
+    cards: Sequence[ModelCard],
     task: OpenTask,
     row_labels: Sequence[str],
     chosen: Mapping[str, Mapping[str, str]],
@@ -75,7 +75,7 @@ def find_candidates(
     return sorted(candidates, key=lambda candidate: (not candidate.labels.fits, candidate.reference))
 
 
-def gives_answers(card: Card, task: OpenTask) -> bool:
+def gives_answers(card: ModelCard, task: OpenTask) -> bool:
     """True where a model's answers can be scored: of numbers and choices, labels have to be numbers or letters."""
     if card.returns not in task.returns:
         return False
@@ -86,7 +86,7 @@ def gives_answers(card: Card, task: OpenTask) -> bool:
     return True
 
 
-def describe_misfit(card: Card, task: OpenTask) -> str:
+def describe_misfit(card: ModelCard, task: OpenTask) -> str:
     """Return why a model cannot answer such rows, and what to do."""
     return _(
         "%(model)s does not fit %(task)s: it reads %(reads)s and answers with %(returns)s; the rows have %(needs)s. "
@@ -99,7 +99,7 @@ def describe_misfit(card: Card, task: OpenTask) -> str:
     )
 
 
-def match_inputs(card: Card, task: OpenTask, present: Collection[str] = ()) -> dict[str, str] | None:
+def match_inputs(card: ModelCard, task: OpenTask, present: Collection[str] = ()) -> dict[str, str] | None:
     """Return the role that each input of a model reads, by its name or else by its place; None where it cannot.
 
     All roles of the rows have to be read, but for the languages of a translation, which few models need.

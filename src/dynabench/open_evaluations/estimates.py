@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
-from dynabench.models.protocol import Card
+from dynabench.models.protocol import ModelCard
 from dynabench.open_evaluations import queries
 
 OPENING_SECONDS = 15.0
@@ -70,7 +70,7 @@ class RunEstimate:
         return any(not model.measured for model in self.models)
 
 
-def estimate_run(session: Session, rows: int, references: Sequence[str], cards: dict[str, Card]) -> RunEstimate:
+def estimate_run(session: Session, rows: int, references: Sequence[str], cards: dict[str, ModelCard]) -> RunEstimate:
     """Estimate the time and the price of `rows` rows for these models."""
     speeds: dict[str, float] = {}
     prices: dict[str, float] = {}

@@ -14,7 +14,7 @@ from dynabench.evaluate.evaluator.scoring import LabelProbabilities
 from dynabench.evaluate.resampling import score_replicates
 from dynabench.kit import errors
 from dynabench.kit.language import _
-from dynabench.models.protocol import Output
+from dynabench.models.protocol import ModelOutput
 from dynabench.open_evaluations.kinds import OpenTask, RoleKind
 from dynabench.open_evaluations.multiple_choice import ChoiceList, read_answered_choice
 from dynabench.open_evaluations.rows import find_number
@@ -141,7 +141,7 @@ def _with_interval(metric: str, key: str, value: float, n: int, drawn: Replicate
 
 
 def answer_in_rows(
-    task: OpenTask, inputs: Mapping[str, Any], output: Output, answer_field: str, meanings: Mapping[str, str]
+    task: OpenTask, inputs: Mapping[str, Any], output: ModelOutput, answer_field: str, meanings: Mapping[str, str]
 ) -> Any:
     """Return a model's answer in the labels of the rows; labels without a meaning stay as they are, and are wrong.
 
@@ -162,7 +162,7 @@ def answer_in_rows(
     return meanings.get(text, text)
 
 
-def chances_in_rows(output: Output, meanings: Mapping[str, str]) -> dict[str, float] | None:
+def chances_in_rows(output: ModelOutput, meanings: Mapping[str, str]) -> dict[str, float] | None:
     """Return a model's probabilities by the labels of the rows; those of labels that mean the same add up."""
     if not output.probabilities:
         return None

@@ -11,7 +11,7 @@ from dynabench.intake.rows import BadRow
 from dynabench.kit import errors
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
-from dynabench.models.protocol import Card
+from dynabench.models.protocol import ModelCard
 from dynabench.open_evaluations import estimates, external_models, guessing
 from dynabench.open_evaluations.candidates import FittingModel, describe_misfit, find_candidates
 from dynabench.open_evaluations.choices import MOST_MODELS, OpenChoices
@@ -89,7 +89,7 @@ class OpenPlan:
 
 
 def make_plan(
-    session: Session, settings: Settings, viewer: Person, choices: OpenChoices, cards: Sequence[Card]
+    session: Session, settings: Settings, viewer: Person, choices: OpenChoices, cards: Sequence[ModelCard]
 ) -> OpenPlan:
     """Plan an open evaluation of `choices` with models of these cards, which the viewer may use.
 
@@ -104,7 +104,7 @@ def make_plan(
     return plan
 
 
-def plan_rows(settings: Settings, source: RowSource, choices: OpenChoices, cards: Sequence[Card]) -> OpenPlan:
+def plan_rows(settings: Settings, source: RowSource, choices: OpenChoices, cards: Sequence[ModelCard]) -> OpenPlan:
     """Plan as `make_plan` does, for an open source and without an estimate."""
     try:
         preview = preview_rows(source.read_rows(settings), PREVIEW_ROWS).require_rows()
@@ -177,13 +177,13 @@ def _read_sample(plan: OpenPlan) -> None:
         )
 
 
-def _match_models(plan: OpenPlan, cards: Sequence[Card]) -> None:
+def _match_models(plan: OpenPlan, cards: Sequence[ModelCard]) -> None:
     plan.candidates = find_candidates(cards, plan.task, plan.labels, plan.choices.labels, plan.choices.roles)
     fitting = {candidate.reference for candidate in plan.candidates}
     plan.others = [card.name for card in cards if card.name not in fitting]
 
 
-def _check_choices(settings: Settings, plan: OpenPlan, cards: dict[str, Card]) -> None:
+def _check_choices(settings: Settings, plan: OpenPlan, cards: dict[str, ModelCard]) -> None:
     choices = plan.choices
     for metric in choices.metrics:
         try:

@@ -14,7 +14,7 @@ from dynabench.datasets.stored import StoredRow
 from dynabench.kit.db import Database
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
-from dynabench.models.protocol import Output
+from dynabench.models.protocol import ModelOutput
 from dynabench.open_evaluations import queries
 from dynabench.open_evaluations.kinds import ANSWER, OPEN_TASKS, RoleKind
 from dynabench.open_evaluations.metrics import (
@@ -68,7 +68,7 @@ def read_answers(settings: Settings, answered: AnsweredModel) -> Iterator[Answer
                 row = next(rows)
                 if row.uid != answer.uid:
                     raise EvaluationStopped("dataset_changed")
-                output = Output(answer.answer, answer.probabilities)
+                output = ModelOutput(answer.answer, answer.probabilities)
                 name = next(iter(answer.answer), ANSWER)
                 prediction = answer_in_rows(task, row.inputs, output, name, answered.meanings)
                 accepted = [right[ANSWER] for right in row.answers]

@@ -17,7 +17,7 @@ from dynabench.kit import errors, jobs
 from dynabench.kit.db import Database, now
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
-from dynabench.models.protocol import Card
+from dynabench.models.protocol import ModelCard
 from dynabench.open_evaluations import planning, queries, sources
 from dynabench.open_evaluations.choices import OpenChoices
 from dynabench.open_evaluations.planning import OpenPlan
@@ -48,7 +48,7 @@ def evaluation_folder(settings: Settings, evaluation: int) -> Path:
 
 
 def start_evaluation(
-    session: Session, settings: Settings, person: Person, choices: OpenChoices, cards: Sequence[Card]
+    session: Session, settings: Settings, person: Person, choices: OpenChoices, cards: Sequence[ModelCard]
 ) -> OpenEvaluation:
     """Start an open evaluation of a person; raises `Invalid` with everything that is missing, by field."""
     may_start = may.may(person, Action.EVALUATE_OPENLY)

@@ -23,7 +23,7 @@ from dynabench.kit.errors import Unavailable
 from dynabench.kit.settings import Settings
 from dynabench.models import catalog
 from dynabench.models.fetched import fetched_names
-from dynabench.models.protocol import Card
+from dynabench.models.protocol import ModelCard
 from dynabench.operations import demo_history
 from dynabench.rounds import contexts, demo, queries, service
 from dynabench.rounds.contexts import ContextRow
@@ -125,7 +125,7 @@ def _has_rounds(session: Session, task_id: str) -> bool:
     return session.scalar(queries.last_number(task_id)) is not None
 
 
-def strongest(ours: list[Card]) -> list[Card]:
+def strongest(ours: list[ModelCard]) -> list[ModelCard]:
     """The one target of a demo round: the model that reads words in their context, where one comes for the task.
 
     Against `any` of several models an example counts that fooled the weakest: counts of n-grams, which sentences
@@ -138,8 +138,8 @@ def _add_task(
     session: Session,
     shipped: ShippedTask,
     values: list[dict[str, Any]],
-    own: list[Card],
-    targets: list[Card],
+    own: list[ModelCard],
+    targets: list[ModelCard],
     settings: Settings | None = None,
     archive: demo_history.DemoArchive | None = None,
 ) -> None:

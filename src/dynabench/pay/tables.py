@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import BigInteger, ForeignKey, Index, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
-from dynabench.kit.db import Base, Key, Words, now
+from dynabench.kit.db import Base, Key, TranslatedText, now
 
 
 class PaymentKind(StrEnum):
@@ -110,11 +110,11 @@ class Payment(Base):
     kind: Mapped[str] = mapped_column(String(10))
     amount: Mapped[int] = mapped_column(BigInteger)
     currency: Mapped[str] = mapped_column(String(3))
-    reason: Mapped[str] = mapped_column(Words, default="")
+    reason: Mapped[str] = mapped_column(TranslatedText, default="")
     item: Mapped[str] = mapped_column(String(60), default="")
     key: Mapped[str] = mapped_column(String(120), unique=True)
     state: Mapped[str] = mapped_column(String(12), default=PaymentState.DUE)
-    decision: Mapped[str] = mapped_column(Words, default="")
+    decision: Mapped[str] = mapped_column(TranslatedText, default="")
     decided_by: Mapped[int | None] = mapped_column(ForeignKey("people.id", ondelete="SET NULL"))
     decided_at: Mapped[datetime | None]
     second_by: Mapped[int | None] = mapped_column(ForeignKey("people.id", ondelete="SET NULL"))

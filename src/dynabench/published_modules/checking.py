@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from dynabench.evaluate.card import Example, Output
+from dynabench.evaluate.card import CardExample, Output
 from dynabench.evaluate.cards.card_text import decode_card, split_card
 from dynabench.evaluate.cards.yaml_text import CardError, plain_values, same_values
 from dynabench.evaluate.inputs import matches_expected
@@ -174,11 +174,11 @@ def _check_behaviour(
         report.add(name, list(dict.fromkeys(failures)))
 
 
-def _no_examples(examples: Sequence[Example]) -> list[str]:
+def _no_examples(examples: Sequence[CardExample]) -> list[str]:
     return [] if examples else ["the card has no example with a result"]
 
 
-def _compute(module: SandboxedModule, example: Example, columns: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def _compute(module: SandboxedModule, example: CardExample, columns: Mapping[str, Any] | None = None) -> dict[str, Any]:
     module.config_name = example.config or module.configs[0]
     result: dict[str, Any] = module.compute(**dict(columns or example.inputs), **dict(example.options))
     return result
@@ -198,7 +198,7 @@ def _example_failures(module: SandboxedModule, manifest: ModuleManifest) -> Iter
             yield f"{example.title}: it gives {_plain(result)}, the card says {_plain(dict(example.result))}"
 
 
-def _repeated(module: SandboxedModule, _manifest: ModuleManifest, example: Example) -> Iterator[str]:
+def _repeated(module: SandboxedModule, _manifest: ModuleManifest, example: CardExample) -> Iterator[str]:
     """The same rows twice, the second time in a new process."""
     first = _compute(module, example)
     module.close_process()
@@ -207,7 +207,7 @@ def _repeated(module: SandboxedModule, _manifest: ModuleManifest, example: Examp
         yield f"the same rows give {_plain(first)} and then {_plain(second)}; pass a seed to what draws numbers"
 
 
-def _shuffled(module: SandboxedModule, _manifest: ModuleManifest, example: Example) -> Iterator[str]:
+def _shuffled(module: SandboxedModule, _manifest: ModuleManifest, example: CardExample) -> Iterator[str]:
     """The same rows in another order."""
     first = _compute(module, example)
     for columns in _orders(example.inputs):
@@ -229,7 +229,7 @@ def _orders(inputs: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         yield {name: [values[row] for row in order] for name, values in inputs.items()}
 
 
-def _bounds(module: SandboxedModule, manifest: ModuleManifest, example: Example) -> Iterator[str]:
+def _bounds(module: SandboxedModule, manifest: ModuleManifest, example: CardExample) -> Iterator[str]:
     """Parts of the rows: each result is within the declared range, which `compute` checks."""
     lengths = {len(values) for values in example.inputs.values()}
     sizes = {1, 2, max(lengths, default=0) // 2} if len(lengths) == 1 else set()
@@ -243,7 +243,7 @@ def _bounds(module: SandboxedModule, manifest: ModuleManifest, example: Example)
                     yield f"rows {start} to {start + size - 1}: {error}"
 
 
-def _direction(module: SandboxedModule, manifest: ModuleManifest, example: Example) -> Iterator[str]:
+def _direction(module: SandboxedModule, manifest: ModuleManifest, example: CardExample) -> Iterator[str]:
     """Predictions that equal the references: no worse than the example's in the better direction."""
     pairs = [pair for pair in (("predictions", "references"),) if all(name in example.inputs for name in pair)]
     for predictions, references in pairs:
@@ -265,7 +265,7 @@ def _is_worse(output: Output, example_score: object, best: object) -> bool:
     return (output.better == "higher" and best < example_score) or (output.better == "lower" and best > example_score)
 
 
-def _merged(module: SandboxedModule, _manifest: ModuleManifest, example: Example) -> Iterator[str]:
+def _merged(module: SandboxedModule, _manifest: ModuleManifest, example: CardExample) -> Iterator[str]:
     """Two halves that are merged: the result of all rows."""
     lengths = {len(values) for values in example.inputs.values()}
     if len(lengths) != 1 or max(lengths) < 2:

@@ -13,16 +13,16 @@ from dynabench.evaluate.module import Module
 from dynabench.evaluate.values import to_plain
 from dynabench.kit.errors import Unavailable
 from dynabench.models.sandbox.available import sandbox
-from dynabench.models.sandbox.box import REQUEST, Options
+from dynabench.models.sandbox.box import REQUEST, HandlerOptions
 from dynabench.models.sandbox.process import HANDLER, Ended, Process, content
 from dynabench.models.validity import Broken
 from dynabench.published_modules.inside import FOLDER, HANDLER_TEXT
 from dynabench.published_modules.manifest import ModuleManifest, check_result, declared_class, read_manifest
 
-LIMITS = Options(
+LIMITS = HandlerOptions(
     memory_mb=1024, disk_mb=16, processors=1, processes=8, open_files=128, predict_seconds=10.0, load_seconds=60.0
 )
-"""What a module may take; see `Options`."""
+"""What a module may take; see `HandlerOptions`."""
 MOST_RESULT = 4 * 2**20
 """Characters of a result as JSON."""
 LOG_LINES = 20
@@ -38,7 +38,7 @@ class ModuleProcess:
     Used by one thread at a time; `close` ends it and removes its files.
     """
 
-    def __init__(self, name: str, files: Mapping[str, bytes], file: str, limits: Options = LIMITS) -> None:
+    def __init__(self, name: str, files: Mapping[str, bytes], file: str, limits: HandlerOptions = LIMITS) -> None:
         """`files` are the module's files by path, `file` is the one with the module.
 
         Raises ValueError where no sandbox is here.
@@ -195,7 +195,7 @@ def sandbox_module(
     config_name: str | None = None,
     *,
     revision: str = "",
-    limits: Options = LIMITS,
+    limits: HandlerOptions = LIMITS,
     **options: Any,
 ) -> SandboxedModule:
     """Return a module that runs in the sandbox. Raises ValueError for a config or an option that it does not have."""

@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from dynabench.collection import search
-from dynabench.collection.search import Seen
+from dynabench.collection.search import FoundExample
 from dynabench.collection.tables import Example
 from dynabench.kit import errors
 from dynabench.kit.db import now
@@ -44,7 +44,7 @@ class SideVote:
 class DisputedCase:
     """An example with its votes by label (`sides`, most votes first)."""
 
-    seen: Seen
+    seen: FoundExample
     sides: Mapping[str, Sequence[SideVote]]
 
 

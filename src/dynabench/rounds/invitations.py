@@ -232,6 +232,6 @@ def try_mailing(database: Database, settings: Settings, payload: dict[str, Any])
         return "dropped"
     try:
         mailing.send_letter(settings, letter)
-    except mailing.Refused as refused:
+    except mailing.RefusedMail as refused:
         return f"refused: {mailing.one_line(str(refused), 200)}"
     return "sent"

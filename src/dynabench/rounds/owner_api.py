@@ -23,7 +23,7 @@ from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 from dynabench.rounds import context_files, owner_lists, planning, queries, schemas, service, uploaded_files, views
 from dynabench.rounds.owner_lists import ContextChange, ContextFilter
-from dynabench.rounds.plan import Plan
+from dynabench.rounds.plan import PlannedRound
 from dynabench.rounds.schemas import Number
 from dynabench.rounds.tables import Round
 
@@ -119,7 +119,7 @@ async def _changed(request: Request, change: Any, *how: Any) -> schemas.RoundOut
 
 
 @router.put("/tasks/{task}/rounds/{n}/plan")
-async def plan_round(request: Request, task: str, n: Number, body: Plan, person: Member) -> schemas.RoundOut:
+async def plan_round(request: Request, task: str, n: Number, body: PlannedRound, person: Member) -> schemas.RoundOut:
     """Give a draft or an open round this plan in place of its own (owners)."""
     return await _changed(request, planning.change_plan, person, task, n, body)
 

@@ -25,11 +25,11 @@ PARTS: tuple[PartName, ...] = get_args(PartName)
 """What a clone may take over beside the targets."""
 
 
-class Part(StrictModel):
+class PlanPart(StrictModel):
     """A part of a plan; unknown members are refused."""
 
 
-class Goals(Part):
+class Goals(PlanPart):
     """The wanted numbers of examples in a round: all, those that fooled, and of these those that are verified."""
 
     examples: Count | None = None
@@ -37,7 +37,7 @@ class Goals(Part):
     verified: Count | None = None
 
 
-class Limits(Part):
+class AuthorLimits(PlanPart):
     """The most examples that a person may write in the round, and on one UTC day of it.
 
     Retracted examples count.
@@ -47,7 +47,7 @@ class Limits(Part):
     per_day: Count | None = None
 
 
-class Audience(Part):
+class Audience(PlanPart):
     """The people who may write examples in a round; owners always may.
 
     `anyone`: all people. `invited`: people who are named or came by a link.
@@ -65,7 +65,7 @@ class Audience(Part):
         return self
 
 
-class Plan(Part):
+class PlannedRound(PlanPart):
     """A round opens and closes by itself at the moments given. `sampling` names a sampler, by default the task's.
 
     `contexts` are `all` of the task's or the few that were `chosen` for the round. `programs` says whether they may
@@ -77,7 +77,7 @@ class Plan(Part):
     opens_at: Moment | None = None
     closes_at: Moment | None = None
     goals: Goals = Goals()
-    limits: Limits = Limits()
+    limits: AuthorLimits = AuthorLimits()
     audience: Audience = Audience()
     sampling: Annotated[str, Field(max_length=60)] | None = None
     contexts: Literal["all", "chosen"] = "all"
@@ -86,7 +86,7 @@ class Plan(Part):
     model_text: Literal["allowed", "declared", "forbidden"] = "allowed"
 
     @model_validator(mode="after")
-    def _in_order(self) -> "Plan":
+    def _in_order(self) -> "PlannedRound":
         if self.opens_at and self.closes_at and self.closes_at <= self.opens_at:
             raise ValueError(_("The round must close after it opens."))
         return self
@@ -96,10 +96,10 @@ class Plan(Part):
         return self.model_dump(mode="json", exclude_defaults=True)
 
 
-def parse_plan(raw: Mapping[str, Any]) -> Plan:
+def parse_plan(raw: Mapping[str, Any]) -> PlannedRound:
     """A plan from JSON; raises `Invalid` under dotted names such as `limits.per_day`."""
     try:
-        return Plan.model_validate(raw)
+        return PlannedRound.model_validate(raw)
     except ValidationError as error:
         raise Invalid(
             {_name(problem["loc"]): _sentence(validation_message(problem)) for problem in error.errors()}
@@ -117,9 +117,9 @@ def _sentence(message: str) -> str:
     return f"{text[:1].upper()}{text[1:]}."
 
 
-def changed_parts(before: Plan, after: Plan) -> list[str]:
+def changed_parts(before: PlannedRound, after: PlannedRound) -> list[str]:
     """The names of what differs."""
-    return [name for name in Plan.model_fields if getattr(before, name) != getattr(after, name)]
+    return [name for name in PlannedRound.model_fields if getattr(before, name) != getattr(after, name)]
 
 
 Arm = dict[str, Any]

@@ -15,7 +15,7 @@ from dynabench.people.accounts.tables import Act, Person
 from dynabench.people.may import Action
 from dynabench.rounds import plan as plans
 from dynabench.rounds import queries, service
-from dynabench.rounds.plan import PARTS, Plan
+from dynabench.rounds.plan import PARTS, PlannedRound
 from dynabench.rounds.samplers import all_samplers
 from dynabench.rounds.tables import Context, Invitation, Round, RoundContext, RoundPerson, RoundState, Target
 
@@ -25,7 +25,7 @@ MOST_NAMED = 1_000
 PLANNED = "round.planned"
 
 
-def plan_of(round_: Round) -> Plan:
+def plan_of(round_: Round) -> PlannedRound:
     """The plan of a round."""
     return plans.parse_plan(round_.plan)
 
@@ -44,7 +44,7 @@ def locked_round(session: Session, person: Person | None, task_id: str, number: 
     return round_
 
 
-def check_plan(round_: Round, plan: Plan, at: datetime) -> None:
+def check_plan(round_: Round, plan: PlannedRound, at: datetime) -> None:
     """Raise `Invalid` where a plan does not fit the round as it is."""
     wrong = {}
     before = plan_of(round_)
@@ -60,7 +60,7 @@ def check_plan(round_: Round, plan: Plan, at: datetime) -> None:
         raise errors.Invalid(wrong)
 
 
-def change_plan(session: Session, person: Person | None, task_id: str, number: int, plan: Plan) -> Round:
+def change_plan(session: Session, person: Person | None, task_id: str, number: int, plan: PlannedRound) -> Round:
     """Give a round another plan (owners); the log keeps the one that it had. Closed rounds keep theirs."""
     round_ = locked_round(session, person, task_id, number)
     if round_.state not in (RoundState.DRAFT, RoundState.OPEN):
@@ -72,7 +72,7 @@ def change_plan(session: Session, person: Person | None, task_id: str, number: i
     return round_
 
 
-def _set_plan(session: Session, person: Person | None, round_: Round, plan: Plan) -> None:
+def _set_plan(session: Session, person: Person | None, round_: Round, plan: PlannedRound) -> None:
     before = plan_of(round_)
     changed = plans.changed_parts(before, plan)
     if not changed:
@@ -141,7 +141,7 @@ def clone_round(
     if "audience" in parts:
         carried["programs"] = before.programs
         _copy_rows(session, RoundPerson.person_id, source.id, copy.id)
-    copy.plan = Plan(**carried).document()
+    copy.plan = PlannedRound(**carried).document()
     subject = {"task": task_id, "round": copy.number, "from": number, "parts": ", ".join(parts)}
     service.record_act(session, person, "round.cloned", **subject)
     return copy

@@ -9,7 +9,7 @@ from dynabench.kit import errors
 from dynabench.kit.language import _, joined
 from dynabench.models import check_report, validity
 from dynabench.models.host_connection import Key
-from dynabench.models.protocol import Card
+from dynabench.models.protocol import ModelCard
 from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 from dynabench.rounds import plan as conditions
@@ -21,7 +21,7 @@ from dynabench.tasks.rules import JudgedByModel
 NO_MODEL = "none"  # stands for no model, where models are named
 
 
-def resolve_targets(config: TaskConfig, names: Sequence[str], cards: Sequence[Card]) -> list[Card]:
+def resolve_targets(config: TaskConfig, names: Sequence[str], cards: Sequence[ModelCard]) -> list[ModelCard]:
     """The model versions that `names` stand for (`name` or `name@version`), checked to fit the task.
 
     `none` alone stands for no model: the round collects without asking any. Raises `Invalid` under `targets` where a
@@ -57,7 +57,7 @@ def resolve_targets(config: TaskConfig, names: Sequence[str], cards: Sequence[Ca
     return chosen
 
 
-def resolve_arms(config: TaskConfig, raw: Sequence[Any], cards: Sequence[Card]) -> list[Any]:
+def resolve_arms(config: TaskConfig, raw: Sequence[Any], cards: Sequence[ModelCard]) -> list[Any]:
     """Arms with the model versions that names in their `targets` stand for; raises `Invalid` under `arms.N.targets`."""
     resolved: list[Any] = []
     for index, arm in enumerate(raw):
@@ -72,7 +72,7 @@ def resolve_arms(config: TaskConfig, raw: Sequence[Any], cards: Sequence[Card]) 
     return resolved
 
 
-def resolve_judge(config: TaskConfig, cards: Sequence[Card]) -> Card | None:
+def resolve_judge(config: TaskConfig, cards: Sequence[ModelCard]) -> ModelCard | None:
     """The model version that judges answers under the task's rule; None where the rule has no judge.
 
     Raises `Invalid` under `judge` where it is not served, or needs what the rule does not give it.
@@ -93,7 +93,7 @@ def resolve_judge(config: TaskConfig, cards: Sequence[Card]) -> Card | None:
     return card
 
 
-def models_named(targets: Iterable[Card], arms: Sequence[conditions.Arm], judge: Card | None) -> list[Key]:
+def models_named(targets: Iterable[ModelCard], arms: Sequence[conditions.Arm], judge: ModelCard | None) -> list[Key]:
     """Return the models of a round that is to be drafted, by name and version."""
     keys = [(card.name, card.version) for card in (*targets, *([judge] if judge else ()))]
     return list(dict.fromkeys([*keys, *_of_arms(arms)]))

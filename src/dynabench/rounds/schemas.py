@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
 from dynabench.kit.schemas import Page, RowModel, StrictModel
 from dynabench.people.roles import TaskRole
-from dynabench.rounds.plan import PARTS, PartName, Plan
+from dynabench.rounds.plan import PARTS, PartName, PlannedRound
 
 Number = Annotated[int, Path(ge=1, le=2**31 - 1, description="The round's number, from 1.")]
 VersionNumber = Annotated[int, Path(ge=1, le=2**31 - 1, description="The version's number, from 1.")]
@@ -69,7 +69,7 @@ class RoundOut(BaseModel):
     arms: list[ArmOut] = []
     assign: Literal["item", "person"] = "item"
     judge: TargetOut | None = None
-    plan: Plan = Plan()
+    plan: PlannedRound = PlannedRound()
     version: int
     created_at: datetime
     opened_at: datetime | None
@@ -123,7 +123,7 @@ class RoundIn(StrictModel):
     ensemble: Literal["any", "majority", "all"] = "any"
     arms: list[ArmIn] = Field([], max_length=20)
     assign: Literal["item", "person"] = Field("item", description="An arm with each context, or once per person.")
-    plan: Plan = Plan()
+    plan: PlannedRound = PlannedRound()
     draft: bool = False
 
 

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from dynabench.kit import errors, jobs
 from dynabench.kit.db import now
 from dynabench.kit.language import _
-from dynabench.models.protocol import Card
+from dynabench.models.protocol import ModelCard
 from dynabench.people import may
 from dynabench.people.accounts.tables import Act, Person
 from dynabench.people.may import Action
@@ -291,11 +291,11 @@ def draft_round(
     session: Session,
     person: Person | None,
     task_id: str,
-    targets: Sequence[Card],
+    targets: Sequence[ModelCard],
     ensemble: str = "any",
     arms: Sequence[Any] = (),
     assign: str = "item",
-    judge: Card | ModelVersion | None = None,
+    judge: ModelCard | ModelVersion | None = None,
 ) -> Round:
     """A new round against fixed targets, on the task's newest config; it collects nothing until it is opened.
 
@@ -328,7 +328,7 @@ def draft_round(
     return round_
 
 
-def add_target(session: Session, person: Person | None, task_id: str, number: int, card: Card) -> Round:
+def add_target(session: Session, person: Person | None, task_id: str, number: int, card: ModelCard) -> Round:
     """Add a model version to the targets of a draft; a second time changes nothing.
 
     Raises `Conflict` once the round was opened. Whether the model fits its config is for the caller to check.

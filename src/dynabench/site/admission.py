@@ -50,8 +50,8 @@ class Admission:
     def __init__(self, app: ASGIApp, at_once: int = AT_ONCE, item: int = AT_ONCE_EACH) -> None:
         self.app = app
         shared = item < at_once
-        self.working = Places(at_once, item, shared)
-        self.answering = Places(ANSWERS, ANSWERS_EACH if shared else ANSWERS, shared)
+        self.working = RequestPlaces(at_once, item, shared)
+        self.answering = RequestPlaces(ANSWERS, ANSWERS_EACH if shared else ANSWERS, shared)
         self.turns: dict[tuple[str, str], _Turns] = {}
         self.credentials = Credentials()
 
@@ -72,7 +72,7 @@ class Admission:
             await (await problems.respond(request, problem))(scope, receive, send)
             return
         self.working.take(sender)
-        held: Places | None = self.working
+        held: RequestPlaces | None = self.working
 
         async def begun(message: Message) -> None:
             nonlocal held
@@ -124,7 +124,7 @@ class Admission:
                 self.turns.pop(sender, None)
 
 
-class Places:
+class RequestPlaces:
     """Places that requests hold: `most` in all and `per_address` for each address.
 
     Where they are `shared`, an address may hold no more than are free: `n` addresses that take what they can leave one

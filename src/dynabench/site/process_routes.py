@@ -13,7 +13,7 @@ from sqlalchemy import text
 from starlette.responses import JSONResponse, Response
 
 from dynabench.kit import errors
-from dynabench.models.client import Host, State
+from dynabench.models.client import Host, ModelState
 from dynabench.models.host_connection import Key
 from dynabench.rounds import round_models
 from dynabench.rounds.demo import RETRY_SECONDS, progress_of_demo
@@ -70,7 +70,7 @@ async def _models(host: Host, models: list[Key], loaded: bool) -> tuple[list[dic
     if not models:
         return [], []
     try:
-        states: dict[Key, State] = {(item.name, item.version): item for item in await host.states()}
+        states: dict[Key, ModelState] = {(item.name, item.version): item for item in await host.states()}
     except errors.Unavailable:
         return [{"what": "host"}, {"what": "models", "done": 0, "of": len(models), "names": _names(models)}], []
     missing = [key for key in models if key not in states or not states[key].available]

@@ -34,7 +34,7 @@ from dynabench.tasks.sections import (
     Start,
     SubmissionSettings,
     Training,
-    Validation,
+    ValidationSettings,
 )
 
 TaskId = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,58}[a-z0-9]$")]
@@ -67,7 +67,7 @@ class TaskConfig(Section):
     output: OutputSettings = Setting(default_factory=OutputSettings)
     fooled: AnyRule = Setting(default_factory=Differs, description="When a model counts as fooled.")
     ask: list[AnyField] = Setting([], max_length=20, description="What the annotator is asked after the answer.")
-    validation: Validation = Setting(default_factory=Validation, alias="validate")
+    validation: ValidationSettings = Setting(default_factory=ValidationSettings, alias="validate")
     contexts: ContextSettings = Setting(default_factory=ContextSettings)
     metrics: MetricSettings = Setting(default_factory=MetricSettings)
     submissions: SubmissionSettings = Setting(default_factory=SubmissionSettings)

@@ -39,7 +39,7 @@ def config_schema() -> dict[str, Any]:
     }
     for group in ("context", "input", "answer", "ask"):
         _one_or_list(schema["properties"], group)
-    _one_or_list(definitions["Validation"]["properties"], "ask")
+    _one_or_list(definitions["ValidationSettings"]["properties"], "ask")
     _one_or_list(schema["properties"], "link", "Hidden")
     return {"$schema": _DIALECT, "title": "Dynabench task", **{k: v for k, v in schema.items() if k != "title"}}
 

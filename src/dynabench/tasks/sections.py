@@ -119,7 +119,7 @@ class ControlSettings(Section):
         return self.gold + self.attention + self.repeat
 
 
-class Validation(Section):
+class ValidationSettings(Section):
     """Settings of validation: how other people check an example."""
 
     mode: Literal["judge", "answer", "mixed"] = Setting(
@@ -143,7 +143,7 @@ class Validation(Section):
         return raw
 
     @model_validator(mode="after")
-    def _cap_above_votes(self) -> "Validation":
+    def _cap_above_votes(self) -> "ValidationSettings":
         if self.adjudicate_up_to < self.votes:
             raise ValueError(_("adjudicate_up_to is below votes."))
         return self

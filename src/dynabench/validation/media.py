@@ -35,7 +35,7 @@ NONE = _("There is no file here that you can see.")
 
 
 @dataclass(frozen=True)
-class Seen:
+class VisibleFile:
     """A file that a person may see, and what it is called where they sent it."""
 
     digest: str
@@ -44,7 +44,7 @@ class Seen:
     name: str
 
 
-def find(session: Session, viewer: Person | None, digest: str) -> Seen:
+def find(session: Session, viewer: Person | None, digest: str) -> VisibleFile:
     """The file, for those who may see it; `NotFound` for everybody else, and `Unauthenticated` for visitors.
 
     What a context shows is for those who may write or check for its task. What an example shows is for its author, for
@@ -57,7 +57,7 @@ def find(session: Session, viewer: Person | None, digest: str) -> Seen:
         uses = session.scalars(service.media_uses(digest)).all()
         upload = session.scalar(service.latest_upload(digest, viewer.id)) if viewer else None
         if any(_shows(session, viewer, use) for use in uses) or (upload and not _used_since(session, upload, uses)):
-            return Seen(digest, media.kind, media.type, upload.name if upload else "")
+            return VisibleFile(digest, media.kind, media.type, upload.name if upload else "")
     if viewer is None:  # whether there is such a file or not
         raise errors.Unauthenticated(_("Log in to see this file."))
     raise errors.NotFound(NONE)

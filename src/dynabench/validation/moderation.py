@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from dynabench.collection import projections, search
-from dynabench.collection.search import Filters, Seen
+from dynabench.collection.search import Filters, FoundExample
 from dynabench.collection.tables import Example, FlagReview
 from dynabench.kit import errors
 from dynabench.kit.language import _
@@ -42,7 +42,7 @@ class Flag:
 
 
 @dataclass(frozen=True)
-class Step:
+class ModerationStep:
     """Something a moderator did about an example; `by` is empty for the operator at the command line."""
 
     kind: str  # hidden, restored, dismissed or reopened
@@ -55,9 +55,9 @@ class Step:
 class Case:
     """An example before the moderators: who flagged it, what was done; `banned` is the reason of its author's ban."""
 
-    seen: Seen
+    seen: FoundExample
     flags: list[Flag]
-    steps: list[Step]
+    steps: list[ModerationStep]
     banned: str | None
 
 
@@ -76,19 +76,19 @@ def queue(
     return cases(session, task_id, page.items), page.next
 
 
-def cases(session: Session, task_id: str, items: Sequence[Seen]) -> list[Case]:
+def cases(session: Session, task_id: str, items: Sequence[FoundExample]) -> list[Case]:
     """Examples with their flags and what was done about them: four statements, index probes for each."""
     ids = [seen_example.example.id for seen_example in items]
     flags: dict[int, list[Flag]] = defaultdict(list)
     for vote, voter in session.execute(queries.flags_on(ids)):
         flags[vote.example_id].append(Flag(vote.id, voter.public_name, vote.values, vote.at))
-    steps: dict[int, list[Step]] = defaultdict(list)
+    steps: dict[int, list[ModerationStep]] = defaultdict(list)
     for hiding, by in session.execute(queries.hidings_of(ids)):
         kind = "hidden" if hiding.hidden else "restored"
-        steps[hiding.example_id].append(Step(kind, _name(by), hiding.reason, hiding.at))
+        steps[hiding.example_id].append(ModerationStep(kind, _name(by), hiding.reason, hiding.at))
     for look, by in session.execute(queries.dismissals_of(ids)):
         kind = "dismissed" if look.dismissed else "reopened"
-        steps[look.example_id].append(Step(kind, _name(by), look.reason, look.at))
+        steps[look.example_id].append(ModerationStep(kind, _name(by), look.reason, look.at))
     bans = {
         row.person_id: row.reason
         for row in session.execute(queries.bans_of(task_id, [seen_example.author.id for seen_example in items]))
@@ -180,7 +180,7 @@ def review_of(votes: Sequence[Validation], last: Dismissal | None) -> FlagReview
 
 
 @dataclass(frozen=True)
-class Vote:
+class ModeratedVote:
     """A vote as moderators see it; `undone` ones count no more, and an owner `excluded` some of these."""
 
     by: str
@@ -193,10 +193,10 @@ class Vote:
     excluded: bool
 
 
-def votes(session: Session, example_id: int) -> list[Vote]:
+def votes(session: Session, example_id: int) -> list[ModeratedVote]:
     """All votes on an example, in order."""
     return [
-        Vote(
+        ModeratedVote(
             by=voter.public_name,
             vote=vote.vote,
             blind_answer=vote.blind_answer,

@@ -41,7 +41,7 @@ class Desk:
     pause, "" without one.
     """
 
-    item: places.Item | None
+    item: places.CheckItem | None
     outcome: Outcome | None
     voted_context: dict[str, Any]
     today: int
@@ -252,7 +252,7 @@ async def _read_board(request: Request, task: str, number: int | None) -> HarmsO
 
 def _behind(
     session: Session, viewer: Person | None, task: str, harm_counts: harms.HarmCounts, selection: dict[str, str]
-) -> list[search.Seen]:
+) -> list[search.FoundExample]:
     may.refuse_unless(may.may_in(session, viewer, Action.READ_FIGURES, task))
     categories, severities = harms.lines(harm_counts.config)
     selected_kinds = {}

@@ -40,7 +40,7 @@ PAGE, MORE = 4, 64  # rows of the queue read at once: nearly always the first ha
 
 
 @dataclass(frozen=True)
-class Item:
+class CheckItem:
     """An example as a validator sees it, or a control in its place; `answer`, the claim, is None for a blind answer.
 
     `said` are the models' answers where those are what is judged (`TaskConfig.fooled`).
@@ -59,7 +59,7 @@ class Item:
 
 def next_item(
     session: Session, person: Person, task_id: str, *, seconds: int, round_number: int | None = None
-) -> Item | None:
+) -> CheckItem | None:
     """The next example for a validator to check, with a place held for `seconds`; None where there is none for them.
 
     Asking again gives the item that is still held. Reads a few rows, whatever the round's size, in a few statements.
@@ -185,7 +185,7 @@ class _Asks:
                 after, size = (page[-1].draw, page[-1].example_id), MORE
                 page = self._queue(offered_round, after, high)
 
-    def take_covered(self, offered_rounds: Sequence[_Offered]) -> Item | None:
+    def take_covered(self, offered_rounds: Sequence[_Offered]) -> CheckItem | None:
         """The item of an example whose number stood for a control: such examples come last, so that none waits in
         vain."""
         by_id = {offered_round.id: offered_round for offered_round in offered_rounds}
@@ -198,7 +198,7 @@ class _Asks:
                 return item
         return None
 
-    def take(self, offered_round: _Offered, example_id: int) -> Item | None:
+    def take(self, offered_round: _Offered, example_id: int) -> CheckItem | None:
         """The item with a place that is held from now on; None where it has none, and then nothing is locked."""
         alone = self.session.connection().dialect.name == "sqlite"  # there the whole writing transaction is
         if not alone:
@@ -217,7 +217,7 @@ class _Asks:
         """Rows of `statements.CANDIDATE`."""
         return self._run(queue_queries.CANDIDATE, example=example_id, person=self.person_id, at=self.at)
 
-    def item(self, offered_round: _Offered, example_id: int, facts: Sequence[Any], *, hold: bool = False) -> Item:
+    def item(self, offered_round: _Offered, example_id: int, facts: Sequence[Any], *, hold: bool = False) -> CheckItem:
         """The example as they see it, with the place that they hold, or that is held for them now.
 
         When it is handed out first, a control may take its place.
@@ -239,7 +239,7 @@ class _Asks:
             connection.execute(queue_queries.hold(connection.dialect.name), place)
         predictions = self._answers(offered_round.config, example_id, content)
         source = content or ShownContent(row.context, row.input, row.answer, (), None)
-        return Item(
+        return CheckItem(
             said=predictions,
             example_id=example_id,
             mode=mode,

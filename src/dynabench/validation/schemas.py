@@ -6,10 +6,10 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from dynabench.collection.statistics import Figures, RoundStatistics, Target
+from dynabench.collection.statistics import ExampleFigures, RoundStatistics, Target
 from dynabench.kit.schemas import StrictModel
 from dynabench.stats.rates import ErrorRates, Rate
-from dynabench.validation.places import Item
+from dynabench.validation.places import CheckItem
 from dynabench.validation.service import Ballot, Outcome
 
 Source = Literal["person", "expert", "owner", "program"]
@@ -38,7 +38,7 @@ class ItemOut(BaseModel):
     expires_at: datetime = Field(description="How long your place is held.")
 
     @classmethod
-    def of(cls, item: Item) -> "ItemOut":
+    def of(cls, item: CheckItem) -> "ItemOut":
         """As JSON; the claim is absent, not null, where the validator must not know it."""
         claim: dict[str, Any] = {} if item.answer is None else {"answer": item.answer}
         asked_fields = item.config.validation.ask if item.mode == "judge" else []
@@ -167,7 +167,7 @@ class FiguresOut(RatesOut):
     clustered: RatesOut
 
     @staticmethod
-    def members(figures: Figures) -> dict[str, Any]:
+    def members(figures: ExampleFigures) -> dict[str, Any]:
         """The members by name."""
         counts = figures.counts
         return {
@@ -212,7 +212,12 @@ class StatisticsOut(FiguresOut):
 
     @classmethod
     def from_statistics(
-        cls, task: str, number: int, statistics: RoundStatistics, targets: Mapping[Target, Figures], lower_bound: bool
+        cls,
+        task: str,
+        number: int,
+        statistics: RoundStatistics,
+        targets: Mapping[Target, ExampleFigures],
+        lower_bound: bool,
     ) -> "StatisticsOut":
         """As JSON; `lower_bound` says whether the targets' own vMER can only be higher."""
         by = {

@@ -256,7 +256,7 @@ def my_outcome(session: Session, person: Person, example_id: int) -> Outcome | N
 
 def question(
     session: Session, person: Person, example_id: int, model: str, method: str, label: str
-) -> attributions.Question:
+) -> attributions.AttributionQuestion:
     """Return the question about what a model looked at in an example, for a person whose vote on it stands.
 
     Raise `Conflict` before the person has voted.

@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 from benchmarks import language_model
 from benchmarks.talker import folder
 from dynabench.adversaries.attacks import LocalTarget
-from dynabench.adversaries.protocol import Budget, Context, MeteredTarget, create_adversary
+from dynabench.adversaries.protocol import AttackContext, Budget, MeteredTarget, create_adversary
 from dynabench.kit.settings import get_settings
 from dynabench.models.catalog import BUILTIN, open_model
 from tests.collection.against import hosted, opened
@@ -23,7 +23,9 @@ from .test_conversations import choose, sides
 pytestmark = [pytest.mark.release, pytest.mark.skipif(bool(language_model.missing()), reason=language_model.missing())]
 
 
-CALM = Context("c", {}, {"statement": "The soup was delicious and the waiter was charming."}, {"label": "positive"})
+CALM = AttackContext(
+    "c", {}, {"statement": "The soup was delicious and the waiter was charming."}, {"label": "positive"}
+)
 TONES = {"pirate": "You are a pirate. Speak like one.", "plain": "Answer in one short sentence."}
 
 

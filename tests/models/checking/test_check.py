@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from dynabench.models import kinds, model_check
-from dynabench.models.check_report import Report
+from dynabench.models.check_report import ModelCheckReport
 from dynabench.models.model_check import check
 from dynabench.tasks import shipped_tasks
 from tests.models.plugins import folder, installed
@@ -23,13 +23,13 @@ HEAD = """\
 import itertools
 from dynabench.models import spec
 from dynabench.models.backends.base import Alone
-from dynabench.models.protocol import Output
+from dynabench.models.protocol import ModelOutput
 
 LABELS = ("positive", "neutral", "negative")
 numbers = itertools.count()
 
 def output(label, share=0.8, labels=LABELS):
-    return Output({"label": label}, {each: share if each == label else (1 - share) / 2 for each in labels})
+    return ModelOutput({"label": label}, {each: share if each == label else (1 - share) / 2 for each in labels})
 
 def rule(text):
     return LABELS[len(text) % 3]
@@ -44,10 +44,10 @@ class Model(Alone):
 
 
 @pytest.fixture
-def tried(tmp_path: Path) -> Callable[..., Report]:
+def tried(tmp_path: Path) -> Callable[..., ModelCheckReport]:
     """Check a model whose `predict` has this body."""
 
-    def look(body: str, **how: object) -> Report:
+    def look(body: str, **how: object) -> ModelCheckReport:
         code = HEAD + "\n".join(f"        {line}" for line in body.splitlines()) + "\n"
         with installed(tmp_path / "site", "tried", code, **how):  # type: ignore[arg-type]
             return check(folder(tmp_path, "tried"), TASKS["sentiment"], seconds=0.0)
@@ -55,7 +55,7 @@ def tried(tmp_path: Path) -> Callable[..., Report]:
     return look
 
 
-def states(report: Report) -> dict[str, str]:
+def states(report: ModelCheckReport) -> dict[str, str]:
     return {step.name: step.state for step in report.steps if step.state != "ok"}
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from dynabench.kit.settings import get_settings
 from dynabench.models import catalog, samples
-from dynabench.models.protocol import Card
+from dynabench.models.protocol import ModelCard
 from dynabench.tasks import TaskConfig
 
 from .table import Maker, makers
@@ -24,7 +24,7 @@ class Subject:
     samples: list[dict[str, str]]
 
     @property
-    def card(self) -> Card:
+    def card(self) -> ModelCard:
         return self.model.card
 
     @property

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from dynabench.models.training.mixing import Mix, Part
-from dynabench.models.training.rows import Row
+from dynabench.models.training.mixing import Mix, MixPart
+from dynabench.models.training.rows import TrainingRow
 from dynabench.models.training.run import retrain
 
 from .table import BRIEFLY, TASKS, Maker, needs, plain
@@ -17,10 +17,10 @@ PAIRS = {
 
 def trained(place: Path) -> Path:
     needs("head")
-    rows = [Row({"premise": premise, "hypothesis": said}, label) for label, (premise, said) in PAIRS.items()]
+    rows = [TrainingRow({"premise": premise, "hypothesis": said}, label) for label, (premise, said) in PAIRS.items()]
     labels = tuple(TASKS["nli"].answer[0].values)
-    dev = [Row({"premise": "A man eats an apple.", "hypothesis": "Somebody eats."}, "entailment")]
-    mix = Mix("nli", ("premise", "hypothesis"), "label", labels, [Part("dogs", rows)], dev=dev)
+    dev = [TrainingRow({"premise": "A man eats an apple.", "hypothesis": "Somebody eats."}, "entailment")]
+    mix = Mix("nli", ("premise", "hypothesis"), "label", labels, [MixPart("dogs", rows)], dev=dev)
     retrain(mix, place / "three-pairs", name="three-pairs", method="head")
     return place / "three-pairs"
 

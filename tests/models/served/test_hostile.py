@@ -9,7 +9,7 @@ import tracemalloc
 import pytest
 
 from dynabench.kit.errors import Invalid, Unavailable
-from dynabench.kit.outgoing import Interrupted, Refused, Unreached
+from dynabench.kit.outgoing import Interrupted, RefusedAddress, Unreached
 from dynabench.models.backends.served import endpoint as breakers
 from dynabench.models.backends.served import endpoint as endpoints
 from dynabench.models.backends.served.endpoint import TRIPS
@@ -38,7 +38,7 @@ def asked(opened, server, kind="oip", **more):
 
 def test_a_web_page_is_told_from_an_answer(hostile, opened):
     server = hostile(lambda c, n: c.sendall(http(b"<!doctype html><p>Log in</p>", kind="text/html")))
-    with pytest.raises(Refused, match="web page: check `url`"):
+    with pytest.raises(RefusedAddress, match="web page: check `url`"):
         asked(opened, server)
 
 
@@ -68,13 +68,13 @@ def test_wrong_shapes_labels_and_probabilities_are_told(document, told, hostile,
 def test_numbers_that_are_none_are_no_probabilities(number, hostile, opened):
     body = '{"positive": %s, "negative": 0, "neutral": 0}' % number  # noqa: UP031 - braces
     server = hostile(lambda c, n: c.sendall(http(body.encode())))
-    with pytest.raises((Broken, Refused)):
+    with pytest.raises((Broken, RefusedAddress)):
         asked(opened, server, "torchserve")
 
 
 def test_a_deep_document_is_refused(hostile, opened):
     server = hostile(lambda c, n: c.sendall(http(b"[" * 200_000)))
-    with pytest.raises(Refused, match="did not answer with JSON"):
+    with pytest.raises(RefusedAddress, match="did not answer with JSON"):
         asked(opened, server)
 
 
@@ -114,7 +114,7 @@ def test_an_endless_answer_ends_after_some_megabytes(hostile, opened):
 def test_a_packed_bomb_is_not_unpacked(hostile, opened):
     bomb = gzip.compress(b" " * 50_000_000)
     server = hostile(lambda c, n: c.sendall(http(bomb, Content_Encoding="gzip")))
-    with pytest.raises(Refused, match="compressed its answer"):
+    with pytest.raises(RefusedAddress, match="compressed its answer"):
         asked(opened, server)
     assert b"accept-encoding: identity" in server.requests[0].lower()
 
@@ -138,7 +138,7 @@ def test_a_slow_drip_ends_in_time(head, hostile, opened):
 @pytest.mark.parametrize("said", [b"SSH-2.0-OpenSSH_9.6\r\n\r\n", b"HTTP/1.1 200 OK\r\n" + b"X: " + b"y" * 300_000])
 def test_what_is_no_http_is_told(said, hostile, opened):
     server = hostile(lambda c, n: c.sendall(said))
-    with pytest.raises(Refused, match="does not speak HTTP"):
+    with pytest.raises(RefusedAddress, match="does not speak HTTP"):
         asked(opened, server, retries=2)
     assert len(server.requests) == 1
 
@@ -157,7 +157,7 @@ def test_several_inputs_are_asked_at_once(hostile, opened):
 @pytest.mark.parametrize("address", ["http://169.254.169.254/latest", "http://127.0.0.1:1/", "https://example.org/"])
 def test_a_redirect_leads_nowhere(address, hostile, opened):
     server = hostile(lambda c, n: c.sendall(http(b"", "307 Temporary Redirect", Location=address)))
-    with pytest.raises(Refused, match=r"redirect .307.; redirects are not followed"):
+    with pytest.raises(RefusedAddress, match=r"redirect .307.; redirects are not followed"):
         asked(opened, server)
     assert len(server.requests) == 1
 

@@ -7,7 +7,7 @@ import zlib
 import pytest
 
 from dynabench.kit.errors import Invalid, Unavailable
-from dynabench.kit.outgoing import Interrupted, Refused
+from dynabench.kit.outgoing import Interrupted, RefusedAddress
 from dynabench.kit.settings import get_settings
 from dynabench.models import kinds, model_check, pictures
 from dynabench.models.backends.served.images import Withheld
@@ -136,7 +136,7 @@ def test_answers_of_gigabytes_and_web_pages_are_not_read(hostile, opened):
     with pytest.raises(Interrupted, match="2048 MiB"):
         drawn(opened, huge.url)
     page = hostile(lambda c, n: c.sendall(http(files.HTML, kind="text/html")))
-    with pytest.raises(Refused, match="web page: check `url`"):
+    with pytest.raises(RefusedAddress, match="web page: check `url`"):
         drawn(opened, page.url)
 
 
@@ -166,7 +166,7 @@ def test_what_lies_at_a_told_address_is_checked_too(sent, told, hostile, opened)
 )
 def test_no_private_address_is_called_for_a_picture(url, hostile, opened):
     server = hostile(lambda c, n: c.sendall(http(json.dumps({"data": [{"url": url}]}).encode())))
-    with pytest.raises(Refused, match="names an address that is not called"):
+    with pytest.raises(RefusedAddress, match="names an address that is not called"):
         drawn(opened, server.url, pictures=1)
 
 

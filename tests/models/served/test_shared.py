@@ -18,7 +18,7 @@ from dynabench.models.backends.served import answers
 from dynabench.models.backends.served.endpoint import token
 from dynabench.models.backends.served.openai import _choice
 from dynabench.models.backends.served.stores import ANSWERS_FILE, Cache, Spending
-from dynabench.models.protocol import Card, Output
+from dynabench.models.protocol import ModelCard, ModelOutput
 from dynabench.models.validity import Broken
 
 from .conftest import LABELS, http
@@ -87,10 +87,10 @@ def test_a_full_cache_forgets_what_was_used_least(tmp_path):
     cache = Cache(tmp_path / ANSWERS_FILE, most=400_000)
     first = {"text": "first"}
     for number in range(300):
-        cache.put("v", {"text": str(number)}, Output({"reply": "x" * 4000}))
+        cache.put("v", {"text": str(number)}, ModelOutput({"reply": "x" * 4000}))
         if number == 0:
-            cache.put("v", first, Output({"reply": "kept"}))
-        assert cache.get("v", first) == Output({"reply": "kept"})
+            cache.put("v", first, ModelOutput({"reply": "kept"}))
+        assert cache.get("v", first) == ModelOutput({"reply": "kept"})
     assert cache.size() <= 450_000
     assert cache.get("v", {"text": "0"}) is None
     assert cache.get("v", {"text": "299"}) is not None
@@ -203,7 +203,7 @@ JSON = st.recursive(
 
 @given(JSON, st.sampled_from(["label", "spans", "tags", "text"]), st.sampled_from(["probabilities", "logits"]))
 def test_whatever_is_answered_is_an_output_or_broken(raw, returns, scores):
-    card = Card("m", "1", "t", "k", ("q", "p"), "label", tuple(LABELS), returns=returns)
+    card = ModelCard("m", "1", "t", "k", ("q", "p"), "label", tuple(LABELS), returns=returns)
     try:
         output = answers.read_output(card, {"0": "negative"}, {"q": "?", "p": "Some text."}, raw, scores)
     except Broken:
@@ -266,7 +266,7 @@ def test_a_limit_without_a_price_is_told(opened):
 
 @given(st.text(), st.text())
 def test_what_is_written_into_a_prompt_is_not_read_as_a_place(first, second):
-    card = Card("m", "1", "t", "k", ("a", "b"), "label", ("yes", "no"))
+    card = ModelCard("m", "1", "t", "k", ("a", "b"), "label", ("yes", "no"))
     found = answers.fill_prompt("{a}|{b}|{labels}|{0!r}", card, {"a": first, "b": second})
     assert found == f"{first}|{second}|yes, no|{{0!r}}"
 

@@ -12,7 +12,7 @@ from safetensors.torch import load_file, save_file
 from dynabench.kit.errors import Invalid
 from dynabench.models import catalog, spec
 from dynabench.models.backends.architectures import base
-from dynabench.models.backends.transformers import Options
+from dynabench.models.backends.transformers import TransformersOptions
 
 CODE = "from pathlib import Path\nPath(__file__).with_name('ran').touch()\n"
 
@@ -76,7 +76,7 @@ CLASSES = {"AutoConfig": "evil.Config", "AutoTokenizer": ["evil.Reader", None], 
 def loaded(folder):
     """The folder as a hub's would lie there: with code in it, which `spec.read` would refuse in a folder of ours."""
     (folder / "evil.py").write_text(CODE)
-    how = Options(architecture="text2text-generation")
+    how = TransformersOptions(architecture="text2text-generation")
     return base.load_weights(folder, how, "AutoModelForSeq2SeqLM", "AutoTokenizer")
 
 

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from dynabench.models import spec
-from dynabench.models.backends.transformers import ARCHITECTURES, Options
+from dynabench.models.backends.transformers import ARCHITECTURES, TransformersOptions
 from dynabench.tasks import shipped
 
 PAGE = (Path(__file__).parents[3] / "docs" / "how-to" / "transformers.md").read_text()
@@ -24,5 +24,5 @@ def test_its_folders_are_valid_and_fit_their_tasks(text):
 
 
 def test_every_option_and_architecture_is_explained():
-    for name in (*Options.model_fields, *ARCHITECTURES):
+    for name in (*TransformersOptions.model_fields, *ARCHITECTURES):
         assert f"`{name}" in PAGE or f"--{name}" in PAGE or f"options.{name}`" in PAGE, name

@@ -16,7 +16,7 @@ from dynabench.models import catalog, pictures
 from dynabench.models.backends.architectures.images import seen
 from dynabench.models.client import Host
 from dynabench.models.host import wire
-from dynabench.models.protocol import LARGEST, Attribution, Output
+from dynabench.models.protocol import LARGEST, Attribution, ModelOutput
 from tests.large_data import need_data
 from tests.models.transformers import drawn
 from tests.models.waiting import until_ready
@@ -97,7 +97,7 @@ class Looks:
         found = []
         for row in batch:
             red = np.asarray(pictures.open_picture(row["picture"], "picture"))[:14, :14, 0].mean() / 255
-            found.append(Output({"digit": "0"}, {"0": float(red), "1": float(1 - red)}))
+            found.append(ModelOutput({"digit": "0"}, {"0": float(red), "1": float(1 - red)}))
         return found
 
 

@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from dynabench.kit.errors import Invalid
 from dynabench.models import catalog, spec
 from dynabench.models.backends.architectures import gradients, prompts
-from dynabench.models.protocol import Card
+from dynabench.models.protocol import ModelCard
 from dynabench.models.validity import Broken
 from tests.models.transformers import made
 
-CARD = Card("a", "0", "any", "transformers", ("text", "word"), "label", ("hate", "not hate", "unclear"))
+CARD = ModelCard("a", "0", "any", "transformers", ("text", "word"), "label", ("hate", "not hate", "unclear"))
 
 
 @pytest.fixture(scope="module")

@@ -6,10 +6,10 @@ from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
 from dynabench.kit.errors import Invalid, Problem, Unavailable
-from dynabench.models.host.batch_queue import Figures
+from dynabench.models.host.batch_queue import HostCounters
 from dynabench.models.host.engine import make_first_call
 from dynabench.models.host.repository import Repository
-from dynabench.models.protocol import Attribution, Message, Output, explained
+from dynabench.models.protocol import Attribution, Message, ModelOutput, explained
 from dynabench_ray.repository import Remote
 
 T = TypeVar("T")
@@ -20,12 +20,12 @@ class ClusterEngine:
 
     def __init__(self, repository: Repository) -> None:
         self.repository = repository
-        self.figures = Figures()
+        self.figures = HostCounters()
         repository.on_load = lambda model: make_first_call(self, model)
 
     async def predict(
         self, model: Remote, batch: Sequence[Mapping[str, Any]], within: float | None = None
-    ) -> list[Output]:
+    ) -> list[ModelOutput]:
         """Answers in order. Raises `Invalid`; `Unavailable` when a replica is lost, or has not answered `within`."""
         handle = model.handle.options(method_name="predict")
         async with _limit(model, within):

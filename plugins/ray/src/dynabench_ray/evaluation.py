@@ -6,7 +6,7 @@ from typing import Any
 
 from dynabench.kit import process_memory
 from dynabench.models import catalog, spec
-from dynabench.models.protocol import Attributable, Attribution, Inputs, Output
+from dynabench.models.protocol import Attributable, Attribution, Inputs, ModelOutput
 
 SHARD = 256
 """Inputs that a worker is given at a time: enough to sort by length, few enough to share out evenly."""
@@ -18,7 +18,7 @@ class Asker:
     def __init__(self, folder: str) -> None:
         self._model = catalog.open_model(Path(folder), bulk=True)
 
-    def predict(self, batch: Sequence[Inputs]) -> list[Output]:
+    def predict(self, batch: Sequence[Inputs]) -> list[ModelOutput]:
         """One output per input, in order."""
         return self._model.predict(batch)
 
@@ -47,7 +47,7 @@ class DistributedModel:
         actor = ray.remote(num_cpus=processors, max_restarts=2, max_task_retries=2)(Asker)
         self._actors = [actor.remote(str(self._folder)) for _ in range(self.workers)]
 
-    def predict(self, batch: Sequence[Inputs]) -> list[Output]:
+    def predict(self, batch: Sequence[Inputs]) -> list[ModelOutput]:
         """One output per input, in order; raises what the model raises."""
         from ray.util import ActorPool
 
@@ -58,9 +58,9 @@ class DistributedModel:
         text = pool.map(lambda actor, shard: actor.predict.remote(shard), shards)
         return [output for part in text for output in part]
 
-    def predict_single(self, batch: Sequence[Inputs]) -> list[Output]:
+    def predict_single(self, batch: Sequence[Inputs]) -> list[ModelOutput]:
         """The outputs of a single actor: what one process can do."""
-        result: list[Output] = self._ray.get(self._actors[0].predict.remote(list(batch)))
+        result: list[ModelOutput] = self._ray.get(self._actors[0].predict.remote(list(batch)))
         return result
 
     def peak_bytes(self) -> int:

@@ -10,7 +10,7 @@ from ray import serve
 from dynabench.kit.errors import Invalid, Problem
 from dynabench.models import catalog, runtime
 from dynabench.models.host.batch_queue import BATCH, LINGER
-from dynabench.models.protocol import Attribution, Output
+from dynabench.models.protocol import Attribution, ModelOutput
 
 Key = tuple[str, str]
 """Name and version of a model."""
@@ -41,7 +41,7 @@ class Replica:
             model.close()
         return reason
 
-    async def predict(self, key: Key, inputs: Mapping[str, Any]) -> Output | Problem:
+    async def predict(self, key: Key, inputs: Mapping[str, Any]) -> ModelOutput | Problem:
         """The answer, or what is wrong with the question.
 
         Problems are returned: Ray wraps what is raised, and prints it as if the actor were at fault.
@@ -51,7 +51,7 @@ class Replica:
             prepared = model.prepare(inputs)
         except Invalid as problem:
             return problem
-        result: Output | Problem = await self._together((model, prepared))
+        result: ModelOutput | Problem = await self._together((model, prepared))
         return result
 
     async def attribute(self, key: Key, inputs: Mapping[str, Any], label: str, method: str) -> Attribution | Problem:
@@ -63,7 +63,7 @@ class Replica:
         return result
 
     @serve.batch(max_batch_size=BATCH, batch_wait_timeout_s=LINGER)  # type: ignore[untyped-decorator]
-    async def _together(self, calls: list[tuple[Any, Any]]) -> Sequence[Output | Problem]:
+    async def _together(self, calls: list[tuple[Any, Any]]) -> Sequence[ModelOutput | Problem]:
         return await asyncio.to_thread(_answered, calls)
 
 
@@ -77,7 +77,7 @@ def _opened(folder: str) -> tuple[Any, str]:
         return None, f"{type(error).__name__}: {error}"
 
 
-def _answered(calls: Sequence[tuple[Any, Any]]) -> list[Output | Problem]:
+def _answered(calls: Sequence[tuple[Any, Any]]) -> list[ModelOutput | Problem]:
     """One pass for all; where that fails one for each, so that a bad input or model spoils no other's answer."""
     try:
         return list(calls[0][0].answer(calls))

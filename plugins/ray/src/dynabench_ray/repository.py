@@ -18,7 +18,7 @@ from dynabench.models.catalog import Entry
 from dynabench.models.host.batch_queue import Threads
 from dynabench.models.host.repository import FIRST_CALL, LOADING, READY, UNAVAILABLE, Repository, Slot
 from dynabench.models.host.wire import UNLOADED
-from dynabench.models.protocol import Card
+from dynabench.models.protocol import ModelCard
 from dynabench_ray.replica import Key, Replica
 from dynabench_ray.scale import Scale
 
@@ -37,7 +37,7 @@ CHECK_SECONDS = 15.0
 class Remote:
     """One model of an application: its card, and the handle that calls go through."""
 
-    def __init__(self, card: Card, handle: Any) -> None:
+    def __init__(self, card: ModelCard, handle: Any) -> None:
         self.card = card
         self.key: Key = (card.name, card.version)
         self.handle = handle

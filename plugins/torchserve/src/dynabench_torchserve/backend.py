@@ -7,11 +7,11 @@ from pydantic import Field, field_validator
 
 from dynabench.kit import outgoing
 from dynabench.kit.errors import Invalid, Unavailable
-from dynabench.kit.outgoing import Reply
+from dynabench.kit.outgoing import HttpReply
 from dynabench.models.backends.served import answers
 from dynabench.models.backends.served.base import SECONDS, EndpointOptions, Served
 from dynabench.models.backends.served.endpoint import Endpoint, packed, segment
-from dynabench.models.protocol import Card, Inputs, Output
+from dynabench.models.protocol import Inputs, ModelCard, ModelOutput
 
 
 class Options(EndpointOptions):
@@ -40,7 +40,7 @@ class TorchServeModel(Served):
 
     options: Options
 
-    def __init__(self, card: Card, options: Options, seconds: float = SECONDS) -> None:
+    def __init__(self, card: ModelCard, options: Options, seconds: float = SECONDS) -> None:
         super().__init__(card, options, seconds)
         answer = options.management
         self._management = Endpoint(answer, options.token, seconds, options.retries, 1) if answer else None
@@ -53,7 +53,7 @@ class TorchServeModel(Served):
         if strangers := sorted(set(self.options.fields) - set(self.card.inputs)):
             raise Invalid({"options.fields": f"{', '.join(strangers)}: no inputs of the model."})
 
-    def ask(self, batch: Sequence[Inputs]) -> list[Output]:
+    def ask(self, batch: Sequence[Inputs]) -> list[ModelOutput]:
         """One output for the one input."""
         (inputs,) = batch
         if self.options.sends == "text":
@@ -92,11 +92,11 @@ class TorchServeModel(Served):
         return f"/{segment(self.options.model)}{version}"
 
 
-def _said(reply: Reply) -> Any:
+def _said(reply: HttpReply) -> Any:
     """Return a handler's answer: TorchServe sends texts as they are and all else as JSON, often without a type."""
     try:
         return reply.json()
-    except outgoing.Refused as error:
+    except outgoing.RefusedAddress as error:
         text = reply.body.decode(errors="replace").strip()
         if not text or text[0] in "<{[" or isinstance(error.__cause__, RecursionError):
             raise

@@ -21,10 +21,10 @@ from dynabench.adversaries.perturbations.transformation import (
     Axis,
     Edit,
     EditedText,
+    SourceWord,
     Span,
     Texts,
     Transformation,
-    Word,
     apply_edits,
     match_case,
     words,
@@ -51,7 +51,7 @@ _QUESTION_WORDS = frozenset("what where when why how who which whom and but so".
 _CLAUSE_END = re.compile(r"[.!?;:]")
 
 
-def replace_with_they(text: str, text_words: Sequence[Word], at: int) -> list[Edit] | None:
+def replace_with_they(text: str, text_words: Sequence[SourceWord], at: int) -> list[Edit] | None:
     """Return the edits that make *he* or *she* (perhaps with 's) at place `at` *they*, with its verb.
 
     Helping verbs and past forms stay, present forms lose their s, *be*, *have* and *do* take their plural, before the
@@ -82,16 +82,16 @@ def replace_with_they(text: str, text_words: Sequence[Word], at: int) -> list[Ed
     return [*edits, _replace_word(verb, plural)] if plural != verb.text.lower() else edits
 
 
-def _question_word_precedes(text: str, text_words: Sequence[Word], at: int) -> bool:
+def _question_word_precedes(text: str, text_words: Sequence[SourceWord], at: int) -> bool:
     before = _adjacent_word(text, text_words, at, -1)
     return before is None or before.text.lower() in _QUESTION_WORDS
 
 
-def _replace_word(word: Word, new: str) -> Edit:
+def _replace_word(word: SourceWord, new: str) -> Edit:
     return Edit(word.start, word.end, match_case(word.text, new))
 
 
-def _adjacent_word(text: str, text_words: Sequence[Word], at: int, step: int) -> Word | None:
+def _adjacent_word(text: str, text_words: Sequence[SourceWord], at: int, step: int) -> SourceWord | None:
     """The word beside, where only a space stands between."""
     if not 0 <= at + step < len(text_words):
         return None
@@ -99,7 +99,7 @@ def _adjacent_word(text: str, text_words: Sequence[Word], at: int, step: int) ->
     return text_words[at + step] if text[first.end : second.start] == " " else None
 
 
-def _verb_after(text: str, text_words: Sequence[Word], at: int) -> Word | None:
+def _verb_after(text: str, text_words: Sequence[SourceWord], at: int) -> SourceWord | None:
     """The word after the pronoun, adverbs passed over."""
     while word := _adjacent_word(text, text_words, at, 1):
         if word.text.lower() not in _ADVERBS and not (word.text.endswith("ly") and len(word.text) > 5):
@@ -122,7 +122,7 @@ def _plural_form(verb: str) -> str | None:
     return verb[:-2] if verb.endswith(("sses", "shes", "ches", "xes", "zzes", "oes")) else verb[:-1]
 
 
-def _expand_pronoun_contraction(text: str, text_words: Sequence[Word], at: int) -> list[Edit] | None:
+def _expand_pronoun_contraction(text: str, text_words: Sequence[SourceWord], at: int) -> list[Edit] | None:
     """*he's* becomes *they're* before words that only *be* takes, *they've* before those that only *have* takes."""
     word, after = text_words[at], _adjacent_word(text, text_words, at, 1)
     next_word = after.text.lower() if after else ""
@@ -136,7 +136,7 @@ def _expand_pronoun_contraction(text: str, text_words: Sequence[Word], at: int) 
     return [Edit(word.start, word.end, match_case(word.text[:1] + "x", new))]
 
 
-def _second_verb_follows(text: str, text_words: Sequence[Word], at: int) -> bool:
+def _second_verb_follows(text: str, text_words: Sequence[SourceWord], at: int) -> bool:
     """The rest of the sentence has a form in s (or was) right after and, or, but, then or a comma."""
     for place in range(at + 1, len(text_words)):
         gap = text[text_words[place - 1].end : text_words[place].start]
@@ -241,7 +241,7 @@ _VERBS_WITH_TWO_OBJECTS = frozenset(
 class GenderedRow:
     """The words of each field of a row, and the persons' given names."""
 
-    words: Mapping[str, Sequence[Word]]
+    words: Mapping[str, Sequence[SourceWord]]
     names: Mapping[str, Sequence[NameInText]]
 
     def gendered_names(self) -> list[str]:
@@ -261,7 +261,7 @@ def rewrite_row(
     texts: Texts,
     row: GenderedRow,
     new_names: Mapping[str, str],
-    edit_word: Callable[[str, Sequence[Word], int], list[Edit] | None],
+    edit_word: Callable[[str, Sequence[SourceWord], int], list[Edit] | None],
 ) -> dict[str, EditedText] | None:
     """Return the texts with `new_names` and each other gendered word edited; None where nothing can be changed safely.
 
@@ -282,7 +282,7 @@ def rewrite_row(
     return edited_texts or None
 
 
-def replace_word(text: str, text_words: Sequence[Word], at: int, new: str) -> list[Edit]:
+def replace_word(text: str, text_words: Sequence[SourceWord], at: int, new: str) -> list[Edit]:
     """Return the edits that put a word in the place of another, after the right article."""
     word = text_words[at]
     before = _correct_article(text, text_words, at, new)
@@ -322,7 +322,7 @@ def _is_famous(name: str, kind: str) -> bool:
     )
 
 
-def _in_title(text: str, text_words: Sequence[Word], at: int) -> bool:
+def _in_title(text: str, text_words: Sequence[SourceWord], at: int) -> bool:
     """A gendered word is part of a name: Lady Gaga."""
     word = text_words[at]
     base = base_form(word.text)
@@ -339,7 +339,7 @@ def base_form(word: str) -> str:
     return lower if lower in ("he's", "she's") else lower.removesuffix("'s")
 
 
-def neighbour_words(text: str, text_words: Sequence[Word], at: int) -> tuple[str, str]:
+def neighbour_words(text: str, text_words: Sequence[SourceWord], at: int) -> tuple[str, str]:
     """Return the words before and after, in lower case; empty where a mark stands between."""
     word = text_words[at]
     before = text_words[at - 1] if at and text[text_words[at - 1].end : word.start] == " " else None
@@ -348,7 +348,7 @@ def neighbour_words(text: str, text_words: Sequence[Word], at: int) -> tuple[str
     return (before.text.lower() if before else ""), (after.text.lower() if after else "")
 
 
-def _correct_article(text: str, text_words: Sequence[Word], at: int, new: str) -> Edit | None:
+def _correct_article(text: str, text_words: Sequence[SourceWord], at: int, new: str) -> Edit | None:
     before = neighbour_words(text, text_words, at)[0]
     if before not in ("a", "an"):
         return None
@@ -423,12 +423,12 @@ class GenderNeutral:
         return rewrite_row(texts, row, new_names, _neutralise_word)
 
 
-def _swap_word(text: str, text_words: Sequence[Word], at: int) -> list[Edit] | None:
+def _swap_word(text: str, text_words: Sequence[SourceWord], at: int) -> list[Edit] | None:
     new = _counterpart(text, text_words, at)
     return None if new is None else replace_word(text, text_words, at, new)
 
 
-def _counterpart(text: str, text_words: Sequence[Word], at: int) -> str | None:
+def _counterpart(text: str, text_words: Sequence[SourceWord], at: int) -> str | None:
     """The counterpart of a gendered word where it stands; None where it is not certain."""
     word = base_form(text_words[at].text)
     before, after = neighbour_words(text, text_words, at)
@@ -442,14 +442,14 @@ def _counterpart(text: str, text_words: Sequence[Word], at: int) -> str | None:
     return None if new is None else new + text_words[at].text[len(word) :]
 
 
-def _neutralise_word(text: str, text_words: Sequence[Word], at: int) -> list[Edit] | None:
+def _neutralise_word(text: str, text_words: Sequence[SourceWord], at: int) -> list[Edit] | None:
     if base_form(text_words[at].text) in ("he", "she", "he's", "she's"):
         return replace_with_they(text, text_words, at)
     new = _neutral_form(text, text_words, at)
     return None if new is None else replace_word(text, text_words, at, new)
 
 
-def _neutral_form(text: str, text_words: Sequence[Word], at: int) -> str | None:
+def _neutral_form(text: str, text_words: Sequence[SourceWord], at: int) -> str | None:
     """The neutral form of a gendered word where it stands; None where there is none or it is not certain."""
     word = base_form(text_words[at].text)
     before, after = neighbour_words(text, text_words, at)

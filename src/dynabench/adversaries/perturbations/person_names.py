@@ -16,10 +16,10 @@ from dynabench.adversaries.perturbations.transformation import (
     Axis,
     Edit,
     EditedText,
+    SourceWord,
     Span,
     Texts,
     Transformation,
-    Word,
     apply_edits,
     words,
 )
@@ -143,12 +143,12 @@ def find_names(text: str) -> tuple[NameInText, ...]:
     return tuple(names)
 
 
-def mostly_capitals(text_words: Sequence[Word]) -> bool:
+def mostly_capitals(text_words: Sequence[SourceWord]) -> bool:
     """Return whether most words begin with a capital, as in titles, where capitals are no sign of names."""
     return sum([word.text[0].isupper() for word in text_words]) > max(3, 0.5 * len(text_words))
 
 
-def _kind_of_name(text: str, word: Word, name: str, before: str, after: str, in_title: bool) -> str:
+def _kind_of_name(text: str, word: SourceWord, name: str, before: str, after: str, in_title: bool) -> str:
     preceding = text[max(0, word.start - 30) : word.start]
     longer = bool(_LONGER_NAME_BEFORE.search(preceding)) and before not in TITLES
     inside = longer and not word.begins_sentence

@@ -96,7 +96,7 @@ CACHE_SIZE = 8
 """Texts whose words are cached: those of one row, which every transformation reads."""
 
 
-class Word(NamedTuple):
+class SourceWord(NamedTuple):
     """A word of `text[start:end]`.
 
     `may_be_name` is true for a capital that does not come from the beginning of a sentence.
@@ -130,12 +130,12 @@ def protected_spans(text: str) -> list[Span]:
 
 
 @lru_cache(CACHE_SIZE)
-def words(text: str) -> tuple[Word, ...]:
+def words(text: str) -> tuple[SourceWord, ...]:
     """Return the words outside of protected spans, in order.
 
     Words beside a combining or invisible character are left out.
     """
-    spans, text_words = protected_spans(text), list[Word]()
+    spans, text_words = protected_spans(text), list[SourceWord]()
     invisible = _invisible_characters(text)
     at = 0
     for match in _WORD.finditer(text):
@@ -148,7 +148,7 @@ def words(text: str) -> tuple[Word, ...]:
             continue
         word, begins = match[0], _begins_sentence(text, start)
         may_be_name = word[0].isupper() and not begins and word != "I" and not word.startswith(("I'", "I’"))
-        text_words.append(Word(word, start, end, begins, may_be_name))
+        text_words.append(SourceWord(word, start, end, begins, may_be_name))
     return tuple(text_words)
 
 
@@ -259,7 +259,7 @@ class PerText:
         return edited_texts or None
 
 
-def per_word(change: Callable[[Word, Random], str | None], every: int = 10) -> EditRule:
+def per_word(change: Callable[[SourceWord, Random], str | None], every: int = 10) -> EditRule:
     """Return a rule that changes one word in `every`, at least one.
 
     `change` returns the new word, or None to leave it.
@@ -280,7 +280,7 @@ def per_word(change: Callable[[Word, Random], str | None], every: int = 10) -> E
     return rule
 
 
-def per_match(candidates: Callable[[str, Sequence[Word]], Iterable[Edit]], every: int = 10) -> EditRule:
+def per_match(candidates: Callable[[str, Sequence[SourceWord]], Iterable[Edit]], every: int = 10) -> EditRule:
     """Return a rule that makes one of all candidate edits for `every` words, at least one."""
 
     def rule(text: str, rng: Random) -> list[Edit]:

@@ -11,8 +11,8 @@ from dynabench.adversaries.perturbations.transformation import (
     Edit,
     EditRule,
     PerText,
+    SourceWord,
     Transformation,
-    Word,
     match_case,
     per_match,
     per_word,
@@ -37,7 +37,7 @@ def typing_error(change: Callable[[str, int, Random], str]) -> EditRule:
     word is not written.
     """
 
-    def misspell(word: Word, rng: Random) -> str | None:
+    def misspell(word: SourceWord, rng: Random) -> str | None:
         if not word.plain:
             return None
         new = change(word.text, rng.randrange(1, len(word.text) - 1), rng)
@@ -63,18 +63,18 @@ def _double_letter(word: str, at: int, rng: Random) -> str:
     return word[:at] + word[at] + word[at:]
 
 
-def _write_digits(word: Word, rng: Random) -> str | None:
+def _write_digits(word: SourceWord, rng: Random) -> str | None:
     return word.text.translate(_DIGITS_FOR_LETTERS) if word.plain else None
 
 
-def _insert_zero_width_space(word: Word, rng: Random) -> str | None:
+def _insert_zero_width_space(word: SourceWord, rng: Random) -> str | None:
     if not word.text.isalpha() or len(word.text) < 4:
         return None
     at = rng.randrange(1, len(word.text))
     return f"{word.text[:at]}\u200b{word.text[at:]}"
 
 
-def _write_cyrillic_letter(word: Word, rng: Random) -> str | None:
+def _write_cyrillic_letter(word: SourceWord, rng: Random) -> str | None:
     places = [at for at, letter in enumerate(word.text) if ord(letter) in _CYRILLIC_FOR_LATIN]
     if word.may_be_name or len(word.text) < 4 or not places:
         return None
@@ -82,7 +82,7 @@ def _write_cyrillic_letter(word: Word, rng: Random) -> str | None:
     return word.text[:at] + word.text[at].translate(_CYRILLIC_FOR_LATIN) + word.text[at + 1 :]
 
 
-def _accent_vowel(word: Word, rng: Random) -> str | None:
+def _accent_vowel(word: SourceWord, rng: Random) -> str | None:
     places = [at for at, letter in enumerate(word.text) if letter in _ACCENTED_VOWELS]
     if not word.plain or not places:
         return None
@@ -104,7 +104,7 @@ def _lower_all(text: str, rng: Random) -> list[Edit]:
     ]
 
 
-def _capitalise_word(word: Word, rng: Random) -> str | None:
+def _capitalise_word(word: SourceWord, rng: Random) -> str | None:
     return word.text.upper() if len(word.text) > 2 and word.text.islower() else None
 
 
@@ -137,7 +137,7 @@ def _remove_punctuation(text: str, rng: Random) -> list[Edit]:
     ]
 
 
-def _double_spaces(text: str, text_words: Sequence[Word]) -> list[Edit]:
+def _double_spaces(text: str, text_words: Sequence[SourceWord]) -> list[Edit]:
     return [
         Edit(word.end, word.end, " ")
         for word, after in pairwise(text_words)
@@ -145,18 +145,18 @@ def _double_spaces(text: str, text_words: Sequence[Word]) -> list[Edit]:
     ]  # fmt: skip
 
 
-def _drop_spaces_after_marks(text: str, text_words: Sequence[Word]) -> list[Edit]:
+def _drop_spaces_after_marks(text: str, text_words: Sequence[SourceWord]) -> list[Edit]:
     return [Edit(match.start(), match.end(), "") for match in _SPACE_AFTER_MARK.finditer(text)]
 
 
-def _split_word(word: Word, rng: Random) -> str | None:
+def _split_word(word: SourceWord, rng: Random) -> str | None:
     if not word.plain or len(word.text) < 7:
         return None
     at = rng.randrange(3, len(word.text) - 2)
     return f"{word.text[:at]} {word.text[at:]}"
 
 
-def _merge_words(text: str, text_words: Sequence[Word]) -> list[Edit]:
+def _merge_words(text: str, text_words: Sequence[SourceWord]) -> list[Edit]:
     """Two short words stay apart, since another word may come out, and so does what stands beside a negation."""
     return [
         Edit(word.end, after.start, "")
@@ -168,11 +168,11 @@ def _merge_words(text: str, text_words: Sequence[Word]) -> list[Edit]:
     ]
 
 
-def _may_be_merged(word: Word) -> bool:
+def _may_be_merged(word: SourceWord) -> bool:
     return word.text.islower() and word.text.isalpha() and len(word.text) > 2 and word.text not in NEGATIONS
 
 
-def _repeat_vowel(word: Word, rng: Random) -> str | None:
+def _repeat_vowel(word: SourceWord, rng: Random) -> str | None:
     """Sooo: the last vowel of a word of degree or feeling, three times."""
     if word.text.lower() not in _WORDS_OF_DEGREE or word.may_be_name:
         return None
@@ -271,7 +271,7 @@ def _expand_contractions(text: str, rng: Random) -> list[Edit]:
     ]
 
 
-def _misspell(word: Word, rng: Random) -> str | None:
+def _misspell(word: SourceWord, rng: Random) -> str | None:
     wrong = _MISSPELLINGS.get(word.text.lower())
     return None if wrong is None or word.may_be_name else match_case(word.text, wrong)
 
@@ -293,7 +293,7 @@ def _write_numbers_as_digits(text: str, rng: Random) -> list[Edit]:
     ]
 
 
-def _beside_a_number(text_words: Sequence[Word], at: int) -> bool:
+def _beside_a_number(text_words: Sequence[SourceWord], at: int) -> bool:
     neighbours = [text_words[place].text.lower() for place in (at - 1, at + 1) if 0 <= place < len(text_words)]
     return any(word in _PARTS_OF_NUMBERS or word in _DIGITS for word in neighbours)
 

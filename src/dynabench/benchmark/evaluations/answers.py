@@ -21,7 +21,7 @@ from dynabench.benchmark.evaluations.model_process import EvaluationStopped
 from dynabench.benchmark.evaluations.tables import Shard
 from dynabench.datasets import stored
 from dynabench.kit.settings import Settings
-from dynabench.models.protocol import Output
+from dynabench.models.protocol import ModelOutput
 from dynabench.tasks.config import TaskConfig
 from dynabench.tasks.fields import Field
 from dynabench.tasks.rules import Rule
@@ -63,7 +63,7 @@ def answers_path(settings: Settings, evaluation: int, part: str, number: int) ->
     return settings.folder / "evaluations" / str(evaluation) / f"{part}-{number}.parquet"
 
 
-def write_answers(settings: Settings, uids: Sequence[str], outputs: Sequence[Output]) -> UnnamedFile:
+def write_answers(settings: Settings, uids: Sequence[str], outputs: Sequence[ModelOutput]) -> UnnamedFile:
     """Write answers to a file with a temporary name."""
     folder = settings.folder / "evaluations"
     folder.mkdir(mode=0o700, exist_ok=True)

@@ -23,7 +23,7 @@ from dynabench.kit.errors import NotFound
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
 from dynabench.models import catalog
-from dynabench.models.protocol import Output
+from dynabench.models.protocol import ModelOutput
 
 MIN_SHARD_ROWS, MAX_SHARD_ROWS = 64, 2000
 """Rows of a shard."""
@@ -138,7 +138,7 @@ class EvaluationRun:
         self._checked_at = 0.0
         self._model: ModelProcess | None = None
         self._size = FIRST_BATCH
-        self._file: tuple[int, Iterator[Output]] | None = None
+        self._file: tuple[int, Iterator[ModelOutput]] | None = None
 
     def check_wanted(self) -> None:
         """Raise `EvaluationStopped` where the evaluation was cancelled or another job took over."""
@@ -183,7 +183,7 @@ class EvaluationRun:
         finally:
             waiting.path.unlink(missing_ok=True)
 
-    def _predicted(self, piece: PlannedShard) -> list[Output]:
+    def _predicted(self, piece: PlannedShard) -> list[ModelOutput]:
         """The rows of a file of predictions, which is read on from shard to shard."""
         at, source = self._file or (-1, iter(()))
         if at != piece.first:
@@ -200,7 +200,7 @@ class EvaluationRun:
         self._file = (piece.first + piece.rows, source)
         return outputs
 
-    def _answers(self, rows: Sequence[StoredRow]) -> list[Output]:
+    def _answers(self, rows: Sequence[StoredRow]) -> list[ModelOutput]:
         try:
             return self._ask(rows)
         except EvaluationStopped as stopped:
@@ -208,9 +208,9 @@ class EvaluationRun:
                 raise
         return self._ask(rows)
 
-    def _ask(self, rows: Sequence[StoredRow]) -> list[Output]:
+    def _ask(self, rows: Sequence[StoredRow]) -> list[ModelOutput]:
         """Questions of so many rows that each takes about `QUESTION` seconds."""
-        outputs: list[Output] = []
+        outputs: list[ModelOutput] = []
         self.model().open()
         while len(outputs) < len(rows):
             part = [row.inputs for row in rows[len(outputs) : len(outputs) + self._size]]

@@ -14,7 +14,7 @@ from dynabench.kit.distributions import RAY
 from dynabench.kit.errors import Invalid, Unavailable
 from dynabench.kit.language import _
 from dynabench.kit.process_memory import MIB
-from dynabench.models.protocol import Inputs, Output, as_text
+from dynabench.models.protocol import Inputs, ModelOutput, as_text
 
 MODULE = "dynabench.benchmark.evaluations.model_process"
 OPEN_SECONDS = 300.0
@@ -33,7 +33,7 @@ class EvaluationStopped(Exception):
 class BatchAnswers:
     """Outputs in the rows' order, seconds of each batch, and the peak memory in bytes."""
 
-    outputs: list[Output]
+    outputs: list[ModelOutput]
     seconds: list[float]
     peak: int
 
@@ -75,7 +75,7 @@ class ModelProcess:
         }
         reply = self._exchange(child, request, self._limits.answer_seconds * len(rows))
         self._log.extend(str(line)[:LINE_LENGTH] for line in reply["log"] if line not in self._log)
-        outputs = [Output(o["answer"], o["probabilities"], _cost(o["cost"])) for o in reply["outputs"]]
+        outputs = [ModelOutput(o["answer"], o["probabilities"], _cost(o["cost"])) for o in reply["outputs"]]
         return BatchAnswers(
             outputs, reply["seconds"], reply["peak"] if reply["elsewhere"] else max(child.peak, reply["peak"])
         )
@@ -200,7 +200,7 @@ def _answer(model: Any, request: dict[str, Any]) -> dict[str, Any]:
     return {"outputs": outputs_json, "seconds": seconds, "peak": peak, "elsewhere": elsewhere, "log": list(log)}
 
 
-def _answer_cost(output: Output) -> float | None:
+def _answer_cost(output: ModelOutput) -> float | None:
     """The cost of an answer, also one from the cache: an answer that is looked up after a crash counts once."""
     return output.extras.get("cost", output.extras.get("price"))
 

@@ -21,7 +21,7 @@ from dynabench.benchmark.reading import read_board, read_slices
 from dynabench.benchmark.standings import Entrant, ScoreCell, ScoredDataset, TaskBoard, combination, mean
 from dynabench.collection import overview, statistics
 from dynabench.collection.statistics import Target
-from dynabench.insight.data_measurements.results import Column, Kind, Table, make_columns
+from dynabench.insight.data_measurements.results import Kind, ResultColumn, Table, make_columns
 from dynabench.kit.language import _
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds.tables import Round
@@ -343,7 +343,7 @@ def models_on_round(session: Session, viewer: Person | None, task_id: str, numbe
     )
 
 
-def _model_columns(metric: Measure) -> tuple[Column, ...]:
+def _model_columns(metric: Measure) -> tuple[ResultColumn, ...]:
     kind: Kind = "share" if metric.scale == 100 else "number"
     return make_columns(
         ("model", _("Model"), "text"), (metric.name, metric.title, kind),

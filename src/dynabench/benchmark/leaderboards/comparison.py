@@ -30,7 +30,7 @@ RowsOf = Callable[[ScoredDataset], tuple[Right, Right] | None]
 
 
 @dataclass(frozen=True)
-class ScoreDifference:
+class EntrantDifference:
     """The first entrant's score minus the second's. `p` is None where nothing is known of the spread."""
 
     data: ScoredDataset
@@ -67,7 +67,7 @@ class AnswerTally:
         return self.right + self.a + self.b + self.wrong
 
 
-def compare_entrants(board: TaskBoard, first: Entrant, second: Entrant, rows: RowsOf) -> list[ScoreDifference]:
+def compare_entrants(board: TaskBoard, first: Entrant, second: Entrant, rows: RowsOf) -> list[EntrantDifference]:
     """Return the differences for each metric and each dataset on which both have a score, metric by metric."""
     differences = []
     for metric in board.metrics:
@@ -83,9 +83,9 @@ def compare_entrants(board: TaskBoard, first: Entrant, second: Entrant, rows: Ro
 
 def _difference(
     data: ScoredDataset, metric: Measure, a: ScoreCell, b: ScoreCell, rows: tuple[Right, Right] | None
-) -> ScoreDifference:
+) -> EntrantDifference:
     value = a.value - b.value
-    difference = ScoreDifference(data, metric, a, b, value, None, None, None, "")
+    difference = EntrantDifference(data, metric, a, b, value, None, None, None, "")
     if a.replicates is not None and b.replicates is not None and not metric.cost:  # three repeats say little of chance
         low, high, p = paired_difference(a.replicates, b.replicates, value)
         difference = replace(difference, low=low, high=high, p=p, test="paired_bootstrap")
@@ -94,7 +94,7 @@ def _difference(
     return difference
 
 
-def _correct_differences(differences: Sequence[ScoreDifference]) -> list[ScoreDifference]:
+def _correct_differences(differences: Sequence[EntrantDifference]) -> list[EntrantDifference]:
     p_values = [difference.p for difference in differences if difference.p is not None]
     values = iter(holm(p_values).tolist() if p_values else ())
     return [
@@ -164,19 +164,19 @@ def chosen_rows(a: Right, b: Right, kind: str) -> NDArray[np.bool_]:
     return mask
 
 
-def group_differences(differences: Sequence[ScoreDifference]) -> list[tuple[Measure, list[ScoreDifference], float]]:
+def group_differences(differences: Sequence[EntrantDifference]) -> list[tuple[Measure, list[EntrantDifference], float]]:
     """The differences by metric, in their order, each group with the largest of its differences and limits."""
-    groups: dict[str, list[ScoreDifference]] = {}
+    groups: dict[str, list[EntrantDifference]] = {}
     for difference in differences:
         groups.setdefault(difference.metric.name, []).append(difference)
     return [(group[0].metric, group, max(map(_largest_limit, group)) or 1.0) for group in groups.values()]
 
 
-def _largest_limit(difference: ScoreDifference) -> float:
+def _largest_limit(difference: EntrantDifference) -> float:
     return max(abs(value) for value in (difference.value, difference.low or 0.0, difference.high or 0.0))
 
 
-def conclusion(first: Entrant, second: Entrant, differences: Sequence[ScoreDifference]) -> str:
+def conclusion(first: Entrant, second: Entrant, differences: Sequence[EntrantDifference]) -> str:
     """Return a sentence that sums up the differences of one metric."""
     tested = [difference for difference in differences if difference.p is not None]
     if not tested:

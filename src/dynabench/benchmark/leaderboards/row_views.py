@@ -12,7 +12,7 @@ from dynabench.benchmark.evaluations import row_scores
 from dynabench.benchmark.evaluations.row_scores import Right
 from dynabench.benchmark.evaluations.tables import Shard
 from dynabench.benchmark.leaderboards import comparison, queries
-from dynabench.benchmark.leaderboards.comparison import AnswerTally, RowsOf, ScoreDifference
+from dynabench.benchmark.leaderboards.comparison import AnswerTally, EntrantDifference, RowsOf
 from dynabench.benchmark.standings import Entrant, ScoredDataset, TaskBoard
 from dynabench.datasets.stored import StoredRow
 from dynabench.kit.settings import Settings
@@ -160,12 +160,12 @@ def _right(settings: Settings, shards: Sequence[Shard], data: ScoredDataset) -> 
 
 def compare_scores(
     session: Session, settings: Settings, board: TaskBoard, first: Entrant, second: Entrant
-) -> list[ScoreDifference]:
+) -> list[EntrantDifference]:
     """The differences of two entrants on everything that both have scores of."""
     return comparison.compare_entrants(board, first, second, row_reader(session, settings, first, second))
 
 
-def chosen_dataset(board: TaskBoard, dataset: str, differences: Sequence[ScoreDifference]) -> ScoredDataset | None:
+def chosen_dataset(board: TaskBoard, dataset: str, differences: Sequence[EntrantDifference]) -> ScoredDataset | None:
     """The dataset whose rows are looked at: the one asked for, else the first public one with a difference."""
     if dataset:
         return visible_dataset(board, dataset)

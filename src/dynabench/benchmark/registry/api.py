@@ -9,14 +9,14 @@ from sqlalchemy.orm import Session
 
 from dynabench.benchmark.registry import model_answers, service
 from dynabench.benchmark.registry.model_answers import ModelInputs
-from dynabench.benchmark.registry.service import Model
+from dynabench.benchmark.registry.service import ListedModel
 from dynabench.collection import attributions
 from dynabench.collection.api import throttle
 from dynabench.kit.api import Db
 from dynabench.kit.db import Database
 from dynabench.kit.schemas import StrictModel
 from dynabench.models.client import Host
-from dynabench.models.protocol import Card, explained
+from dynabench.models.protocol import ModelCard, explained
 from dynabench.people.accounts.auth import Member, Viewer, needs, scope
 from dynabench.people.accounts.tables import Person
 
@@ -160,7 +160,7 @@ Name = Annotated[str, Path(min_length=1, max_length=100)]
 Words = Annotated[str, Query(max_length=100)]
 
 
-async def find_model(request: Request, viewer: Person | None, name: str) -> Model:
+async def find_model(request: Request, viewer: Person | None, name: str) -> ListedModel:
     """The model of this name; `NotFound` where `viewer` may see none, `Unavailable` while no host answers."""
     host: Host = request.app.state.host
     db: Database = request.app.state.db
@@ -224,7 +224,9 @@ async def explain_model(request: Request, name: Name, body: ExplainIn, viewer: V
     return attributions.document(card.name, attribution)
 
 
-async def _read_inputs(request: Request, viewer: Person | None, name: str, body: AskIn) -> tuple[Card, ModelInputs]:
+async def _read_inputs(
+    request: Request, viewer: Person | None, name: str, body: AskIn
+) -> tuple[ModelCard, ModelInputs]:
     """The card of the version asked for and the inputs, checked and counted."""
     model = await find_model(request, viewer, name)
     card = model.ready(body.version)
@@ -247,7 +249,7 @@ async def list_model(request: Request, db: Db, name: Name, body: ListingIn, pers
     return await db.awrite(write)
 
 
-def model_row(model: Model) -> dict[str, Any]:
+def model_row(model: ListedModel) -> dict[str, Any]:
     """Return a model's row in lists."""
     card = model.card or _empty_card(model)
     return {
@@ -265,6 +267,6 @@ def model_row(model: Model) -> dict[str, Any]:
     }
 
 
-def _empty_card(model: Model) -> Card:
+def _empty_card(model: ListedModel) -> ModelCard:
     """A card for a model whose folder cannot be read."""
-    return Card(model.name, "", model.task, "", (), "", languages=())
+    return ModelCard(model.name, "", model.task, "", (), "", languages=())

@@ -12,7 +12,7 @@ from dynabench.benchmark.registry.tables import Submission
 from dynabench.kit import errors
 from dynabench.kit.language import _, joined
 from dynabench.models import check_report, validity
-from dynabench.models.protocol import Card
+from dynabench.models.protocol import ModelCard
 from dynabench.people import may
 from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
@@ -45,7 +45,7 @@ def clean_choice(session: Session, person: Person, task_id: str, text: str, wron
     return text
 
 
-def add_chosen_target(session: Session, submission: Submission, card: Card) -> None:
+def add_chosen_target(session: Session, submission: Submission, card: ModelCard) -> None:
     """Make a model that has just passed its check the target that its submitter chose.
 
     Where that is no longer possible, the submitter is told why, and the submission stays as it is.
@@ -64,7 +64,7 @@ def add_chosen_target(session: Session, submission: Submission, card: Card) -> N
         submission.source = submission.source | {"target_of": round_.number}
 
 
-def _add_target(session: Session, person: Person, task_id: str, choice: str, card: Card) -> Round:
+def _add_target(session: Session, person: Person, task_id: str, choice: str, card: ModelCard) -> Round:
     if choice != NEW:
         config = service.config_of(session, service.round_of(session, task_id, int(choice)).version_id)
         _require_fit(config, card)
@@ -77,7 +77,7 @@ def _add_target(session: Session, person: Person, task_id: str, choice: str, car
     return service.draft_round(session, person, task_id, [card], judge=judge if judged else None)
 
 
-def _require_fit(config: Any, card: Card) -> None:
+def _require_fit(config: Any, card: ModelCard) -> None:
     if problems := validity.target_problems(config, card):
         raise errors.Conflict(joined(" ", map(check_report.in_words, problems.values())))
 

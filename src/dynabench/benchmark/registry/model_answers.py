@@ -13,11 +13,11 @@ from urllib.parse import urlencode
 
 from sqlalchemy.orm import Session
 
-from dynabench.benchmark.registry.service import Model
+from dynabench.benchmark.registry.service import ListedModel
 from dynabench.kit import errors
 from dynabench.kit.language import _
 from dynabench.models.client import Answer, Host
-from dynabench.models.protocol import Attribution, Card, explained
+from dynabench.models.protocol import Attribution, ModelCard, explained
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds import service as rounds
 from dynabench.tasks.fields import Chat, Field, FieldError, JsonSchema, Text, Values
@@ -42,7 +42,7 @@ class ModelReply:
     """The reply of one model, or the `problem` that prevented it; `value` is the answer alone, `by` the task's
     answer field."""
 
-    card: Card
+    card: ModelCard
     answer: Answer | None
     problem: str = ""
     by: Field | None = None
@@ -75,7 +75,7 @@ class ReplyDifference:
     overlap: float | None = None
 
 
-def input_fields(session: Session, card: Card) -> list[Field]:
+def input_fields(session: Session, card: ModelCard) -> list[Field]:
     """The fields with which inputs of a model are written: those of its task, plain text for others."""
     try:
         config = rounds.task_config(session, card.task)
@@ -96,7 +96,7 @@ def _titled(name: str) -> str:
     return name.replace("_", " ").capitalize()
 
 
-def answer_field(session: Session, card: Card) -> Field | None:
+def answer_field(session: Session, card: ModelCard) -> Field | None:
     """The task's field that an answer of the model fills, which says it in words."""
     try:
         config = rounds.task_config(session, card.task)
@@ -111,7 +111,7 @@ def read_inputs(model_fields: Sequence[Field], values: object) -> ModelInputs:
     return ModelInputs(cleaned, {field.name: field.serialise(cleaned.get(field.name)) for field in model_fields})
 
 
-def may_ask(viewer: Person | None, card: Card) -> None:
+def may_ask(viewer: Person | None, card: ModelCard) -> None:
     """Refuse visitors where inputs leave the platform: such calls may cost money, and another site reads them."""
     if viewer is None and not card.inside:
         raise errors.Unauthenticated(
@@ -119,7 +119,7 @@ def may_ask(viewer: Person | None, card: Card) -> None:
         )
 
 
-async def ask_model(host: Host, card: Card, inputs: ModelInputs, by: Field | None = None) -> ModelReply:
+async def ask_model(host: Host, card: ModelCard, inputs: ModelInputs, by: Field | None = None) -> ModelReply:
     """Return a model's reply, with the problem where there is no answer."""
     try:
         answer = await host.answer(card.name, card.version, inputs.sent)
@@ -136,7 +136,7 @@ async def ask_model(host: Host, card: Card, inputs: ModelInputs, by: Field | Non
     return ModelReply(card, answer, "", by)
 
 
-async def ask_models(host: Host, cards: Iterable[Card], inputs: ModelInputs, by: Field | None) -> list[ModelReply]:
+async def ask_models(host: Host, cards: Iterable[ModelCard], inputs: ModelInputs, by: Field | None) -> list[ModelReply]:
     """Return the replies of several models to the same inputs, asked at the same time."""
     return list(await asyncio.gather(*(ask_model(host, card, inputs, by) for card in cards)))
 
@@ -144,7 +144,7 @@ async def ask_models(host: Host, cards: Iterable[Card], inputs: ModelInputs, by:
 _EXPECTED = {"label": "label of its own", "spans": "list of spans", "tags": "list of spans", "text": "text"}
 
 
-def _fits(card: Card, value: Any) -> bool:
+def _fits(card: ModelCard, value: Any) -> bool:
     if card.returns == "label":
         return isinstance(value, str) and (not card.labels or value in card.labels)
     if card.returns == "text":
@@ -156,7 +156,9 @@ def _fits(card: Card, value: Any) -> bool:
     )
 
 
-async def explain_answer(host: Host, card: Card, inputs: ModelInputs, method: str = "", label: str = "") -> Attribution:
+async def explain_answer(
+    host: Host, card: ModelCard, inputs: ModelInputs, method: str = "", label: str = ""
+) -> Attribution:
     """Return the weight of words, or of parts of a picture, for `label`, by default the answer; raises `Invalid`,
     `Unavailable`."""
     wrong = {}
@@ -173,7 +175,7 @@ async def explain_answer(host: Host, card: Card, inputs: ModelInputs, method: st
     return await host.attribute(card.name, card.version, inputs.sent, label or None, method or None)
 
 
-def require_alike(first: Model, second: Model) -> None:
+def require_alike(first: ListedModel, second: ListedModel) -> None:
     """Raise `Invalid` unless both take the same inputs for the same task."""
     first_card, other = first.ready(), second.ready()
     if (first_card.task, set(first_card.inputs), first_card.images) != (other.task, set(other.inputs), other.images):

@@ -13,7 +13,7 @@ from starlette.responses import RedirectResponse, Response
 from dynabench.benchmark.registry import model_answers, service, submissions
 from dynabench.benchmark.registry.api import Name, find_model
 from dynabench.benchmark.registry.model_answers import GROUP, Heat, ModelInputs, ModelReply, Picture, ReplyDifference
-from dynabench.benchmark.registry.service import Model
+from dynabench.benchmark.registry.service import ListedModel
 from dynabench.collection import overview
 from dynabench.collection.api import throttle
 from dynabench.kit import errors
@@ -21,7 +21,7 @@ from dynabench.kit.api import Db
 from dynabench.kit.db import Database
 from dynabench.kit.language import _
 from dynabench.models.client import Host
-from dynabench.models.protocol import SPAN_PARTS, Attribution, Card
+from dynabench.models.protocol import SPAN_PARTS, Attribution, ModelCard
 from dynabench.people.accounts.auth import Member, Viewer
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds import people
@@ -58,7 +58,7 @@ class ExplanationView:
 class ModelForm:
     """The form and what came of it. `action` is where it posts to."""
 
-    cards: list[Card]
+    cards: list[ModelCard]
     fields: list[Field]
     action: str
     values: dict[str, Any] = field(default_factory=dict)
@@ -100,7 +100,7 @@ async def read_form(form: FormData) -> PostedInputs:
 async def answer_form(
     request: Request,
     viewer: Person | None,
-    models: Sequence[Model],
+    models: Sequence[ListedModel],
     query: str,
     rest: Mapping[str, str],
     posted_inputs: PostedInputs | None,
@@ -186,7 +186,7 @@ def card_text(readme: str) -> str:
     return _TITLE.sub("", _FRONT_MATTER.sub("", readme.replace("\r\n", "\n")), count=1)
 
 
-def usage_code(request: Request, card: Card | None) -> str:
+def usage_code(request: Request, card: ModelCard | None) -> str:
     """Return lines that ask a model by the Python client; empty for pictures, which are files, and without a card."""
     if card is None or card.images:
         return ""
@@ -212,7 +212,7 @@ Words = Annotated[str, Query(max_length=100)]
 FORM: dict[str, Any] = {"max_files": 4, "max_fields": 50, "max_part_size": 3 * 2**20}
 
 
-async def visible_models(request: Request, viewer: Person | None) -> tuple[list[Model], str]:
+async def visible_models(request: Request, viewer: Person | None) -> tuple[list[ListedModel], str]:
     """The models that the viewer may see, and why there are none to show while no host answers."""
     host: Host = request.app.state.host
     db: Database = request.app.state.db

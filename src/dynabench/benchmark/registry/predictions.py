@@ -25,7 +25,7 @@ from dynabench.kit import errors
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
 from dynabench.models import validity
-from dynabench.models.protocol import Card, Inputs, Output, as_text
+from dynabench.models.protocol import Inputs, ModelCard, ModelOutput, as_text
 from dynabench.models.starting import described
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.fields import Choice, Field, Spans, Text
@@ -47,7 +47,7 @@ def has_predictions(settings: Settings, submission: Submission, version: Dataset
     return predictions_path(settings, submission.id, version.id).is_file()
 
 
-def answers(settings: Settings, submission: Submission, version: DatasetVersion) -> Iterator[Output]:
+def answers(settings: Settings, submission: Submission, version: DatasetVersion) -> Iterator[ModelOutput]:
     """The predictions for a dataset version, one for each of its rows in its order, `BATCH` at a time in memory.
 
     Raises `NotFound` where the submission has none for this version.
@@ -58,7 +58,7 @@ def answers(settings: Settings, submission: Submission, version: DatasetVersion)
         for group in range(file.num_row_groups):
             for row in file.read_row_group(group).to_pylist():
                 probabilities_json = row["probabilities"]
-                yield Output(
+                yield ModelOutput(
                     orjson.loads(row["answer"]), orjson.loads(probabilities_json) if probabilities_json else None
                 )
 
@@ -180,7 +180,7 @@ def _check(
             for place, card in enumerate(cards):
                 if card.returns == "spans":
                     answer[card.answer] = _located(row.inputs, card, answer[card.answer])
-                output = Output({card.answer: answer[card.answer]}, probabilities if place == 0 else None)
+                output = ModelOutput({card.answer: answer[card.answer]}, probabilities if place == 0 else None)
                 validity.check_outputs(card, [row.inputs], [output])
         except (validity.Broken, ValueError) as error:
             detail = error.detail if isinstance(error, validity.Broken) else str(error)
@@ -190,7 +190,7 @@ def _check(
             placed[number] = orjson.dumps([answer, probabilities])
 
 
-def _located(inputs: Inputs, card: Card, value: Any) -> Any:
+def _located(inputs: Inputs, card: ModelCard, value: Any) -> Any:
     """Spans; of a text that was given alone, where the passage has it first."""
     if not isinstance(value, str):
         return value
@@ -202,7 +202,7 @@ def _located(inputs: Inputs, card: Card, value: Any) -> Any:
     return [{"start": start, "end": start + len(value), "text": value}]
 
 
-def _cards(config: TaskConfig) -> list[Card]:
+def _cards(config: TaskConfig) -> list[ModelCard]:
     """The card that a model of each answer field would have."""
     facts = described.facts("predictions", config, "predictions", {})
     cards = []
@@ -210,11 +210,15 @@ def _cards(config: TaskConfig) -> list[Card]:
         inputs = tuple(facts["inputs"])
         if isinstance(answer_field, Choice):
             cards.append(
-                Card("predictions", "", config.id, "predictions", inputs, answer_field.name, tuple(answer_field.values))
+                ModelCard(
+                    "predictions", "", config.id, "predictions", inputs, answer_field.name, tuple(answer_field.values)
+                )
             )
         else:
             returns: Any = "spans" if isinstance(answer_field, Spans) else "text"
-            cards.append(Card("predictions", "", config.id, "predictions", inputs, answer_field.name, returns=returns))
+            cards.append(
+                ModelCard("predictions", "", config.id, "predictions", inputs, answer_field.name, returns=returns)
+            )
     return cards
 
 

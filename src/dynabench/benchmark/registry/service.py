@@ -1,6 +1,6 @@
 """The models that a person may see, and who may change that. Knows no web framework.
 
-A model's state comes from its host (`models.client.State`), its visibility from the listing. For a person who
+A model's state comes from its host (`models.client.ModelState`), its visibility from the listing. For a person who
 may not see a model, there is no model of that name.
 """
 
@@ -17,8 +17,8 @@ from dynabench.collection import statistics
 from dynabench.kit import errors
 from dynabench.kit.db import now
 from dynabench.kit.language import _, joined
-from dynabench.models.client import Health, State
-from dynabench.models.protocol import Card
+from dynabench.models.client import ModelHealth, ModelState
+from dynabench.models.protocol import ModelCard
 from dynabench.people import may
 from dynabench.people.accounts.tables import Person
 from dynabench.people.disclosure import ModelVisibility, shows_model
@@ -31,7 +31,7 @@ VISIBILITIES = tuple(ModelVisibility)
 NOTE = 500  # characters of a note
 ROUNDS = 30  # rounds of a model that are listed
 
-Healths = Mapping[tuple[str, str], Health]
+Healths = Mapping[tuple[str, str], ModelHealth]
 """By name and version."""
 
 
@@ -46,8 +46,8 @@ class ModelCopy:
     state: str
     reason: str
     where: str
-    card: Card | None
-    health: Health | None
+    card: ModelCard | None
+    health: ModelHealth | None
     available: bool
 
     @property
@@ -57,7 +57,7 @@ class ModelCopy:
 
 
 @dataclass(frozen=True)
-class Model:
+class ListedModel:
     """A model as one viewer sees it. `copies` are its versions by host; the first that is ready stands first."""
 
     name: str
@@ -75,7 +75,7 @@ class Model:
         return self.copies[0]
 
     @property
-    def card(self) -> Card | None:
+    def card(self) -> ModelCard | None:
         """Its card; None where every version is broken."""
         return next((copy.card for copy in self.copies if copy.card), None)
 
@@ -86,7 +86,7 @@ class Model:
                 return copy
         raise errors.NotFound(_("No host serves version %(wanted)s of %(name)s.", wanted=version_id, name=self.name))
 
-    def ready(self, version_id: str = "") -> Card:
+    def ready(self, version_id: str = "") -> ModelCard:
         """The card of a version that can answer now; raises `Unavailable` with why it cannot."""
         copy = self.version(version_id)
         if not copy.available or copy.card is None:
@@ -133,17 +133,19 @@ class _Visibility:
         return shows_model(visibility, self.keeps(name), task in self.roles)
 
 
-def models(session: Session, viewer: Person | None, states: Sequence[State], health: Healths) -> list[Model]:
+def models(session: Session, viewer: Person | None, states: Sequence[ModelState], health: Healths) -> list[ListedModel]:
     """The models that `viewer` may see, by name, from what the hosts say."""
     eyes = _Visibility(session, viewer)
-    named: dict[str, list[State]] = {}
+    named: dict[str, list[ModelState]] = {}
     for state in states:
         named.setdefault(state.name, []).append(state)
     seen = [(name, _task(named[name]), named[name]) for name in sorted(named)]
     return [_model(eyes, name, task, entry, health) for name, task, entry in seen if eyes.sees(name, task)]
 
 
-def find_model(session: Session, viewer: Person | None, states: Sequence[State], health: Healths, name: str) -> Model:
+def find_model(
+    session: Session, viewer: Person | None, states: Sequence[ModelState], health: Healths, name: str
+) -> ListedModel:
     """The model of this name; raises `NotFound` where there is none that `viewer` may see."""
     matches = models(session, viewer, [state for state in states if state.name == name], health)
     if not matches:
@@ -151,7 +153,7 @@ def find_model(session: Session, viewer: Person | None, states: Sequence[State],
     return matches[0]
 
 
-def search_models(all_models: Sequence[Model], q: str = "", task: str = "") -> list[Model]:
+def search_models(all_models: Sequence[ListedModel], q: str = "", task: str = "") -> list[ListedModel]:
     """Those whose name holds `q`, of `task` where one is given."""
     term = q.strip().casefold()
     return [model for model in all_models if term in model.name.casefold() and task in ("", model.task)]
@@ -179,7 +181,12 @@ def played_rounds(session: Session, viewer: Person | None, name: str, task: str 
 
 
 def change_listing(
-    session: Session, actor: Person, model: Model, visibility: str, note: str | None = None, keeper: str | None = None
+    session: Session,
+    actor: Person,
+    model: ListedModel,
+    visibility: str,
+    note: str | None = None,
+    keeper: str | None = None,
 ) -> None:
     """Say who may see a model (its keeper, admins) and who keeps it (admins; "" for nobody, None leaves it)."""
     if not model.may_change:
@@ -245,16 +252,16 @@ def _listing(session: Session, name: str) -> ModelListing:
     return session.get_one(ModelListing, name, with_for_update=True)
 
 
-def _task(states: Sequence[State]) -> str:
+def _task(states: Sequence[ModelState]) -> str:
     return next((state.card.task for state in states if state.card), "")
 
 
-def _model(eyes: _Visibility, name: str, task: str, states: Sequence[State], health: Healths) -> Model:
+def _model(eyes: _Visibility, name: str, task: str, states: Sequence[ModelState], health: Healths) -> ListedModel:
     listing, keeper = eyes.listing(name)
     keeps = eyes.keeps(name)
     close = keeps or bool(may.may(eyes.viewer, Action.ENTER_MODEL, role=eyes.roles.get(task)))
     order = sorted(states, key=lambda state: (not state.available, state.on_demand))
-    return Model(
+    return ListedModel(
         name=name,
         task=task,
         copies=tuple(_copy(state, health.get((name, state.version)), close) for state in order),
@@ -266,7 +273,7 @@ def _model(eyes: _Visibility, name: str, task: str, states: Sequence[State], hea
     )
 
 
-def _copy(state: State, health: Health | None, close: bool) -> ModelCopy:
+def _copy(state: ModelState, health: ModelHealth | None, close: bool) -> ModelCopy:
     """Reasons and failures name files and addresses of the deployment, which are nobody's business but its keepers'."""
     if health is not None and not close:
         health = replace(health, last_failure="")

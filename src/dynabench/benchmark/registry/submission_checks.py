@@ -21,7 +21,7 @@ from dynabench.kit.settings import Settings, get_settings
 from dynabench.kit.storable import UNSTORABLE
 from dynabench.models import catalog, spec
 from dynabench.models.check_report import StepState
-from dynabench.models.protocol import Card
+from dynabench.models.protocol import ModelCard
 from dynabench.people.notices import service as notices
 from dynabench.rounds import queries as round_queries
 
@@ -147,7 +147,7 @@ def _conclude(settings: Settings, request: dict[str, Any], ended: TrialOutcome, 
     return state
 
 
-def _place(settings: Settings, folder: Path, card: Card) -> Path | None:
+def _place(settings: Settings, folder: Path, card: ModelCard) -> Path | None:
     """Move a model to where the catalog finds it; None where this version lies there already."""
     target = settings.folder / "models" / f"{card.name}-{card.version}"
     target.parent.mkdir(mode=0o700, exist_ok=True)
@@ -164,7 +164,7 @@ def _note(
     settings: Settings,
     request: dict[str, Any],
     ended: TrialOutcome,
-    card: Card | None,
+    card: ModelCard | None,
     id: int,
     attempt: int,
 ) -> str:

@@ -29,7 +29,7 @@ from dynabench.kit.settings import Settings
 from dynabench.models import archives, kinds
 from dynabench.models.backends.served import endpoint
 from dynabench.models.endpoint_protocols import protocols
-from dynabench.models.protocol import Card
+from dynabench.models.protocol import ModelCard
 from dynabench.models.references import HUB_ID
 from dynabench.people.disclosure import Disclosure
 from dynabench.rounds import uploaded_files
@@ -124,7 +124,7 @@ CARD_FIELDS = ("licence", "languages", "parameters", "paper", "link")
 """What a submitter may say of a model in a form or a request."""
 
 
-def board_fields(card: Card) -> dict[str, Any]:
+def board_fields(card: ModelCard) -> dict[str, Any]:
     """Return the fields of a model's card that a board shows and filters by."""
     return {
         "kind": card.kind,

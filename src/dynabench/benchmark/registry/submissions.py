@@ -14,7 +14,7 @@ from dynabench.kit.db import now
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
 from dynabench.models import catalog, check_report, validity
-from dynabench.models.protocol import Card
+from dynabench.models.protocol import ModelCard
 from dynabench.people import may
 from dynabench.people.accounts.tables import Person
 from dynabench.people.contributions import note_person
@@ -140,7 +140,7 @@ def begin_check(session: Session, submission: Submission, person: Person | None)
     _check(session, submission, person)
 
 
-def submit_installed(session: Session, actor: Person | None, task_id: str, card: Card) -> Submission:
+def submit_installed(session: Session, actor: Person | None, task_id: str, card: ModelCard) -> Submission:
     """Enter a model that the deployment has anyway (owners; None is the operator); ready at once.
 
     Raises `Invalid` where it does not fit the task, `Conflict` where this version is entered already.
@@ -168,7 +168,7 @@ def submit_installed(session: Session, actor: Person | None, task_id: str, card:
     return submission
 
 
-def enterable_tasks(session: Session, viewer: Person | None, card: Card | None) -> list[str]:
+def enterable_tasks(session: Session, viewer: Person | None, card: ModelCard | None) -> list[str]:
     """The tasks for which a person may enter a model: their own that it fits, where this version is not entered yet."""
     if viewer is None or card is None:
         return []
@@ -176,7 +176,7 @@ def enterable_tasks(session: Session, viewer: Person | None, card: Card | None) 
     return [task for task in own if _fits(session, viewer, task, card)]
 
 
-def _fits(session: Session, viewer: Person, task: str, card: Card) -> bool:
+def _fits(session: Session, viewer: Person, task: str, card: ModelCard) -> bool:
     if session.get(Task, task) is None or not may.may_in(session, viewer, Action.ENTER_MODEL, task):
         return False
     if session.scalar(queries.submission_of_model(task, card.name, card.version)) is not None:

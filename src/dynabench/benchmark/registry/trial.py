@@ -15,7 +15,7 @@ from dynabench.kit.process_memory import limit_memory
 from dynabench.kit.settings import get_settings
 from dynabench.models import check_report as words
 from dynabench.models import fitted, kinds, model_check, spec
-from dynabench.models.check_report import REMEDIES, Report, Step, StepState, describe_error
+from dynabench.models.check_report import REMEDIES, ModelCheckReport, ModelCheckStep, StepState, describe_error
 from dynabench.tasks import TaskConfig
 
 OWN = {
@@ -83,19 +83,19 @@ def rewrite(folder: Path, **changes: Any) -> None:
     spec.write(folder, document)
 
 
-def try_model(request: dict[str, Any], config: TaskConfig, say: Any) -> Report:
+def try_model(request: dict[str, Any], config: TaskConfig, say: Any) -> ModelCheckReport:
     """Make the folder and check it, by what `dynabench model check` runs."""
     say("found")
     try:
         folder = build_model_folder(request, config, Path(request["into"]))
     except Exception as error:
-        step = Step("found", StepState.FAILED, describe_error(error), REMEDIES["found"], _fields(error))
-        return Report(request["name"], config.id, "", "", (step,))
+        step = ModelCheckStep("found", StepState.FAILED, describe_error(error), REMEDIES["found"], _fields(error))
+        return ModelCheckReport(request["name"], config.id, "", "", (step,))
     check_result = model_check.check(folder, config, say, request["seconds"])
-    return Report(request["name"], config.id, check_result.model, check_result.version, check_result.steps)
+    return ModelCheckReport(request["name"], config.id, check_result.model, check_result.version, check_result.steps)
 
 
-def read_predictions_trial(request: dict[str, Any], config: TaskConfig, say: Any) -> Report:
+def read_predictions_trial(request: dict[str, Any], config: TaskConfig, say: Any) -> ModelCheckReport:
     """Read the file of each dataset."""
     from dynabench.benchmark.registry.predictions import read_predictions
 
@@ -108,7 +108,7 @@ def read_predictions_trial(request: dict[str, Any], config: TaskConfig, say: Any
         if read.count:
             message = "\n".join([_wrong(read.count, dataset["called"]), *read.lines()])
             steps.append(
-                Step(
+                ModelCheckStep(
                     dataset["name"],
                     StepState.FAILED,
                     message,
@@ -117,17 +117,17 @@ def read_predictions_trial(request: dict[str, Any], config: TaskConfig, say: Any
             )
         else:
             steps.append(
-                Step(
+                ModelCheckStep(
                     dataset["name"],
                     StepState.OK,
                     words.ALL_ROWS % {"count": f"{read.rows:,}"},
                     details={"rows": read.rows},
                 )
             )
-    return Report(request["name"], config.id, "", "", tuple(steps))
+    return ModelCheckReport(request["name"], config.id, "", "", tuple(steps))
 
 
-def try_training_set(request: dict[str, Any], config: TaskConfig, say: Any) -> Report:
+def try_training_set(request: dict[str, Any], config: TaskConfig, say: Any) -> ModelCheckReport:
     """Read the rows, train the task's learner on them, and check what came of it as any other model."""
     from dynabench.benchmark.registry import training_sets
 
@@ -141,13 +141,13 @@ def try_training_set(request: dict[str, Any], config: TaskConfig, say: Any) -> R
         )
         if read.count:
             message = "\n".join([_wrong(read.count, source["name"]), *read.lines()])
-            step = Step(
+            step = ModelCheckStep(
                 "rows", StepState.FAILED, message, _("Correct the lines listed here and upload the file again.")
             )
-            return Report(request["name"], config.id, "", "", (step,))
+            return ModelCheckReport(request["name"], config.id, "", "", (step,))
     summary, counts = f"Learnt from {len(chosen):,} rows.", fitted.label_balance(chosen)
     steps = [
-        Step(
+        ModelCheckStep(
             "rows",
             StepState.OK,
             words.ROWS % {"count": f"{len(chosen):,}"},
@@ -159,17 +159,21 @@ def try_training_set(request: dict[str, Any], config: TaskConfig, say: Any) -> R
     try:
         folder = fitted.train_on_choice(Path(request["into"]) / request["name"], config, chosen, summary)
     except Problem as error:
-        failed = Step(
+        failed = ModelCheckStep(
             "learns",
             StepState.FAILED,
             describe_error(error),
             _("Choose other rows and upload the file again."),
             _fields(error),
         )
-        return Report(request["name"], config.id, "", "", (*steps, failed))
-    steps.append(Step("learns", StepState.OK, words.LOADED % {"seconds": f"{time.perf_counter() - begun:.2f}"}))
+        return ModelCheckReport(request["name"], config.id, "", "", (*steps, failed))
+    steps.append(
+        ModelCheckStep("learns", StepState.OK, words.LOADED % {"seconds": f"{time.perf_counter() - begun:.2f}"})
+    )
     check_result = model_check.check(folder, config, say, request["seconds"])
-    return Report(request["name"], config.id, check_result.model, check_result.version, (*steps, *check_result.steps))
+    return ModelCheckReport(
+        request["name"], config.id, check_result.model, check_result.version, (*steps, *check_result.steps)
+    )
 
 
 def _wrong(count: int, file: str) -> str:

@@ -22,7 +22,7 @@ from dynabench.datasets.archives import writing as archives
 from dynabench.kit import errors
 from dynabench.kit.db import Database
 from dynabench.kit.settings import Settings
-from dynabench.models.training.mixing import Part, Rows, Shape
+from dynabench.models.training.mixing import MixPart, Rows, Shape
 from dynabench.rounds import service as rounds
 from dynabench.tasks import TaskConfig
 
@@ -127,9 +127,9 @@ class TrainableRelease:
             raise errors.Invalid({self.name: message}) from None
         return rows
 
-    def train(self, shape: Shape, weight: float = 1.0) -> Part:
+    def train(self, shape: Shape, weight: float = 1.0) -> MixPart:
         """Return the train rows as a part of a mix."""
-        return Part(self.name, self.rows("train", shape), weight, self.config.data.licence)
+        return MixPart(self.name, self.rows("train", shape), weight, self.config.data.licence)
 
     def held_out_rows(self, shape: Shape) -> Rows:
         """Return the rows of dev and test, which no model may train on."""

@@ -20,7 +20,7 @@ from dynabench.kit.db import Database
 from dynabench.kit.errors import Unavailable
 from dynabench.kit.language import _
 from dynabench.models.client import Host
-from dynabench.models.protocol import Card
+from dynabench.models.protocol import ModelCard
 from dynabench.people import disclosure
 from dynabench.rounds.tables import Context, Round, RoundState
 from dynabench.stats.minhash import shingle_hashes, similarity
@@ -241,7 +241,7 @@ def _goal_in_words(request: SuggestionRequest) -> str:
     return ", ".join(str(fields[name].in_words(value)) for name, value in (request.goal or {}).items()) or "(anything)"
 
 
-def _served(name: str, cards: Sequence[Card]) -> Card:
+def _served(name: str, cards: Sequence[ModelCard]) -> ModelCard:
     match = next((card for card in cards if name in (card.name, f"{card.name}@{card.version}")), None)
     if match is None:
         raise Unavailable(_("The assistant's model is not available right now. Continue without it."))

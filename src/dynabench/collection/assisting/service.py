@@ -29,7 +29,7 @@ from dynabench.tasks.fields import FieldError, Text
 
 if TYPE_CHECKING:
     from dynabench.collection.drafts import Draft
-    from dynabench.collection.targets import Verdict
+    from dynabench.collection.targets import TargetVerdict
 
 
 class Suggestion(Base):
@@ -244,7 +244,7 @@ def before_record(
     return body, {"suggestion": body.suggestion}
 
 
-def recorded(session: Session, draft: "Draft", verdict: "Verdict", example_id: int) -> None:
+def recorded(session: Session, draft: "Draft", verdict: "TargetVerdict", example_id: int) -> None:
     """Write down what became of what was suggested on the draft's handout; nothing where nothing was."""
     handout = draft.handout
     if handout is None:

@@ -51,7 +51,7 @@ class Writing:
 
 
 @dataclass(frozen=True)
-class Seen:
+class LiveTurn:
     """The state of a turn: its attempt, its replies by side, and whether all of it is over."""
 
     attempt: int
@@ -128,7 +128,7 @@ class Chats:
         async for _state in self.states(turn_id):
             pass
 
-    async def states(self, turn_id: int) -> AsyncGenerator[Seen, None]:
+    async def states(self, turn_id: int) -> AsyncGenerator[LiveTurn, None]:
         """Yield the state of a turn: now, after each change, and every few seconds.
 
         The last state is over.
@@ -136,7 +136,7 @@ class Chats:
         while True:
             if live := self._live.get(turn_id):
                 since = live.version
-                yield Seen(live.asking.attempt, live.replies, over=False)
+                yield LiveTurn(live.asking.attempt, live.replies, over=False)
                 await live.news(since, service.SILENT.total_seconds())
                 continue
             seen = await self._db.aread(_stored, turn_id)
@@ -207,11 +207,11 @@ class Chats:
             return False
 
 
-def _stored(session: Session, turn_id: int) -> Seen:
+def _stored(session: Session, turn_id: int) -> LiveTurn:
     turn = session.get_one(Turn, turn_id)
     replies = {reply.side: Writing(reply.text, reply.state) for reply in turn.replies}
     writing = turn.state == ChatTurnState.WRITING
-    return Seen(turn.attempt, replies, over=not writing, silent=writing and not service.writing(turn))
+    return LiveTurn(turn.attempt, replies, over=not writing, silent=writing and not service.writing(turn))
 
 
 MEDIA_TYPE = "text/event-stream"

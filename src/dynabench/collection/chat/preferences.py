@@ -40,7 +40,7 @@ Model = tuple[str, str]
 
 
 @dataclass
-class Judged:
+class ModelPreferences:
     """People's judgements in the conversations of some rounds, model by model."""
 
     task: str
@@ -54,7 +54,7 @@ class Judged:
     conversations: set[int] = field(default_factory=set)
 
 
-def judged(session: Session, task: str, number: int | None) -> Judged:
+def judged(session: Session, task: str, number: int | None) -> ModelPreferences:
     """All choices of a round, or of all rounds of the task; those of examples that were taken back or hidden left out.
 
     Raises `NotFound` where there is no such round.
@@ -83,7 +83,7 @@ def judged(session: Session, task: str, number: int | None) -> Judged:
         .where(Conversation.round_id.in_(numbers), Reply.rating.is_not(None))
     ).all()
     models = sorted({(str(model), str(version)) for row in rows for model, version in row.sides})
-    preferences = Judged(task, sorted(numbers.values()), models)
+    preferences = ModelPreferences(task, sorted(numbers.values()), models)
     places = {model: number for number, model in enumerate(models)}
     sides: dict[int, list[Model]] = {}
     for row in rows:
@@ -96,7 +96,7 @@ def judged(session: Session, task: str, number: int | None) -> Judged:
 
 
 def _count(
-    preferences: Judged, places: dict[Model, int], sides: list[Model], choice: str, person: int, talk: int
+    preferences: ModelPreferences, places: dict[Model, int], sides: list[Model], choice: str, person: int, talk: int
 ) -> None:
     preferences.people.add(person)
     preferences.conversations.add(talk)
@@ -114,7 +114,7 @@ def _count(
         preferences.by_conversation.append(PairwiseJudgement(places[first], places[other], won, talk))
 
 
-def preferences_out(preferences: Judged) -> PreferencesOut:
+def preferences_out(preferences: ModelPreferences) -> PreferencesOut:
     """The board of what was judged, the strongest first; takes up to a second where it was not asked for before."""
     grouped = len(preferences.people) >= PEOPLE
     games = tuple(preferences.by_person if grouped else preferences.by_conversation)
@@ -139,7 +139,7 @@ def _board(models: int, games: tuple[PairwiseJudgement, ...]) -> StrengthBoard:
     return strength_board(models, list(games), digest)
 
 
-def _row(preferences: Judged, board: StrengthBoard, at: int) -> PreferenceOut:
+def _row(preferences: ModelPreferences, board: StrengthBoard, at: int) -> PreferenceOut:
     model, version = preferences.models[at]
     ratings = preferences.ratings.get((model, version), [])
     ends = {name: float(getattr(board, name)[at]) for name in ("low", "high")}
@@ -214,7 +214,7 @@ async def _read_board(request: Request, task: str, number: int | None) -> Prefer
     return await to_thread.run_sync(preferences_out, preferences)  # nothing of the database is held while it computes
 
 
-def _judged(session: Session, task: str, number: int | None) -> Judged:
+def _judged(session: Session, task: str, number: int | None) -> ModelPreferences:
     if rounds.task_config(session, task).chat is None:
         raise errors.Conflict(_("This task has no conversations, so there are no preferences among them."))
     return judged(session, task, number)

@@ -19,7 +19,7 @@ from dynabench.tasks.fields.chat import SIDES, Chat
 
 if TYPE_CHECKING:
     from dynabench.collection.drafts import Draft
-    from dynabench.collection.targets import Verdict
+    from dynabench.collection.targets import TargetVerdict
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def before_record(
     return body.model_copy(update={"input": input}), {"conversed": conversed}
 
 
-def recorded(session: Session, draft: "Draft", verdict: "Verdict", example_id: int) -> None:
+def recorded(session: Session, draft: "Draft", verdict: "TargetVerdict", example_id: int) -> None:
     """Write down that a conversation became this example."""
     if draft.conversed is not None:
         finish(session, draft.conversed.id, example_id)

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from dynabench.collection import boards, figures, overview, statistics
 from dynabench.collection.assisting import figures as assistance
-from dynabench.collection.figures import Annotator, Line
+from dynabench.collection.figures import Annotator, FigureLine
 from dynabench.collection.figures_api import AuthorGroup, Sort
 from dynabench.collection.folding import STARTS
 from dynabench.kit import errors
@@ -117,7 +117,7 @@ async def show(
     return await frame.console_page(request, task, "collection/manage/figures.html", "figures", **chosen_now, **values)
 
 
-def _chart(by: str, lines: list[Line], cumulative: list[Line]) -> charts.Chart | None:
+def _chart(by: str, lines: list[FigureLine], cumulative: list[FigureLine]) -> charts.Chart | None:
     """The breakdown as a picture, with intervals clustered by annotator; none where there is nothing to compare."""
     live = [line for line in lines if line.counts.examples]
     if by == "day":
@@ -164,7 +164,7 @@ def _everybody(session: Session, round_: Round, authors: str) -> Iterator[Annota
         yield from page
 
 
-def _counts(line: Line | Annotator, people: int) -> list[object]:
+def _counts(line: FigureLine | Annotator, people: int) -> list[object]:
     counts = line.counts
     return [counts.examples, counts.fooled, counts.validated, counts.resolved, line.retracted, line.hidden, people]
 
@@ -173,7 +173,7 @@ def _limits(rate: Rate) -> list[object]:
     return [rate.value, rate.low, rate.high]
 
 
-def _row(line: Line) -> list[object]:
+def _row(line: FigureLine) -> list[object]:
     rates = [part for rate in (line.rates.mer, line.rates.vmer, line.rates.vmer_resolved) for part in _limits(rate)]
     wide = (line.clustered.mer, line.clustered.vmer, line.clustered.vmer_resolved)
     return [

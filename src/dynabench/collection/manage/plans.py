@@ -18,7 +18,7 @@ from dynabench.rounds import invitations, owner_lists, planning, queries, servic
 from dynabench.rounds.manage import frame
 from dynabench.rounds.manage.frame import TaskOwner
 from dynabench.rounds.owner_lists import ContextFilter
-from dynabench.rounds.plan import PARTS, Plan, parse_plan
+from dynabench.rounds.plan import PARTS, PlannedRound, parse_plan
 from dynabench.rounds.samplers import all_samplers
 from dynabench.rounds.schemas import Number
 from dynabench.rounds.tables import Round, RoundState
@@ -62,7 +62,7 @@ def read(form: FormData) -> dict[str, str]:
     return {name: str(form.get(name, "")).strip()[:60] for name in ("opens_at", "closes_at", *COUNTS, *named)}
 
 
-def planned(posted: dict[str, str]) -> Plan:
+def planned(posted: dict[str, str]) -> PlannedRound:
     """The plan that a form stands for; moments are in UTC. Raises `Invalid` by field."""
     wrong: dict[str, str] = {}
     document: dict[str, Any] = {"goals": {}, "limits": {}, "audience": {"kind": posted["audience.kind"] or "anyone"}}
@@ -97,7 +97,7 @@ def _beside(name: str) -> str:
     return "audience.verified" if name == "audience" else name
 
 
-def _filled(plan: Plan) -> dict[str, str]:
+def _filled(plan: PlannedRound) -> dict[str, str]:
     values = dict.fromkeys(COUNTS, "")
     for name in COUNTS:
         group, _dot, key = name.partition(".")

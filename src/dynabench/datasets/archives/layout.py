@@ -25,7 +25,7 @@ from dynabench.kit import errors
 from dynabench.kit.language import _
 from dynabench.kit.schemas import StrictModel
 from dynabench.models import archives
-from dynabench.rounds.plan import Plan
+from dynabench.rounds.plan import PlannedRound
 from dynabench.rounds.tables import RoundState
 
 FORMAT = "dynabench-task"
@@ -149,7 +149,7 @@ class ArchivedRound(ArchivePart):
     assign: Literal["item", "person"] = "item"
     targets: Annotated[list[ArchivedTarget], Field(max_length=100)]
     judge: ArchivedTarget | None = None
-    plan: Plan = Plan()
+    plan: PlannedRound = PlannedRound()
     vote_weight: Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)] | None = None
     created_at: Moment
     opened_at: Moment | None

@@ -35,7 +35,7 @@ SYNONYMS = {
 }
 
 
-class Layout(StrictModel):
+class FileLayout(StrictModel):
     """The way to read a file.
 
     `fields` gives each field of the task (inputs of models, and answers) its column; a dotted name reaches
@@ -52,7 +52,7 @@ class Layout(StrictModel):
     columns: Annotated[list[Column], Field(max_length=10)] = Field([])
 
     @classmethod
-    def parse(cls, document: object) -> "Layout":
+    def parse(cls, document: object) -> "FileLayout":
         """From a document or its YAML. Raises `Invalid` under `layout`."""
         try:
             return cls.model_validate(yaml.safe_load(document) if isinstance(document, str) else document)
@@ -97,13 +97,13 @@ def answer_options(config: TaskConfig) -> list[str]:
 
 def guess_from_rows(
     rows: Sequence[Mapping[str, Any]], config: TaskConfig, names: Mapping[str, Sequence[str]]
-) -> Layout:
+) -> FileLayout:
     """The layout that the first rows look like. `names` are the classes of columns that hold class numbers."""
     first = rows[0] if rows else {}
     if {"test", "type", "data"} <= first.keys() and isinstance(first["data"], list):
-        return Layout(form="checklist")
+        return FileLayout(form="checklist")
     if spans_field(config) is not None and is_squad(dict(first)) and "uid" not in first:
-        return Layout(form="squad")
+        return FileLayout(form="squad")
     columns = list_columns(rows)
     chosen: dict[str, str] = {}
     for field in [*config.model_context, *config.fields("input")]:
@@ -119,7 +119,7 @@ def guess_from_rows(
         others = ANSWER_COLUMNS if len(config.fields("answer")) == 1 else ()
         chosen[field.name] = find_column(columns, first_of_all, field.name, *others)
     column = chosen[config.fields("answer")[0].name]
-    return Layout(
+    return FileLayout(
         fields={name: column for name, column in chosen.items() if column},
         values=guess_values([value_at(row, column) for row in rows], answer_options(config), names.get(column, ())),
         uid=find_column(columns, *UID_COLUMNS),

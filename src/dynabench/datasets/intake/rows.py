@@ -6,7 +6,7 @@ from typing import Any
 
 from dynabench.datasets.intake import cases
 from dynabench.datasets.intake.cases import MOST_ANSWERS, DatasetCase, SkippedCases
-from dynabench.datasets.intake.layout import Layout
+from dynabench.datasets.intake.layout import FileLayout
 from dynabench.datasets.stored import StoredRow
 from dynabench.intake.mapping import value_at, value_key
 from dynabench.intake.rows import BadRow, FileRow, shorten_values
@@ -96,7 +96,7 @@ class RowCleaner:
 class CaseReader:
     """Reads cases from rows with columns."""
 
-    def __init__(self, layout: Layout, config: TaskConfig) -> None:
+    def __init__(self, layout: FileLayout, config: TaskConfig) -> None:
         self.layout = layout
         fields = [*config.model_context, *config.fields("input")]
         self.inputs = [(field, column) for field in fields if (column := layout.fields.get(field.name, ""))]
@@ -184,7 +184,7 @@ class RowReader:
     `count` is the number of rows so far; refused rows are named by it, and by the line where that is another number.
     """
 
-    def __init__(self, layout: Layout, config: TaskConfig) -> None:
+    def __init__(self, layout: FileLayout, config: TaskConfig) -> None:
         self.layout, self.config = layout, config
         self.columns, self.cleaner = CaseReader(layout, config), RowCleaner(config)
         self.count = 0

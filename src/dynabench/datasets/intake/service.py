@@ -14,9 +14,9 @@ from sqlalchemy.orm import Session
 from dynabench.datasets import library, stored
 from dynabench.datasets.intake import cases
 from dynabench.datasets.intake.cases import SkippedCases
-from dynabench.datasets.intake.layout import Layout, answer_options, guess_from_rows
+from dynabench.datasets.intake.layout import FileLayout, answer_options, guess_from_rows
 from dynabench.datasets.intake.rows import ReadItem, RowReader
-from dynabench.datasets.schemas import DatasetIn, DatasetSettings, Row, SampleOut, SampleRow, VersionIn
+from dynabench.datasets.schemas import DatasetIn, DatasetRow, DatasetSettings, SampleOut, SampleRow, VersionIn
 from dynabench.datasets.stored import StoredRow, WrittenRows
 from dynabench.datasets.tables import Dataset, DatasetVersion
 from dynabench.intake import reader, sources
@@ -35,7 +35,7 @@ PREVIEW_ROWS = 8  # rows of a preview
 MOST_VALUES = 30  # values of the answer that can be given a meaning on the page
 
 
-def preview_dataset(path: Path, config: TaskConfig, layout: Layout | None = None) -> SampleOut:
+def preview_dataset(path: Path, config: TaskConfig, layout: FileLayout | None = None) -> SampleOut:
     """The beginning of a file that waits, under a layout or the one that it looks like. Raises `Invalid` under
     `file` where nothing of it can be read."""
     name = uploaded_files.original_name(path)
@@ -76,7 +76,7 @@ def _value_text(raw: object) -> str:
 def _sample_row(item: StoredRow | BadRow, number: int) -> SampleRow:
     if isinstance(item, BadRow):
         return SampleRow(row=item.number, error=UNSTORABLE.sub("\ufffd", item.message))
-    row = Row(
+    row = DatasetRow(
         uid=item.uid, inputs=dict(item.inputs), answers=[dict(answer) for answer in item.answers], tags=list(item.tags)
     )
     return SampleRow(row=number, stored=row)
@@ -154,7 +154,7 @@ class SeenIds:
         return again
 
 
-def guess_layout(preview: FilePreview, path: Path, name: str, config: TaskConfig) -> Layout:
+def guess_layout(preview: FilePreview, path: Path, name: str, config: TaskConfig) -> FileLayout:
     """Return the layout that a file looks like. Raises `Invalid` under `file` where none of its rows can be read."""
     rows = preview.require_rows().values
     layout = guess_from_rows(rows, config, _class_names(path, name))
@@ -173,7 +173,7 @@ def build_version(
     settings: Settings,
     config: TaskConfig,
     files: Files,
-    layout: Layout | None,
+    layout: FileLayout | None,
     tolerance: Tolerance,
     refuse: Callable[[list[BadRow]], object],
     progress: Callable[[ReadingProgress], object],

@@ -11,7 +11,7 @@ from dynabench.collection import folding
 from dynabench.insight.data_measurements import round_sample, service, tables
 from dynabench.insight.data_measurements import sample as samples
 from dynabench.insight.data_measurements.measures import MEASURES
-from dynabench.insight.data_measurements.sample import Embed, Sample
+from dynabench.insight.data_measurements.sample import Embed, RoundSample
 from dynabench.kit import jobs
 from dynabench.kit.db import Database, now
 from dynabench.kit.settings import Settings
@@ -26,7 +26,7 @@ def measure_and_store(
 ) -> None:
     """Measure a round and store the results; `tell` gets the number of finished measures and of all."""
 
-    def read(session: Session) -> tuple[str, Sample]:
+    def read(session: Session) -> tuple[str, RoundSample]:
         round_ = session.get_one(Round, round_id)
         return service.round_state(session, round_), round_sample.read_sample(session, round_, embed)
 
@@ -35,7 +35,7 @@ def measure_and_store(
     db.write(service.store_measurement, round_id, state, records, len(sample.rows), sample.total)
 
 
-def apply_measures(sample: Sample, tell: Tell = lambda done, of: None) -> dict[str, Any]:
+def apply_measures(sample: RoundSample, tell: Tell = lambda done, of: None) -> dict[str, Any]:
     """Return the results of all measures that apply, as records by name."""
     records = {}
     for done, (name, measure) in enumerate(MEASURES.items(), start=1):

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from math import isfinite
 from typing import Any, Literal
 
-from dynabench.insight.data_measurements.sample import Sample
+from dynabench.insight.data_measurements.sample import RoundSample
 from dynabench.kit.language import phrase_document, restored
 
 Kind = Literal["share", "number", "count", "text", "p"]
@@ -31,7 +31,7 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Column:
+class ResultColumn:
     """A column of a table: its name in files, its label on pages."""
 
     name: str
@@ -45,7 +45,7 @@ class Table:
 
     name: str
     title: str
-    columns: tuple[Column, ...]
+    columns: tuple[ResultColumn, ...]
     rows: tuple[tuple[Any, ...], ...]
     people: tuple[int, ...]
     drawn: Drawn = ""
@@ -80,25 +80,25 @@ class MeasureResult:
 
 
 @dataclass(frozen=True)
-class Measure:
+class RoundMeasure:
     """A measure of a round's data; `about` says what it means and how to read it."""
 
     title: str
     about: str
-    measure: Callable[[Sample], MeasureResult | None]
+    measure: Callable[[RoundSample], MeasureResult | None]
     """Returns the result for a sample; None where the measure does not apply to these data."""
 
 
-def describe_measure(title: str, about: str) -> Callable[[Callable[[Sample], MeasureResult | None]], Measure]:
+def describe_measure(title: str, about: str) -> Callable[[Callable[[RoundSample], MeasureResult | None]], RoundMeasure]:
     """Make a measure of a function."""
-    return lambda function: Measure(title, about, function)
+    return lambda function: RoundMeasure(title, about, function)
 
 
 def read_result(document: dict[str, Any]) -> MeasureResult:
     """Return the result of a stored record or a plain document."""
     document = _restore_texts(document)
     tables = tuple(
-        Table(**{**item, "columns": tuple(Column(**column) for column in item["columns"]),
+        Table(**{**item, "columns": tuple(ResultColumn(**column) for column in item["columns"]),
                  "rows": tuple(map(tuple, item["rows"])), "people": tuple(item["people"])})
         for item in document["tables"]
     )  # fmt: skip
@@ -123,9 +123,9 @@ def _public_table(table: Table, least: int) -> Table:
     return Table(table.name, table.title, table.columns, rows, people, table.drawn, table.line)
 
 
-def make_columns(*specifications: tuple[str, str, Kind]) -> tuple[Column, ...]:
+def make_columns(*specifications: tuple[str, str, Kind]) -> tuple[ResultColumn, ...]:
     """Return columns from (name, label, kind)."""
-    return tuple(Column(*specification) for specification in specifications)
+    return tuple(ResultColumn(*specification) for specification in specifications)
 
 
 def _restore_texts(value: Any) -> Any:

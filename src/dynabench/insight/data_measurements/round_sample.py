@@ -19,8 +19,8 @@ from dynabench.insight.data_measurements.sample import (
     EarlierRound,
     Embed,
     MarkedWords,
-    Row,
-    Sample,
+    RoundSample,
+    SampledExample,
     TargetAnswer,
 )
 from dynabench.kit.language import _
@@ -86,14 +86,14 @@ class MeasuredFields:
         return None
 
 
-def read_sample(session: Session, round_: Round, embed: Embed | None = None) -> Sample:
+def read_sample(session: Session, round_: Round, embed: Embed | None = None) -> RoundSample:
     """The sample of a round, the same each time as long as its examples are the same."""
     shape = MeasuredFields.from_config(rounds.config_of(session, round_.version_id))
     ids = list(session.scalars(tables.measurable_examples(round_.id)))
     chosen = _drawn(ids, MOST, round_.seed)
     words = _marked(session, round_, set(chosen))
     rows = tuple(row for row in _rows(session, shape, chosen, words))
-    return Sample(
+    return RoundSample(
         rows=rows,
         total=len(ids),
         fields={field.name: field.label for field in shape.written},
@@ -125,7 +125,7 @@ def _earlier(session: Session, round_: Round) -> tuple[EarlierRound, ...]:
     return tuple(earlier_rounds)
 
 
-def _plain_rows(session: Session, shape: MeasuredFields, ids: Sequence[int]) -> list[Row]:
+def _plain_rows(session: Session, shape: MeasuredFields, ids: Sequence[int]) -> list[SampledExample]:
     rows = []
     for at in range(0, len(ids), AT_ONCE):
         for example, context in session.execute(tables.examples(ids[at : at + AT_ONCE])):
@@ -134,7 +134,9 @@ def _plain_rows(session: Session, shape: MeasuredFields, ids: Sequence[int]) -> 
     return rows
 
 
-def _rows(session: Session, shape: MeasuredFields, ids: Sequence[int], words: Mapping[int, MarkedWords]) -> list[Row]:
+def _rows(
+    session: Session, shape: MeasuredFields, ids: Sequence[int], words: Mapping[int, MarkedWords]
+) -> list[SampledExample]:
     rows = []
     for at in range(0, len(ids), AT_ONCE):
         some = ids[at : at + AT_ONCE]
@@ -160,10 +162,10 @@ def _row(
     answers: tuple[TargetAnswer, ...] = (),
     votes: tuple[str, ...] = (),
     words: MarkedWords | None = None,
-) -> Row:
+) -> SampledExample:
     texts = {field.name: _text(example.input.get(field.name)) for field in shape.written}
     context_text = "\n".join(filter(None, (_text(context.values.get(field.name)) for field in shape.context)))
-    return Row(
+    return SampledExample(
         example.author_id, texts, context_text, shape.label(example.answer, context.values), answers, votes, words
     )
 

@@ -44,7 +44,7 @@ class MarkedWords:
 
 
 @dataclass(frozen=True)
-class Row:
+class SampledExample:
     """An example: texts by field, the claimed answer as a label, what models said, what validators voted."""
 
     writer: int
@@ -71,16 +71,16 @@ class EarlierRound:
     """Examples of an earlier round."""
 
     number: int
-    rows: tuple[Row, ...]
+    rows: tuple[SampledExample, ...]
 
 
 @dataclass(frozen=True)
-class Sample:
+class RoundSample:
     """`rows` of a round's `total` examples. `fields` names what people write, `labels` the answers, in their order;
     `groups` has counts by `start`, `source` and `arm` of all examples; `earlier` rounds stand in their order.
     """
 
-    rows: tuple[Row, ...]
+    rows: tuple[SampledExample, ...]
     total: int
     fields: Mapping[str, str]
     labels: tuple[str, ...] = ()

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from dynabench.insight.data_measurements.sample import Embed, Row, Sample
+from dynabench.insight.data_measurements.sample import Embed, RoundSample, SampledExample
 from dynabench.insight.data_reports.profile import OTHER, DataProfile
 from dynabench.insight.data_reports.sources import DataRow
 
@@ -68,15 +68,15 @@ class MeasuredData:
         return tuple(sorted(counted[:MOST_CLASSES])) if len(counted) > 1 else ()
 
     @cached_property
-    def sample(self) -> Sample:
+    def sample(self) -> RoundSample:
         """The chosen rows as measures of rounds take them; each row counts as a writer of its own."""
         names = self.profile.columns.texts
         rows = [
-            Row(place, dict(zip(names, row.texts, strict=True)), label=row.label or None)
+            SampledExample(place, dict(zip(names, row.texts, strict=True)), label=row.label or None)
             for place, row in enumerate(self.chosen)
         ]
         fields = {name: name for name in names}
-        return Sample(tuple(rows), self.profile.rows, fields, self.label_names, embed=self.embed, seed=self.seed)
+        return RoundSample(tuple(rows), self.profile.rows, fields, self.label_names, embed=self.embed, seed=self.seed)
 
     @cached_property
     def embedded_places(self) -> list[tuple[int, DataRow]]:

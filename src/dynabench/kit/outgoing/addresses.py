@@ -19,7 +19,7 @@ NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 SETTING = "DYNABENCH_PRIVATE_ENDPOINTS"
 
 
-class Refused(Unavailable):
+class RefusedAddress(Unavailable):
     """The platform does not call this address, or does not accept this answer; another attempt changes nothing."""
 
 
@@ -99,7 +99,7 @@ def check_address(
 
 
 def resolve_host(host: str, port: int, allowed: AllowedHosts, seconds: float) -> list[str]:
-    """Return the host's addresses that may be called. Raises `Refused` when one may not, `OSError` without any.
+    """Return the host's addresses that may be called. Raises `RefusedAddress` when one may not, `OSError` without any.
 
     One private address among public ones is refused as well: the name server could choose it.
     """
@@ -108,7 +108,7 @@ def resolve_host(host: str, port: int, allowed: AllowedHosts, seconds: float) ->
         for text in addresses:
             address = ipaddress.ip_address(text.partition("%")[0])
             if not is_public(address) and not allowed.holds(address):
-                raise Refused(_private(host, allowed.setting))
+                raise RefusedAddress(_private(host, allowed.setting))
     return addresses
 
 

@@ -13,7 +13,7 @@ import httpcore2
 from dynabench import __version__
 from dynabench.kit.errors import Unavailable
 from dynabench.kit.language import _
-from dynabench.kit.outgoing.addresses import AllowedHosts, Refused, check_address, resolve_host
+from dynabench.kit.outgoing.addresses import AllowedHosts, RefusedAddress, check_address, resolve_host
 
 MAX_REPLY_BYTES = 8 * 2**20
 """Bytes of an answer."""
@@ -30,7 +30,7 @@ class Interrupted(Unavailable):
 
 
 @dataclass(frozen=True)
-class Reply:
+class HttpReply:
     """A complete answer; names of headers are in lower case."""
 
     host: str
@@ -39,11 +39,11 @@ class Reply:
     body: bytes
 
     def json(self) -> Any:
-        """The body as JSON; raises `Refused` for anything else, NaN and Infinity included."""
+        """The body as JSON; raises `RefusedAddress` for anything else, NaN and Infinity included."""
         try:
             return json.loads(self.body, parse_constant=_no_number)
         except (ValueError, RecursionError) as error:
-            raise Refused(f"{self.host} did not answer with JSON{self._instead(error)}") from error
+            raise RefusedAddress(f"{self.host} did not answer with JSON{self._instead(error)}") from error
 
     def _instead(self, error: Exception) -> str:
         kind = self.headers.get("content-type", "").partition(";")[0]
@@ -72,10 +72,10 @@ class OutgoingClient:
         headers: Mapping[str, str],
         seconds: float,
         most: int = MAX_REPLY_BYTES,
-    ) -> Reply:
+    ) -> HttpReply:
         """The answer within `seconds` and `most` bytes.
 
-        Raises `Refused`, `Unreached` or `Interrupted`, and `Invalid` for an address that is not called.
+        Raises `RefusedAddress`, `Unreached` or `Interrupted`, and `Invalid` for an address that is not called.
         """
         host, _address = check_address(url, self._allowed, query=True)
         until = time.monotonic() + seconds
@@ -93,7 +93,7 @@ class OutgoingClient:
                             most=most // 2**20,
                         )
                     )
-            return Reply(host, response.status, named, bytes(read))
+            return HttpReply(host, response.status, named, bytes(read))
 
     @contextmanager
     def stream(
@@ -104,14 +104,14 @@ class OutgoingClient:
         headers: Mapping[str, str],
         seconds: float,
         most: int = MAX_REPLY_BYTES,
-    ) -> Iterator[tuple[Reply, Iterator[bytes]]]:
+    ) -> Iterator[tuple[HttpReply, Iterator[bytes]]]:
         """An answer without its body, and its parts as they come; limits and errors as for `call`."""
         host, _address = check_address(url, self._allowed, query=True)
         until = time.monotonic() + seconds
         with self._exchange(method, url, body, headers, until, host) as response:
             named = _headers(response)
             _check(host, response.status, named, most)
-            yield Reply(host, response.status, named, b""), self._limited(response, until, host, most)
+            yield HttpReply(host, response.status, named, b""), self._limited(response, until, host, most)
 
     def close(self) -> None:
         """Close all connections."""
@@ -166,7 +166,7 @@ class OutgoingClient:
                     _("%(host)s closed the connection in the middle of the answer.", host=host)
                 ) from error
             if isinstance(error, httpcore2.ProtocolError) and "disconnected" not in str(error):
-                raise Refused(
+                raise RefusedAddress(
                     _("%(host)s does not speak HTTP: check the port and the scheme in `url`.", host=host)
                 ) from error
             raise Unreached(_("%(host)s closed the connection without an answer.", host=host)) from error
@@ -268,7 +268,7 @@ def _headers(response: httpcore2.Response) -> dict[str, str]:
 
 def _check(host: str, status: int, headers: Mapping[str, str], most: int) -> None:
     if 300 <= status < 400:
-        raise Refused(
+        raise RefusedAddress(
             _(
                 "%(host)s answered with a redirect (%(status)s); redirects are not followed. Give the final address.",
                 host=host,
@@ -276,7 +276,9 @@ def _check(host: str, status: int, headers: Mapping[str, str], most: int) -> Non
             )
         )
     if headers.get("content-encoding", "identity") != "identity":
-        raise Refused(_("%(host)s compressed its answer although asked not to. Turn compression off there.", host=host))
+        raise RefusedAddress(
+            _("%(host)s compressed its answer although asked not to. Turn compression off there.", host=host)
+        )
     length = headers.get("content-length", "0")
     if length.isdigit() and int(length) > most:
         raise Interrupted(

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from dynabench.kit.errors import Invalid, Unavailable
 from dynabench.models import spec, validity
 from dynabench.models.backends.base import Alone
-from dynabench.models.protocol import Card, Inputs, Output
+from dynabench.models.protocol import Inputs, ModelCard, ModelOutput
 
 PROGRAM = "apertium"
 PATIENCE = 20
@@ -36,7 +36,7 @@ class ApertiumModel(Alone):
 
     at_once = 2  # it waits for other programs
 
-    def __init__(self, card: Card, directions: dict[str, str]) -> None:
+    def __init__(self, card: ModelCard, directions: dict[str, str]) -> None:
         super().__init__(card)
         self._directions = directions
 
@@ -59,9 +59,9 @@ class ApertiumModel(Alone):
             )
         return cls(card, options.directions)
 
-    def predict(self, batch: Sequence[Inputs]) -> list[Output]:
+    def predict(self, batch: Sequence[Inputs]) -> list[ModelOutput]:
         """One translation per input; raises `Invalid` for a pair without a direction."""
-        return [Output({self.card.answer: self._translate(inputs)}) for inputs in batch]
+        return [ModelOutput({self.card.answer: self._translate(inputs)}) for inputs in batch]
 
     def _translate(self, inputs: Inputs) -> str:
         pair, source = (inputs[name] for name in self.card.inputs)

@@ -11,7 +11,16 @@ from numpy.typing import NDArray
 
 from dynabench.kit.errors import Invalid
 from dynabench.models import validity
-from dynabench.models.protocol import LARGEST, Attributable, Attribution, Card, Inputs, Output, WordWeight, explained
+from dynabench.models.protocol import (
+    LARGEST,
+    Attributable,
+    Attribution,
+    Inputs,
+    ModelCard,
+    ModelOutput,
+    WordWeight,
+    explained,
+)
 from dynabench.models.validity import Broken
 from dynabench.models.words import Word
 
@@ -31,7 +40,7 @@ class Backend(Attributable, Protocol):
         """Read the inputs into what the model computes on; raises `Invalid` for inputs it cannot read."""
         ...
 
-    def answer(self, calls: Sequence[tuple["Backend", Prepared]]) -> list[Output]:
+    def answer(self, calls: Sequence[tuple["Backend", Prepared]]) -> list[ModelOutput]:
         """One output per call, in order; the calls are to models of this lane, possibly several."""
         ...
 
@@ -43,7 +52,7 @@ def softmax(logits: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
     return np.asarray(odds / odds.sum(-1, keepdims=True))
 
 
-def output(card: Card, logits: NDArray[np.floating[Any]]) -> Output:
+def output(card: ModelCard, logits: NDArray[np.floating[Any]]) -> ModelOutput:
     """The answer that logits (labels,) mean: the likeliest label, the first of equals.
 
     Raises `Broken` for logits that are no finite numbers, as of a training that diverged.
@@ -52,7 +61,7 @@ def output(card: Card, logits: NDArray[np.floating[Any]]) -> Output:
         raise Broken(f"{card.name} computed numbers that are not finite for this input; train it again.")
     probabilities = softmax(logits)
     best = int(np.argmax(probabilities))
-    return Output(
+    return ModelOutput(
         {card.answer: card.labels[best]},
         {label: round(float(p), 6) for label, p in zip(card.labels, probabilities, strict=True)},
     )
@@ -80,7 +89,7 @@ class Alone(ABC):
     at_once = 1
     """Batches that may be computed at the same time; more than one only where `predict` mostly waits."""
 
-    def __init__(self, card: Card) -> None:
+    def __init__(self, card: ModelCard) -> None:
         self.card = card
         self.lane = f"{card.kind}:{card.name}@{card.version}"
 
@@ -90,7 +99,7 @@ class Alone(ABC):
         """Load a model folder; raises `Invalid` when it is broken."""
 
     @abstractmethod
-    def predict(self, batch: Sequence[Inputs]) -> list[Output]:
+    def predict(self, batch: Sequence[Inputs]) -> list[ModelOutput]:
         """One output per input, in order; raises `Unavailable` when there is none to be had."""
 
     def prepare(self, inputs: Inputs) -> CheckedInputs:
@@ -103,7 +112,7 @@ class Alone(ABC):
             card_inputs, 1 + sum(len(card_inputs[name]) for name in card_inputs if name not in self.card.images)
         )
 
-    def answer(self, calls: Sequence[tuple[Backend, Prepared]]) -> list[Output]:
+    def answer(self, calls: Sequence[tuple[Backend, Prepared]]) -> list[ModelOutput]:
         """One checked output per call, in order; raises `Broken` when the model returned something else."""
         batch = [prepared.inputs for _, prepared in calls]
         return validity.check_outputs(self.card, batch, self.predict(batch))
@@ -118,7 +127,7 @@ class Alone(ABC):
         """Free what the model holds."""
 
 
-def _wrong(card: Card, name: str, value: object) -> str:
+def _wrong(card: ModelCard, name: str, value: object) -> str:
     if not isinstance(value, str):
         return "A picture is needed here." if name in card.images else "A text is needed here."
     if name in card.images:
@@ -127,7 +136,7 @@ def _wrong(card: Card, name: str, value: object) -> str:
     return "" if len(value) <= LONGEST else f"A model reads up to {LONGEST} characters."
 
 
-def check_explained(card: Card, label: str, method: str) -> None:
+def check_explained(card: ModelCard, label: str, method: str) -> None:
     """Raise `Invalid` for a label or a method that the model does not explain."""
     if label not in explained(card):
         raise Invalid({"label": f"One of {', '.join(explained(card))}."})
@@ -135,7 +144,7 @@ def check_explained(card: Card, label: str, method: str) -> None:
         raise Invalid({"method": f"One of {', '.join(card.methods)}."})
 
 
-def label_contrast(card: Card, label: str) -> NDArray[np.float64]:
+def label_contrast(card: ModelCard, label: str) -> NDArray[np.float64]:
     """Weights (labels,) that compare a label with the mean of the others."""
     contrast = np.full(len(card.labels), -1 / (len(card.labels) - 1))
     contrast[card.labels.index(label)] = 1.0

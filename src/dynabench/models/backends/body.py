@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from dynabench.models.backends.lora import Delta, Deltas, Lora, Weights
+from dynabench.models.backends.lora import Delta, Deltas, EncoderWeights, Lora
 from dynabench.models.backends.pieces import PAD, Pieces
 
 Linear = Callable[[Tensor], Tensor]
@@ -132,7 +132,7 @@ NORMS = ("attention.output.LayerNorm", "output.LayerNorm")
 
 
 @dataclass(frozen=True)
-class Places:
+class PiecePlaces:
     """Places of pieces in a batch: `rows` of up to `longest` pieces.
 
     `mask`, if any, is added to attention's logits (rows, heads or 1, longest or 1, longest). Where the
@@ -163,7 +163,7 @@ class Block:
 class Body:
     """The encoder in one precision of `layers.PRECISIONS`, which is that of linear layers; all else is fp32."""
 
-    def __init__(self, weights: Weights, precision: str) -> None:
+    def __init__(self, weights: EncoderWeights, precision: str) -> None:
         self._heads = weights.heads
         self._epsilon = weights.epsilon
         self._words, self._positions, self._types = (
@@ -184,7 +184,7 @@ class Body:
         """An adapter's deltas in this precision."""
         return [tuple(None if delta is None else delta.to(self._dtype) for delta in layer) for layer in adapter]
 
-    def __call__(self, states: Tensor, places: Places, deltas: Sequence[Deltas]) -> Tensor:
+    def __call__(self, states: Tensor, places: PiecePlaces, deltas: Sequence[Deltas]) -> Tensor:
         """Last hidden states (N, width) of first states (N, width), with an adapter's deltas for each layer."""
         for block, (joined, out, up, down) in zip(self._blocks, deltas, strict=True):
             seen = self._attention(_linear(states.to(self._dtype), block.groups[0], joined), places)
@@ -193,7 +193,7 @@ class Body:
             states = self._norm(states + _linear(wide, block.groups[3], down), block.norms[1])
         return states
 
-    def _attention(self, joined: Tensor, places: Places) -> Tensor:
+    def _attention(self, joined: Tensor, places: PiecePlaces) -> Tensor:
         grid = places.grid(joined).float().view(places.rows, places.longest, 3, self._heads, -1)
         query, key, value = grid.permute(2, 0, 3, 1, 4)
         seen = _attend(query, key, value, places.mask)
@@ -224,7 +224,7 @@ def deltas(lora: Lora, layers: int) -> list[Deltas]:
     return [tuple(lora.delta(group) for group in groups) for groups in names]
 
 
-def _block(weights: Weights, index: int, make: Make) -> Block:
+def _block(weights: EncoderWeights, index: int, make: Make) -> Block:
     at = f"encoder.layer.{index}."
     groups = tuple(
         make(*(_joined([weights[f"{at}{name}.{part}"] for name in names]) for part in ("weight", "bias")))
@@ -242,5 +242,5 @@ def _joined(parts: Sequence[Tensor]) -> Tensor:
     return parts[0] if len(parts) == 1 else torch.cat(list(parts))
 
 
-def _norm(weights: Weights, name: str) -> tuple[Tensor, Tensor]:
+def _norm(weights: EncoderWeights, name: str) -> tuple[Tensor, Tensor]:
     return weights[f"{name}.weight"], weights[f"{name}.bias"]

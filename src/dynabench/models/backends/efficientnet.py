@@ -31,7 +31,7 @@ from dynabench.models.backends.efficientnet_files import (
     find_weights,
     read_classes,
 )
-from dynabench.models.protocol import Attribution, Card, Inputs, Output
+from dynabench.models.protocol import Attribution, Inputs, ModelCard, ModelOutput
 from dynabench.models.validity import check_outputs
 
 EDGE, MARGIN = 224, 32
@@ -161,7 +161,7 @@ class EfficientNetModel(Alone):
 
     room: int | None = 4 * BATCH
 
-    def __init__(self, card: Card, network: LiteNetwork, members: NDArray[np.bool_]) -> None:
+    def __init__(self, card: ModelCard, network: LiteNetwork, members: NDArray[np.bool_]) -> None:
         super().__init__(card)
         self._network = network
         self._members = members
@@ -184,7 +184,7 @@ class EfficientNetModel(Alone):
         picture = pictures.open_picture(checked[name], name)
         return SeenPicture(checked, read_square(picture), picture.size)
 
-    def answer(self, calls: Sequence[tuple[Backend, Prepared]]) -> list[Output]:
+    def answer(self, calls: Sequence[tuple[Backend, Prepared]]) -> list[ModelOutput]:
         """One checked output per call, in order."""
         seen = [prepared for _, prepared in calls]
         parts = [seen[start : start + BATCH] for start in range(0, len(seen), BATCH)]
@@ -192,7 +192,7 @@ class EfficientNetModel(Alone):
         outputs = [self._output(row) for rows in logits for row in rows]
         return check_outputs(self.card, [picture.inputs for picture in seen], outputs)
 
-    def predict(self, batch: Sequence[Inputs]) -> list[Output]:
+    def predict(self, batch: Sequence[Inputs]) -> list[ModelOutput]:
         """One output per input, in order."""
         return self.answer([(self, self.prepare(inputs)) for inputs in batch])
 
@@ -237,11 +237,11 @@ class EfficientNetModel(Alone):
         with self._computing(len(pixels)):
             return np.asarray(self._network(pixels).double().numpy())
 
-    def _output(self, logits: NDArray[np.floating[Any]]) -> Output:
+    def _output(self, logits: NDArray[np.floating[Any]]) -> ModelOutput:
         by_label = self._members @ softmax(logits)
         best = int(np.argmax(by_label))
         probabilities = {label: round(float(p), 6) for label, p in zip(self.card.labels, by_label, strict=True)}
-        return Output({self.card.answer: self.card.labels[best]}, probabilities)
+        return ModelOutput({self.card.answer: self.card.labels[best]}, probabilities)
 
     @staticmethod
     def _computing(count: int) -> Any:

@@ -23,7 +23,7 @@ from dynabench.models.backends.encoder_gradients import METHODS, ExplainedWindow
 from dynabench.models.backends.pieces import Pieces, Reading, Window, encode, read_passage
 from dynabench.models.backends.pool import Pool, shared_pool
 from dynabench.models.backends.spans import Span, best, likeliest, ranked, spans
-from dynabench.models.protocol import SPAN_PARTS, Attribution, Card, Inputs, Output
+from dynabench.models.protocol import SPAN_PARTS, Attribution, Inputs, ModelCard, ModelOutput
 from dynabench.models.validity import Broken
 
 _uses: WeakKeyDictionary[Pool, Counter[str]] = WeakKeyDictionary()
@@ -39,7 +39,7 @@ class Encoded(ABC):
     adapted: ClassVar[bool] = True
     """True if the folder holds an adapter of the encoder beside the head."""
 
-    def __init__(self, card: Card, max_length: int, pool: Pool) -> None:
+    def __init__(self, card: ModelCard, max_length: int, pool: Pool) -> None:
         self.card = card
         self.key = adapter_key(card)
         """The name of its adapter within the pool."""
@@ -49,7 +49,7 @@ class Encoded(ABC):
 
     @staticmethod
     @abstractmethod
-    def make_head(card: Card, width: int) -> nn.Module:
+    def make_head(card: ModelCard, width: int) -> nn.Module:
         """Return an untrained head over hidden states of a width."""
 
     @classmethod
@@ -70,7 +70,7 @@ class Encoded(ABC):
         """Return the windows of pieces that the encoder has to read for one call."""
 
     @abstractmethod
-    def read(self, prepared: Prepared, head_outputs: Sequence[Tensor]) -> tuple[Output, bool]:
+    def read(self, prepared: Prepared, head_outputs: Sequence[Tensor]) -> tuple[ModelOutput, bool]:
         """The answer, given what the head says of each window; and whether it leads so clearly that rounding, in a
         pool that computes in less than fp32, cannot have changed it.
         """
@@ -93,11 +93,11 @@ class Encoded(ABC):
     def prepare(self, inputs: Inputs) -> Prepared:
         """The inputs as word pieces; raises `Invalid` for inputs without text."""
 
-    def predict(self, batch: Sequence[Inputs]) -> list[Output]:
+    def predict(self, batch: Sequence[Inputs]) -> list[ModelOutput]:
         """One output per input, in order."""
         return self.answer([(self, self.prepare(inputs)) for inputs in batch])
 
-    def answer(self, calls: Sequence[tuple[Backend, Prepared]]) -> list[Output]:
+    def answer(self, calls: Sequence[tuple[Backend, Prepared]]) -> list[ModelOutput]:
         """Answers to calls of any models of this model's pool, mixed in one batch."""
         ours = [(model, prepared) for model, prepared in calls if isinstance(model, Encoded)]
         answers = self._ask(ours)
@@ -108,7 +108,7 @@ class Encoded(ABC):
                 answers[index] = better
         return [output for output, _ in answers]
 
-    def _ask(self, calls: Sequence[tuple["Encoded", Prepared]], exact: bool = False) -> list[tuple[Output, bool]]:
+    def _ask(self, calls: Sequence[tuple["Encoded", Prepared]], exact: bool = False) -> list[tuple[ModelOutput, bool]]:
         windows_by_call = [model.windows(prepared) for model, prepared in calls]
         keys = [model.key for (model, _), windows in zip(calls, windows_by_call, strict=True) for _ in windows]
         rows = iter(self._pool.logits(keys, [window for windows in windows_by_call for window in windows], exact))
@@ -116,12 +116,12 @@ class Encoded(ABC):
         return [model.read(prepared, rows) for (model, prepared), rows in zip(calls, rows_by_call, strict=True)]
 
 
-def adapter_key(card: Card) -> str:
+def adapter_key(card: ModelCard) -> str:
     """The name that a model's adapter has within the pool."""
     return f"{card.name}@{card.version}".replace(".", "_")
 
 
-def check_texts(inputs: Inputs, card: Card) -> Inputs:
+def check_texts(inputs: Inputs, card: ModelCard) -> Inputs:
     """The inputs, if they hold text for every field of the card; raises `Invalid` otherwise."""
     wrong = {name: "A text is needed here." for name in card.inputs if not isinstance(inputs.get(name), str)}
     if wrong:
@@ -137,7 +137,7 @@ class AdapterModel(Encoded):
     changed them by at most 0.16 in any, and swapped labels that were up to 0.09 apart."""
 
     @staticmethod
-    def make_head(card: Card, width: int) -> nn.Module:
+    def make_head(card: ModelCard, width: int) -> nn.Module:
         """Return an untrained classifier."""
         return Head(width, len(card.labels))
 
@@ -149,13 +149,13 @@ class AdapterModel(Encoded):
         """The input is read at once, as far as it fits."""
         return (prepared,)
 
-    def read(self, prepared: Pieces, head_outputs: Sequence[Tensor]) -> tuple[Output, bool]:
+    def read(self, prepared: Pieces, head_outputs: Sequence[Tensor]) -> tuple[ModelOutput, bool]:
         """The likeliest label."""
         logits = head_outputs[0].numpy()
         second, first = np.partition(logits, -2)[-2:]
         return output(self.card, logits), bool(first - second >= self.LEAD)
 
-    def predict(self, batch: Sequence[Inputs]) -> list[Output]:
+    def predict(self, batch: Sequence[Inputs]) -> list[ModelOutput]:
         """One output per input, in order."""
         pieces = encode([check_texts(inputs, self.card) for inputs in batch], self.card.inputs, self._max_length)
         return self.answer([(self, row) for row in pieces])
@@ -215,7 +215,7 @@ class HeadModel(Encoded):
     adapted = False
 
     @staticmethod
-    def make_head(card: Card, width: int) -> nn.Module:
+    def make_head(card: ModelCard, width: int) -> nn.Module:
         """Return an untrained logistic head."""
         return MeanHead(width, len(card.inputs), len(card.labels))
 
@@ -229,7 +229,7 @@ class HeadModel(Encoded):
         return prepared.texts
 
     @torch.inference_mode()
-    def read(self, prepared: Apart, head_outputs: Sequence[Tensor]) -> tuple[Output, bool]:
+    def read(self, prepared: Apart, head_outputs: Sequence[Tensor]) -> tuple[ModelOutput, bool]:
         """The likeliest label."""
         head: nn.Module = self._pool.head(self.key)
         assert isinstance(head, MeanHead)
@@ -261,7 +261,7 @@ class ExtractorModel(Encoded):
     not to have swapped them: twice the most that it did for any of 1,000 questions."""
 
     @staticmethod
-    def make_head(card: Card, width: int) -> nn.Module:
+    def make_head(card: ModelCard, width: int) -> nn.Module:
         """Return an untrained head for the beginning and the end of an answer."""
         return SpanHead(width)
 
@@ -278,17 +278,17 @@ class ExtractorModel(Encoded):
         """Possible answers, the likeliest first."""
         return spans(prepared, [logits.numpy() for logits in head_outputs])
 
-    def read(self, prepared: Reading, head_outputs: Sequence[Tensor]) -> tuple[Output, bool]:
+    def read(self, prepared: Reading, head_outputs: Sequence[Tensor]) -> tuple[ModelOutput, bool]:
         """The best span, and the probabilities of the likeliest texts."""
         candidates = self.spans(prepared, head_outputs)
         if not candidates:
-            return Output({self.card.answer: []}, {}), True
+            return ModelOutput({self.card.answer: []}, {}), True
         (gain, (chosen, *same)), *others = ranked(candidates)
         leads = [gain - other for other, _ in others[:1]] + [chosen.probability - span.probability for span in same[:1]]
         if math.isnan(chosen.probability):
             raise Broken(f"{self.card.name} computed numbers that are not finite for this input; train it again.")
         answer = {"start": chosen.start, "end": chosen.end, "text": chosen.text}
-        output = Output({self.card.answer: [answer]}, likeliest(candidates, chosen))
+        output = ModelOutput({self.card.answer: [answer]}, likeliest(candidates, chosen))
         return output, all(lead >= self.LEAD for lead in leads)
 
     def candidates(self, batch: Sequence[Inputs]) -> list[FoundAnswers]:

@@ -11,13 +11,13 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from dynabench.kit.errors import Invalid
 from dynabench.models import catalog, spec
 from dynabench.models.backends.base import Alone
-from dynabench.models.protocol import Attributable, Attribution, Card, Inputs, Output, WordWeight
+from dynabench.models.protocol import Attributable, Attribution, Inputs, ModelCard, ModelOutput, WordWeight
 
 MOST = 16
 """Members of an ensemble."""
 
 
-class Options(BaseModel):
+class EnsembleOptions(BaseModel):
     """Options of an ensemble in `model.yaml`.
 
     Members are named with their version, as in `nli-minilm@0123456789abcdef`, so that the ensemble's
@@ -31,7 +31,7 @@ class Options(BaseModel):
     weights: list[float] = Field([], description="One for each member; by default all count the same.")
 
     @model_validator(mode="after")
-    def _fits(self) -> "Options":
+    def _fits(self) -> "EnsembleOptions":
         if len(set(self.members)) != len(self.members):
             raise ValueError("A member stands twice among the members; give it a weight instead.")
         if wrong := [member for member in self.members if not all(member.partition("@"))]:
@@ -44,7 +44,7 @@ class Options(BaseModel):
 class EnsembleModel(Alone):
     """Answers with its members' weighted mean or vote; `extras.members` has what each member said."""
 
-    def __init__(self, card: Card, options: Options, members: Sequence[Attributable]) -> None:
+    def __init__(self, card: ModelCard, options: EnsembleOptions, members: Sequence[Attributable]) -> None:
         shared = [method for method in members[0].card.methods if all(method in m.card.methods for m in members)]
         methods = (*shared, *(method for method in card.methods if method not in shared))
         super().__init__(replace(card, methods=methods, inside=all(member.card.inside for member in members)))
@@ -58,7 +58,7 @@ class EnsembleModel(Alone):
     def open(cls, folder: Path, bulk: bool = False) -> Self:
         """Load an ensemble and its members; raises `Invalid` when one is missing, broken or answers something else."""
         card = spec.card(folder)
-        options = Options.model_validate(spec.read(folder).options)
+        options = EnsembleOptions.model_validate(spec.read(folder).options)
         members: list[Attributable] = []
         try:
             for name in options.members:
@@ -68,7 +68,7 @@ class EnsembleModel(Alone):
             raise
         return cls(card, options, members)
 
-    def predict(self, batch: Sequence[Inputs]) -> list[Output]:
+    def predict(self, batch: Sequence[Inputs]) -> list[ModelOutput]:
         """One output per input, in order; raises `Unavailable` when a member gives none."""
         member_outputs = [member.predict(batch) for member in self._members]
         return [self._joined(row) for row in zip(*member_outputs, strict=True)]
@@ -84,7 +84,7 @@ class EnsembleModel(Alone):
         """Close the members."""
         _close(self._members)
 
-    def _joined(self, outputs: Sequence[Output]) -> Output:
+    def _joined(self, outputs: Sequence[ModelOutput]) -> ModelOutput:
         field = self.card.answer
         members = {
             member.card.name: {"answer": output.answer[field], "probabilities": output.probabilities}
@@ -94,8 +94,8 @@ class EnsembleModel(Alone):
         member_probabilities = [output.probabilities for output in outputs if output.probabilities is not None]
         if self._rule == "mean" and len(member_probabilities) == len(outputs) and self.card.returns == "label":
             mixed = self._mixed(member_probabilities)
-            return Output({field: max(self.card.labels, key=lambda label: mixed[label])}, mixed, extras)
-        return Output({field: self._elected([output.answer[field] for output in outputs])}, None, extras)
+            return ModelOutput({field: max(self.card.labels, key=lambda label: mixed[label])}, mixed, extras)
+        return ModelOutput({field: self._elected([output.answer[field] for output in outputs])}, None, extras)
 
     def _mixed(self, member_probabilities: Sequence[Mapping[str, float]]) -> dict[str, float]:
         return {
@@ -115,7 +115,7 @@ class EnsembleModel(Alone):
         return next(answer for answer in answers if votes[_key(answer)] >= best - 1e-9)
 
 
-def _member(card: Card, reference: str, bulk: bool) -> Attributable:
+def _member(card: ModelCard, reference: str, bulk: bool) -> Attributable:
     name, _, version = reference.partition("@")
     entry = catalog.entry(name, version)
     if entry.card is None or entry.card.kind == "ensemble":

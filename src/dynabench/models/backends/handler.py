@@ -13,19 +13,19 @@ from dynabench.kit.errors import Invalid
 from dynabench.kit.settings import get_settings
 from dynabench.models import spec, validity
 from dynabench.models.backends.base import Alone
-from dynabench.models.protocol import Card, Inputs, Output
+from dynabench.models.protocol import Inputs, ModelCard, ModelOutput
 from dynabench.models.sandbox.available import sandbox
-from dynabench.models.sandbox.box import Options, allowed, started_by_root
+from dynabench.models.sandbox.box import HandlerOptions, allowed, started_by_root
 from dynabench.models.sandbox.process import HANDLER, Keeper
 
-__all__ = ["HandlerModel", "Options"]
+__all__ = ["HandlerModel", "HandlerOptions"]
 PROBABILITIES = "probabilities"
 
 
 class HandlerModel(Alone):
     """A handler in its sandbox."""
 
-    def __init__(self, card: Card, keeper: Keeper) -> None:
+    def __init__(self, card: ModelCard, keeper: Keeper) -> None:
         super().__init__(card)
         self._keeper = keeper
 
@@ -33,7 +33,7 @@ class HandlerModel(Alone):
     def open(cls, folder: Path, bulk: bool = False) -> Self:
         """Load a handler; raises `Invalid` when it is broken and `Unavailable` where nothing can confine it."""
         card = spec.card(folder)
-        options = allowed(Options.model_validate(spec.read(folder).options), get_settings())
+        options = allowed(HandlerOptions.model_validate(spec.read(folder).options), get_settings())
         if not (folder / HANDLER).is_file():
             raise Invalid({HANDLER: f"The folder needs a file {HANDLER} with a class Model."})
         if started_by_root() and (closed := _closed(folder)):
@@ -47,7 +47,7 @@ class HandlerModel(Alone):
             raise
         return cls(card, keeper)
 
-    def predict(self, batch: Sequence[Inputs]) -> list[Output]:
+    def predict(self, batch: Sequence[Inputs]) -> list[ModelOutput]:
         """One output per input; raises `Broken` for what is no answer, `Unavailable` when the handler ended twice."""
         rows = self._keeper.predict([self.prepare(inputs).inputs for inputs in batch])
         if not isinstance(rows, list):
@@ -62,7 +62,7 @@ class HandlerModel(Alone):
         """End the handler's processes."""
         self._keeper.close()
 
-    def _output(self, row: Any) -> Output:
+    def _output(self, row: Any) -> ModelOutput:
         if not isinstance(row, dict):
             message = (
                 f"{self.card.name} returned a list of {type(row).__name__}; predict returns a list of dictionaries."
@@ -70,7 +70,7 @@ class HandlerModel(Alone):
             raise validity.Broken(message)
         answer = {name: row[name] for name in (self.card.answer,) if name in row}
         extras = {name: value for name, value in row.items() if name not in (self.card.answer, PROBABILITIES)}
-        return Output(answer, row.get(PROBABILITIES), extras)
+        return ModelOutput(answer, row.get(PROBABILITIES), extras)
 
 
 def _closed(folder: Path) -> str:

@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from dynabench.kit.errors import Invalid
 from dynabench.models import spec
 from dynabench.models.backends.base import Alone, check_explained, exact_attribution, label_contrast, softmax
-from dynabench.models.protocol import Attribution, Card, Inputs, Output
+from dynabench.models.protocol import Attribution, Inputs, ModelCard, ModelOutput
 from dynabench.models.words import Word, words
 
 WORD = r"(?u)\b\w\w+\b"
@@ -224,7 +224,7 @@ WEIGHTS, TERMS = "linear.safetensors", "terms.json"
 Array = NDArray[np.float64]
 
 
-class Options(BaseModel):
+class LinearOptions(BaseModel):
     """Options of a linear model: how it reads texts and how it answers."""
 
     model_config = ConfigDict(extra="forbid")
@@ -240,7 +240,9 @@ class Options(BaseModel):
 class LinearModel(Alone):
     """`decisions = amounts @ weights + intercept`; the label with the largest decision is the answer."""
 
-    def __init__(self, card: Card, options: Options, terms: Sequence[Terms], weights: Array, intercept: Array) -> None:
+    def __init__(
+        self, card: ModelCard, options: LinearOptions, terms: Sequence[Terms], weights: Array, intercept: Array
+    ) -> None:
         super().__init__(card)
         self._options, self._terms, self._weights, self._intercept = options, terms, weights, intercept
         self._first = [0, *accumulate(len(vectoriser_terms.column) for vectoriser_terms in terms)]
@@ -252,7 +254,7 @@ class LinearModel(Alone):
     def open(cls, folder: Path, bulk: bool = False) -> Self:
         """Load a model folder; raises `Invalid` when it is broken."""
         details, card = spec.read(folder), spec.card(folder)
-        options = Options.model_validate(details.options)
+        options = LinearOptions.model_validate(details.options)
         strangers = sorted(
             {name for vectoriser in options.vectorisers for name in vectoriser.fields} - set(card.inputs)
         )
@@ -267,7 +269,7 @@ class LinearModel(Alone):
         _check(card, options, listed, arrays)
         return cls(card, options, terms, weights, intercept)
 
-    def predict(self, batch: Sequence[Inputs]) -> list[Output]:
+    def predict(self, batch: Sequence[Inputs]) -> list[ModelOutput]:
         """One output per input, in order."""
         return [self._make_output(self.decisions(self.prepare(inputs).inputs)) for inputs in batch]
 
@@ -297,12 +299,12 @@ class LinearModel(Alone):
         difference = float((self.decisions(texts) - self._intercept @ self._sides) @ contrast)
         return exact_attribution(label, words_by_field, sums, difference)
 
-    def _make_output(self, decisions: Array) -> Output:
+    def _make_output(self, decisions: Array) -> ModelOutput:
         answer = {self.card.answer: self.card.labels[int(np.argmax(decisions))]}
         probabilities = _probabilities(decisions, self._options.probabilities)
         if probabilities is None:
-            return Output(answer)
-        return Output(
+            return ModelOutput(answer)
+        return ModelOutput(
             answer, {label: round(float(p), 6) for label, p in zip(self.card.labels, probabilities, strict=True)}
         )
 
@@ -343,7 +345,7 @@ def _arrays(path: Path) -> dict[str, Array]:
         raise Invalid({WEIGHTS: f"It cannot be read: {error}"}) from error
 
 
-def _check(card: Card, options: Options, listed: Sequence[Sequence[str]], arrays: dict[str, Array]) -> None:
+def _check(card: ModelCard, options: LinearOptions, listed: Sequence[Sequence[str]], arrays: dict[str, Array]) -> None:
     """Raise `Invalid` where arrays lack, are of another shape than terms and labels ask for, or hold no numbers."""
     k = len(card.labels)
     alone = k == 2 and "intercept" in arrays and arrays["intercept"].shape == (1,)

@@ -17,7 +17,7 @@ EXPECTED = {"model_type": "bert", "hidden_act": "gelu", "position_embedding_type
 """What the forward pass in `body` computes."""
 
 
-class Weights:
+class EncoderWeights:
     """A BERT encoder's tensors (Devlin et al., NAACL 2019) by name, without the pooler; fp32 or as stored."""
 
     def __init__(self, folder: Path) -> None:
@@ -49,9 +49,9 @@ class Weights:
 
 
 @lru_cache(maxsize=1)
-def shared_weights() -> Weights:
+def shared_weights() -> EncoderWeights:
     """The weights of this process's encoder."""
-    return Weights(encoder.find())
+    return EncoderWeights(encoder.find())
 
 
 UNKNOWN = (
@@ -113,7 +113,7 @@ class Lora:
         return Delta(torch.cat([a for a, _ in parts]).t().contiguous(), up)
 
 
-def read_lora(folder: Path, weights: Weights) -> Lora:
+def read_lora(folder: Path, weights: EncoderWeights) -> Lora:
     """The adapter in a folder that peft wrote; raises ValueError or OSError when it does not fit the encoder."""
     from safetensors.torch import load
 

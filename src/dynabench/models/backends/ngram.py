@@ -15,7 +15,7 @@ from safetensors.numpy import load_file, save_file
 from dynabench.kit.errors import Invalid
 from dynabench.models import spec
 from dynabench.models.backends.base import Backend, Prepared, check_explained, exact_attribution, label_contrast, output
-from dynabench.models.protocol import Attribution, Card, Inputs, Output
+from dynabench.models.protocol import Attribution, Inputs, ModelCard, ModelOutput
 from dynabench.models.words import Word, first_words
 
 WORDS = 400
@@ -26,7 +26,7 @@ NOTHING = -1
 
 
 @dataclass(frozen=True)
-class Options:
+class NgramOptions:
     """Options of the features; `pairs` adds those that relate a second text to the first."""
 
     bits: int
@@ -61,7 +61,7 @@ class _Collector:
         self.rows.append((crc32(name.encode("utf-8", "surrogatepass")) & self._mask, value, first, second))
 
 
-def extract(texts: Sequence[str], options: Options) -> Features:
+def extract(texts: Sequence[str], options: NgramOptions) -> Features:
     """Features of one text, or of two with the second read against the first."""
     words = tuple(tuple(first_words(text, WORDS)) for text in texts)
     collector = _Collector(options.bits)
@@ -79,7 +79,7 @@ def extract(texts: Sequence[str], options: Options) -> Features:
     )
 
 
-def _alone(collector: _Collector, words: Sequence[Word], options: Options, prefix: str, offset: int) -> None:
+def _alone(collector: _Collector, words: Sequence[Word], options: NgramOptions, prefix: str, offset: int) -> None:
     """N-grams of words, and of characters within a word with its borders marked."""
     texts = [word.text.lower() for word in words]
     for place, text in enumerate(texts):
@@ -98,7 +98,7 @@ def _characters(collector: _Collector, text: str, sizes: tuple[int, int], prefix
             collector.add(f"{prefix}c {text[start : start + size]}", owner, value=0.5)
 
 
-def _related(collector: _Collector, first: Sequence[Word], second: Sequence[Word], options: Options) -> None:
+def _related(collector: _Collector, first: Sequence[Word], second: Sequence[Word], options: NgramOptions) -> None:
     """The second text alone, which of its words the first has, lacks or bends, and pairs of a word of each.
 
     Nothing here counts words or lengths: with such features, taking a word away changes the shares of all others, and
@@ -143,7 +143,7 @@ def by_word(features: Features, weights: NDArray[np.floating[Any]]) -> NDArray[n
 WEIGHTS, OPTIONS = "ngram.safetensors", "ngram.json"
 
 
-class Stored(BaseModel):
+class NgramFile(BaseModel):
     """The content of `ngram.json`: the options of the features."""
 
     model_config = ConfigDict(extra="forbid")
@@ -161,7 +161,11 @@ class NgramModel:
     room: int | None = None
 
     def __init__(
-        self, card: Card, options: Options, weights: NDArray[np.floating[Any]], bias: NDArray[np.floating[Any]]
+        self,
+        card: ModelCard,
+        options: NgramOptions,
+        weights: NDArray[np.floating[Any]],
+        bias: NDArray[np.floating[Any]],
     ) -> None:
         self.card = card
         self.options = options
@@ -173,7 +177,7 @@ class NgramModel:
         """Load a model folder; raises `Invalid` when it is broken."""
         card = spec.card(folder)
         try:
-            stored = Stored.model_validate_json((folder / OPTIONS).read_text(encoding="utf-8"))
+            stored = NgramFile.model_validate_json((folder / OPTIONS).read_text(encoding="utf-8"))
             arrays = load_file(folder / WEIGHTS)
             weights, bias = arrays["weights"].astype(np.float32), arrays["bias"].astype(np.float64)
         except (OSError, ValueError, ValidationError, SafetensorError, KeyError) as error:
@@ -183,7 +187,7 @@ class NgramModel:
             raise Invalid({"ngram": f"The weights are {weights.shape} where the card asks for {shape}."})
         if not (np.isfinite(weights).all() and np.isfinite(bias).all()):
             raise Invalid({"ngram": "The weights are no finite numbers; the training diverged."})
-        return cls(card, Options(**stored.model_dump()), weights, bias)
+        return cls(card, NgramOptions(**stored.model_dump()), weights, bias)
 
     @classmethod
     def open(cls, folder: Path, bulk: bool = False) -> "NgramModel":
@@ -204,11 +208,11 @@ class NgramModel:
         """Logits (labels,)."""
         return np.asarray(self._bias + features.value @ self._weights[features.index])
 
-    def answer(self, calls: Sequence[tuple[Backend, Prepared]]) -> list[Output]:
+    def answer(self, calls: Sequence[tuple[Backend, Prepared]]) -> list[ModelOutput]:
         """Answers to calls of any n-gram models."""
         return [output(call.card, call.logits(features)) for call, features in calls if isinstance(call, NgramModel)]
 
-    def predict(self, batch: Sequence[Inputs]) -> list[Output]:
+    def predict(self, batch: Sequence[Inputs]) -> list[ModelOutput]:
         """One output per input, in order."""
         return self.answer([(self, self.prepare(inputs)) for inputs in batch])
 
@@ -226,9 +230,11 @@ class NgramModel:
         return exact_attribution(label, words, sums, difference)
 
 
-def save(folder: Path, options: Options, weights: NDArray[np.floating[Any]], bias: NDArray[np.floating[Any]]) -> None:
+def save(
+    folder: Path, options: NgramOptions, weights: NDArray[np.floating[Any]], bias: NDArray[np.floating[Any]]
+) -> None:
     """Write the weights in half precision and the options; sizes are 2 * 2**bits * labels bytes."""
-    stored = Stored(
+    stored = NgramFile(
         bits=options.bits, characters=options.characters, word_grams=options.word_grams, pairs=options.pairs
     )
     (folder / OPTIONS).write_text(stored.model_dump_json(indent=1) + "\n", encoding="utf-8")

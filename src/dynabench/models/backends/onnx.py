@@ -16,7 +16,7 @@ from dynabench.models.backends import pieces
 from dynabench.models.backends.base import Alone, Backend, CheckedInputs, Prepared, output
 from dynabench.models.backends.pieces import Pieces, Reading
 from dynabench.models.backends.spans import best, likeliest, spans
-from dynabench.models.protocol import Card, Inputs, Output
+from dynabench.models.protocol import Inputs, ModelCard, ModelOutput
 
 FILE = "model.onnx"
 DOMAINS = frozenset({"", "ai.onnx", "ai.onnx.ml", "com.microsoft"})
@@ -229,7 +229,7 @@ def _shape(session: Any) -> tuple[int | None, int | None]:
     return (1 if rows else None), (length.pop() if length else None)
 
 
-class Options(BaseModel):
+class OnnxOptions(BaseModel):
     """Options of an ONNX graph in `model.yaml`.
 
     The names of inputs and outputs are needed only where they are not the usual ones.
@@ -254,7 +254,7 @@ class Options(BaseModel):
 
 
 @dataclass(frozen=True)
-class Read(CheckedInputs):
+class GraphInputs(CheckedInputs):
     """Inputs with the rows that the graph reads of them; a passage may take several."""
 
     rows: Sequence[Pieces] = ()
@@ -267,7 +267,12 @@ class OnnxModel(Alone):
     room: int | None = 2048
 
     def __init__(
-        self, card: Card, options: Options, graph: Graph, reader: pieces.Words | pieces.Plain, least: int
+        self,
+        card: ModelCard,
+        options: OnnxOptions,
+        graph: Graph,
+        reader: pieces.WordTokenizer | pieces.Plain,
+        least: int,
     ) -> None:
         super().__init__(card)
         self._options, self._graph, self._reader, self._least = options, graph, reader, least
@@ -277,37 +282,37 @@ class OnnxModel(Alone):
     def open(cls, folder: Path, bulk: bool = False) -> Self:
         """Load a model folder and try it once; raises `Invalid` when it is broken."""
         details, card = spec.read(folder), spec.card(folder)
-        options = Options.model_validate(details.options)
+        options = OnnxOptions.model_validate(details.options)
         _check_card(card)
         tokenizer = pieces.tokenizer(folder)
         names = {name: getattr(options, name) for name in ("ids", "mask", "types")}
         graph = Graph(folder, names, options.threads, options.pad)
         longest = min(details.max_length, graph.length or details.max_length)
-        reader = pieces.Words(tokenizer, longest) if options.reader == "words" else None
+        reader = pieces.WordTokenizer(tokenizer, longest) if options.reader == "words" else None
         least = longest if options.padding == "max_length" else 0
         model = cls(card, options, graph, reader or pieces.Plain(tokenizer, longest, options.lower), least)
         model._try_out()
         return model
 
-    def prepare(self, inputs: Inputs) -> Read:
+    def prepare(self, inputs: Inputs) -> GraphInputs:
         """The inputs' word pieces; raises `Invalid` for inputs without text."""
         checked = super().prepare(inputs)
         texts = [str(checked.inputs[name]) for name in self.card.inputs]
         if self.card.returns == "label":
             row = self._reader.texts(*texts)
-            return Read(checked.inputs, len(row), (row,))
+            return GraphInputs(checked.inputs, len(row), (row,))
         reading = self._reader.passage(*texts)
         rows = [window.pieces for window in reading.windows]
-        return Read(checked.inputs, sum(map(len, rows)), rows, reading)
+        return GraphInputs(checked.inputs, sum(map(len, rows)), rows, reading)
 
-    def answer(self, calls: Sequence[tuple[Backend, Prepared]]) -> list[Output]:
+    def answer(self, calls: Sequence[tuple[Backend, Prepared]]) -> list[ModelOutput]:
         """One checked output per call, in order; raises `Broken` when the graph fails or says no numbers."""
-        read: list[Read] = [prepared for _, prepared in calls]
+        read: list[GraphInputs] = [prepared for _, prepared in calls]
         row_arrays = iter(self._run([row for call_inputs in read for row in call_inputs.rows]))
         outputs = [self._make_output(call_inputs, [next(row_arrays) for _ in call_inputs.rows]) for call_inputs in read]
         return validity.check_outputs(self.card, [call_inputs.inputs for call_inputs in read], outputs)
 
-    def predict(self, batch: Sequence[Inputs]) -> list[Output]:
+    def predict(self, batch: Sequence[Inputs]) -> list[ModelOutput]:
         """One output per input, in order."""
         return self.answer([(self, self.prepare(inputs)) for inputs in batch])
 
@@ -324,16 +329,16 @@ class OnnxModel(Alone):
             _check_arrays(self.card, len(row), arrays)
         return arrays_by_row
 
-    def _make_output(self, read: Read, arrays_by_window: Sequence[Sequence[Array]]) -> Output:
+    def _make_output(self, read: GraphInputs, arrays_by_window: Sequence[Sequence[Array]]) -> ModelOutput:
         if read.reading is None:
             scores = arrays_by_window[0][0]
             return output(self.card, np.log(np.maximum(scores, 1e-30)) if self._options.probabilities else scores)
         candidates = spans(read.reading, [_ends(arrays) for arrays in arrays_by_window])
         if not candidates:
-            return Output({self.card.answer: []}, {})
+            return ModelOutput({self.card.answer: []}, {})
         chosen = best(candidates)
         answer = {"start": chosen.start, "end": chosen.end, "text": chosen.text}
-        return Output({self.card.answer: [answer]}, likeliest(candidates, chosen))
+        return ModelOutput({self.card.answer: [answer]}, likeliest(candidates, chosen))
 
     def _try_out(self) -> None:
         """Ask once, about a short and a longer text together."""
@@ -344,7 +349,7 @@ class OnnxModel(Alone):
             raise Invalid({FILE: error.detail}) from error
 
 
-def _check_card(card: Card) -> None:
+def _check_card(card: ModelCard) -> None:
     if card.images or len(card.inputs) > 2 or card.returns not in ("label", "spans"):
         message = "An ONNX model reads one or two texts and returns a label, or spans of the second."
         raise Invalid({"inputs": message})
@@ -352,7 +357,7 @@ def _check_card(card: Card) -> None:
         raise Invalid({"inputs": "A model that marks spans has two inputs, question and passage."})
 
 
-def _outputs(card: Card, options: Options, output_names: Sequence[str]) -> list[str]:
+def _outputs(card: ModelCard, options: OnnxOptions, output_names: Sequence[str]) -> list[str]:
     """The outputs that are asked for: one, or those of start and end."""
 
     def choose_output(option: str, usual: str) -> str:
@@ -373,7 +378,7 @@ def _outputs(card: Card, options: Options, output_names: Sequence[str]) -> list[
     raise Invalid({FILE: f"The graph's outputs are {', '.join(output_names)}; the options {which} say which to read."})
 
 
-def _check_arrays(card: Card, pieces: int, arrays: Sequence[Any]) -> None:
+def _check_arrays(card: ModelCard, pieces: int, arrays: Sequence[Any]) -> None:
     """Raises `Broken` with what the graph gave and what is needed."""
     shapes = [tuple(np.shape(array)) for array in arrays]
     if card.returns == "label":

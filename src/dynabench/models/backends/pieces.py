@@ -181,7 +181,7 @@ def tokenizer(folder: Path) -> "Tokenizer":
     return loaded
 
 
-class Words:
+class WordTokenizer:
     """Reads texts as our own models do: words first, emoji by their names, then a BERT's word pieces."""
 
     def __init__(self, loaded: "Tokenizer", max_length: int) -> None:
@@ -241,7 +241,7 @@ class Plain:
 
 
 @dataclass(frozen=True)
-class Layout:
+class PieceLayout:
     """The marks that a tokenizer puts before, between and behind two texts, and the segments of all."""
 
     first: tuple[int, ...]
@@ -253,7 +253,7 @@ class Layout:
     types: tuple[int, int]
 
 
-def _layout(loaded: "Tokenizer") -> Layout:
+def _layout(loaded: "Tokenizer") -> PieceLayout:
     """Read off a pair of short texts."""
     encoding = loaded.encode("a", "b")
     sides = encoding.sequence_ids
@@ -262,7 +262,7 @@ def _layout(loaded: "Tokenizer") -> Layout:
     ends = [sides.index(0), len(sides) - sides[::-1].index(0), sides.index(1), len(sides) - sides[::-1].index(1)]
     cuts = [slice(0, ends[0]), slice(ends[1], ends[2]), slice(ends[3], None)]
     ids, types = ([tuple(row[cut]) for cut in cuts] for row in (encoding.ids, encoding.type_ids))
-    return Layout(
+    return PieceLayout(
         ids[0], ids[1], ids[2], types[0], types[1], types[2], (encoding.type_ids[ends[0]], encoding.type_ids[ends[2]])
     )
 

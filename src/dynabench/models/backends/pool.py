@@ -16,12 +16,12 @@ from dynabench.kit import process_memory
 from dynabench.kit.errors import Invalid
 from dynabench.models import runtime
 from dynabench.models.backends import lora
-from dynabench.models.backends.body import Body, Places, deltas
+from dynabench.models.backends.body import Body, PiecePlaces, deltas
 from dynabench.models.backends.lora import Deltas
 from dynabench.models.backends.pieces import CLS, PAD, Pieces
 
 
-class Turns:
+class PoolTurns:
     """One holder at a time; a patient one waits while anybody in a hurry does. Not reentrant."""
 
     def __init__(self) -> None:
@@ -78,7 +78,7 @@ class Pass:
     ids: Tensor
     positions: Tensor
     types: Tensor
-    places: Places
+    places: PiecePlaces
     mask: Tensor
 
 
@@ -138,18 +138,18 @@ def blank(pieces: int) -> list[Pieces]:
     return [Pieces((CLS,) * length, (0,) * length, (), ()) for length in lengths]
 
 
-def _places(occupied: Tensor, total: int) -> Places:
+def _places(occupied: Tensor, total: int) -> PiecePlaces:
     """Return the places of pieces, given the places (rows, longest) that hold a piece."""
     rows, longest = occupied.shape
     full = bool(occupied.all())
     mask = None if full else torch.where(occupied, 0.0, APART)[:, None, None, :]
     if rows == 1 or (full and total == rows * longest):
-        return Places(rows, longest, mask)
+        return PiecePlaces(rows, longest, mask)
     held = occupied.flatten().nonzero().squeeze(1)
     spread = torch.zeros(rows * longest, dtype=torch.long)
     spread[held] = torch.arange(len(held))
     gather = torch.cat([held, held.new_zeros(total - len(held))])
-    return Places(rows, longest, mask, spread, gather)
+    return PiecePlaces(rows, longest, mask, spread, gather)
 
 
 Shape = Callable[[int], nn.Module]
@@ -180,7 +180,7 @@ class Pool:
         self.precision = precision or runtime.precision()
         self._bodies: dict[str, Body] = {}
         self._members: dict[str, Member] = {}
-        self._turns = Turns()
+        self._turns = PoolTurns()
         self._threads = ThreadPoolExecutor(runtime.cores(), thread_name_prefix="encoder")
 
     @property
@@ -269,14 +269,14 @@ class Pool:
         runtime.use_threads(types.numel())
         body, adapter = self._with(key, EXACT)
         first = body.embed(words.flatten(0, 1), torch.arange(longest).repeat(rows), types.flatten())
-        return body(first, Places(rows, longest, mask), adapter).view(rows, longest, -1)
+        return body(first, PiecePlaces(rows, longest, mask), adapter).view(rows, longest, -1)
 
     def explainable(self, key: str) -> "Explainable":
         """Return the view of one adapter that attribution methods need."""
         return Explainable(self, key)
 
     @property
-    def turns(self) -> Turns:
+    def turns(self) -> PoolTurns:
         """Held while the encoder computes."""
         return self._turns
 

@@ -15,7 +15,7 @@ from dynabench.models import catalog, spec
 from dynabench.models.backends.base import Alone
 from dynabench.models.backends.ngram import NgramModel
 from dynabench.models.backends.spans import Span, best, likeliest, ranked
-from dynabench.models.protocol import Card, Inputs, Output
+from dynabench.models.protocol import Inputs, ModelCard, ModelOutput
 
 if TYPE_CHECKING:
     from dynabench.models.backends.encoded import ExtractorModel, FoundAnswers
@@ -127,7 +127,7 @@ COMMON = 0.5
 JOINTS = re.compile(r"\s*(?:,\s*(?:and|or)\b|,|;|\band\b|\bor\b)\s*")
 
 
-class Options(BaseModel):
+class ReaderOptions(BaseModel):
     """Options of a reader: the section `options` of `model.yaml`."""
 
     model_config = ConfigDict(extra="forbid")
@@ -137,7 +137,7 @@ class Options(BaseModel):
     )
 
 
-class Weights(BaseModel):
+class ReaderWeights(BaseModel):
     """The content of `reader.json`: a logistic regression over `evidence.NAMES`, with a threshold.
 
     The reader gives no answer where the probability of having none is above the threshold.
@@ -155,7 +155,9 @@ class Weights(BaseModel):
 class ReaderModel(Alone):
     """Reads a question and a passage, in this order."""
 
-    def __init__(self, card: Card, extractor: "ExtractorModel", decider: NgramModel, weights: Weights) -> None:
+    def __init__(
+        self, card: ModelCard, extractor: "ExtractorModel", decider: NgramModel, weights: ReaderWeights
+    ) -> None:
         super().__init__(card)
         self._extractor, self._decider, self._weights = extractor, decider, weights
 
@@ -164,11 +166,11 @@ class ReaderModel(Alone):
         """Load a model folder and its two members; raises `Invalid` when something is missing or broken."""
         from dynabench.models.backends.encoded import ExtractorModel  # with torch, which listing does not need
 
-        card, options = spec.card(folder), Options.model_validate(spec.read(folder).options)
+        card, options = spec.card(folder), ReaderOptions.model_validate(spec.read(folder).options)
         if card.returns != "text" or len(card.inputs) != 2:
             raise Invalid({"returns": "A reader has two inputs, question and passage, and returns text."})
         try:
-            weights = Weights.model_validate_json((folder / FILE).read_text(encoding="utf-8"))
+            weights = ReaderWeights.model_validate_json((folder / FILE).read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError, ValidationError) as error:
             raise Invalid({FILE: f"It cannot be read: {error}"}) from error
         if min(weights.scale) <= 0:
@@ -187,7 +189,7 @@ class ReaderModel(Alone):
             raise
         return cls(card, extractor, decider, weights)
 
-    def predict(self, batch: Sequence[Inputs]) -> list[Output]:
+    def predict(self, batch: Sequence[Inputs]) -> list[ModelOutput]:
         """One output per input, in order."""
         question_field, passage_field = self.card.inputs
         decided = [place for place, inputs in enumerate(batch) if YES_NO.match(inputs[question_field].strip())]
@@ -203,20 +205,20 @@ class ReaderModel(Alone):
         self._extractor.close()
         self._decider.close()
 
-    def _decide(self, batch: Sequence[Inputs]) -> list[Output]:
+    def _decide(self, batch: Sequence[Inputs]) -> list[ModelOutput]:
         """Yes or no; unanswerable where the passage lacks most of the question's words."""
         question_field, passage_field = self.card.inputs
         outputs = []
         for inputs, output in zip(batch, self._decider.predict(batch), strict=True):
             covered = found_share(inputs[question_field], inputs[passage_field]) >= COMMON
             answer = output.answer[self._decider.card.answer] if covered else NONE
-            outputs.append(Output({self.card.answer: answer}, output.probabilities if covered else None))
+            outputs.append(ModelOutput({self.card.answer: answer}, output.probabilities if covered else None))
         return outputs
 
-    def _extracted(self, question: str, passage: str, answers: "FoundAnswers") -> Output:
+    def _extracted(self, question: str, passage: str, answers: "FoundAnswers") -> ModelOutput:
         """The best words of the passage, unless the evidence is against them."""
         if not answers.spans:
-            return Output({self.card.answer: NONE}, {NONE: 1.0})
+            return ModelOutput({self.card.answer: NONE}, {NONE: 1.0})
         none = self.unanswerable(weigh_evidence(question, passage, answers.spans, answers.strength))
         chances = {
             text: round((1 - none) * chance, 6)
@@ -224,7 +226,7 @@ class ReaderModel(Alone):
         }
         chances[NONE] = round(none, 6)
         answer = NONE if none > self._weights.threshold else answered(question, answers)
-        return Output({self.card.answer: answer}, chances)
+        return ModelOutput({self.card.answer: answer}, chances)
 
     def unanswerable(self, numbers: np.ndarray) -> float:
         """Return the probability that the passage has no answer."""
@@ -255,7 +257,7 @@ def _apart(answers: "FoundAnswers", count: int) -> list[str]:
     return [span.text for span in sorted(chosen, key=lambda span: span.start)]
 
 
-def _member(card: Card, reference: str, bulk: bool) -> "ExtractorModel | NgramModel":
+def _member(card: ModelCard, reference: str, bulk: bool) -> "ExtractorModel | NgramModel":
     name, _, version = reference.partition("@")
     entry = catalog.entry(name, version)
     if entry.card is None:

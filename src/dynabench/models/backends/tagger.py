@@ -20,7 +20,7 @@ from safetensors.numpy import load_file, save_file
 from dynabench.kit.errors import Invalid
 from dynabench.models import spec
 from dynabench.models.backends.base import Alone
-from dynabench.models.protocol import Card, Inputs, Output
+from dynabench.models.protocol import Inputs, ModelCard, ModelOutput
 from dynabench.models.words import Word, first_words
 
 WEIGHTS = "tagger.safetensors"
@@ -33,7 +33,7 @@ Floats = NDArray[np.floating[Any]]
 Columns = NDArray[np.int64]
 
 
-class Options(BaseModel):
+class TaggerOptions(BaseModel):
     """Options of a tagger: the section `options` of `model.yaml`."""
 
     model_config = ConfigDict(extra="forbid")
@@ -44,7 +44,7 @@ class Options(BaseModel):
 class TaggerModel(Alone):
     """Reads one text and returns its spans with labels."""
 
-    def __init__(self, card: Card, bits: int, weights: Floats, bias: Floats) -> None:
+    def __init__(self, card: ModelCard, bits: int, weights: Floats, bias: Floats) -> None:
         super().__init__(card)
         self._mask = (1 << bits) - 1
         self._weights = weights
@@ -54,7 +54,7 @@ class TaggerModel(Alone):
     @classmethod
     def open(cls, folder: Path, bulk: bool = False) -> Self:
         """Load a model folder; raises `Invalid` when it is broken."""
-        card, options = spec.card(folder), Options.model_validate(spec.read(folder).options)
+        card, options = spec.card(folder), TaggerOptions.model_validate(spec.read(folder).options)
         if card.returns != "tags" or len(card.inputs) != 1 or not card.labels:
             raise Invalid({"returns": "A tagger reads one text, returns tags, and names its labels."})
         try:
@@ -69,14 +69,14 @@ class TaggerModel(Alone):
             raise Invalid({"tagger": "The weights are no finite numbers; the training diverged."})
         return cls(card, options.bits, weights, bias)
 
-    def predict(self, batch: Sequence[Inputs]) -> list[Output]:
+    def predict(self, batch: Sequence[Inputs]) -> list[ModelOutput]:
         """The spans of each text, and how likely the least likely word of each has its label."""
         return [self._read(inputs[self.card.inputs[0]]) for inputs in batch]
 
-    def _read(self, text: str) -> Output:
+    def _read(self, text: str) -> ModelOutput:
         text_words = first_words(text, WORDS)
         if not text_words:
-            return Output({self.card.answer: []}, {})
+            return ModelOutput({self.card.answer: []}, {})
         logits = np.array([self._bias + self._weights[columns].sum(0) for columns in rows(text_words, self._mask)])
         shares = np.exp(logits - logits.max(-1, keepdims=True))
         shares /= shares.sum(-1, keepdims=True)
@@ -88,7 +88,7 @@ class TaggerModel(Alone):
             spans.append({"start": start, "end": end, "text": text[start:end], "label": self.card.labels[label]})
             own = shares[first : last + 1, 1 + 2 * label : 3 + 2 * label].sum(-1)
             likely[text[start:end]] = round(float(own.min()), 6)
-        return Output({self.card.answer: spans}, likely)
+        return ModelOutput({self.card.answer: spans}, likely)
 
 
 def save(folder: Path, weights: Floats, bias: Floats) -> None:

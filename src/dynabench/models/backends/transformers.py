@@ -17,7 +17,7 @@ from dynabench.kit.distributions import PLATFORM, install_command
 from dynabench.kit.errors import Invalid
 from dynabench.models import kinds, spec, validity
 from dynabench.models.backends.base import Alone, Backend, Prepared
-from dynabench.models.protocol import Attribution, Card, Inputs, Message, Output
+from dynabench.models.protocol import Attribution, Inputs, Message, ModelCard, ModelOutput
 
 if TYPE_CHECKING:
     from dynabench.models.backends.architectures.base import Architecture
@@ -37,7 +37,7 @@ ARCHITECTURES: dict[str, tuple[str, tuple[str, ...]]] = {
 """By the hub's name of what a model does: the class that answers so, and what it can explain."""
 
 
-class Options(BaseModel):
+class TransformersOptions(BaseModel):
     """Options of a transformers model: the section `options` of `model.yaml`.
 
     `docs/how-to/transformers.md` explains each.
@@ -70,7 +70,7 @@ class Options(BaseModel):
     no_answer: bool = Field(False, description="An extractive model may find that there is no answer.")
 
     @model_validator(mode="after")
-    def _names_a_commit(self) -> "Options":
+    def _names_a_commit(self) -> "TransformersOptions":
         if self.hub and not re.fullmatch(r"[0-9a-f]{40}", self.revision):
             message = "is the commit, 40 hex digits; `dynabench model hub` writes it: a branch's content changes."
             raise ValueError(f"The revision of {self.hub} {message}")
@@ -88,7 +88,7 @@ class Options(BaseModel):
 
 
 @dataclass(frozen=True)
-class Read:
+class TokenizedInputs:
     """Inputs and what the model reads of them; as long as their tokens."""
 
     inputs: Inputs
@@ -102,7 +102,7 @@ class Read:
 class TransformersModel(Alone):
     """A model of the transformers library, answering as its architecture does."""
 
-    def __init__(self, card: Card, network: "Architecture") -> None:
+    def __init__(self, card: ModelCard, network: "Architecture") -> None:
         super().__init__(card)
         self.room = network.room
         self._network = network
@@ -114,7 +114,7 @@ class TransformersModel(Alone):
         from dynabench.models import runtime
 
         details, card = spec.read(folder), spec.card(folder)
-        options = Options.model_validate(details.options)
+        options = TransformersOptions.model_validate(details.options)
         module, _, name = ARCHITECTURES[options.architecture][0].partition(":")
         runtime.quiet()
         try:
@@ -128,15 +128,15 @@ class TransformersModel(Alone):
         """The fields of the card as the model reads them; raises `Invalid` for what it cannot read."""
         card_inputs = super().prepare(inputs).inputs
         row, size = self._network.encode(card_inputs)
-        return Read(card_inputs, row, size)
+        return TokenizedInputs(card_inputs, row, size)
 
-    def answer(self, calls: Sequence[tuple[Backend, Prepared]]) -> list[Output]:
+    def answer(self, calls: Sequence[tuple[Backend, Prepared]]) -> list[ModelOutput]:
         """One checked output per call, in order; raises `Broken` for what is no answer."""
         read = [prepared for _, prepared in calls]
         batch = [encoded.inputs for encoded in read]
         return validity.check_outputs(self.card, batch, self._network.answer([encoded.row for encoded in read], batch))
 
-    def predict(self, batch: Sequence[Inputs]) -> list[Output]:
+    def predict(self, batch: Sequence[Inputs]) -> list[ModelOutput]:
         """One output per input, in order."""
         return self.answer([(self, self.prepare(inputs)) for inputs in batch])
 

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from dynabench.kit.errors import Invalid
 from dynabench.models import spec, validity
 from dynabench.models.backends.base import Alone
-from dynabench.models.protocol import Card, Inputs, Output
+from dynabench.models.protocol import Inputs, ModelCard, ModelOutput
 from dynabench.models.words import Word, first_words
 
 FILE = "lexicon.json"
@@ -29,7 +29,7 @@ MARKS = {"ar": str.maketrans(",;?", "،؛؟")}
 Phrases = Mapping[tuple[str, ...], str]
 
 
-class Stored(BaseModel):
+class LexiconFile(BaseModel):
     """The content of `lexicon.json`: languages, and rows of translations.
 
     Each row has the same thing in all languages, and an empty text where a language has no word for it.
@@ -44,7 +44,7 @@ class Stored(BaseModel):
 class LexiconModel(Alone):
     """Reads a pair of languages such as `en-de`, then the source; a word that it does not know stays as it is."""
 
-    def __init__(self, card: Card, stored: Stored) -> None:
+    def __init__(self, card: ModelCard, stored: LexiconFile) -> None:
         super().__init__(card)
         self._stored = stored
         self._phrases_by_pair: dict[str, Phrases] = {}
@@ -56,17 +56,17 @@ class LexiconModel(Alone):
         if len(card.inputs) != 2:
             raise Invalid({"inputs": "It reads two: the pair of languages, and the source."})
         try:
-            stored = Stored.model_validate_json((folder / FILE).read_text(encoding="utf-8"))
+            stored = LexiconFile.model_validate_json((folder / FILE).read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError, json.JSONDecodeError, ValidationError) as error:
             raise Invalid({FILE: f"It cannot be read: {error}"}) from error
         if any(len(row) != len(stored.languages) for row in stored.entries):
             raise Invalid({FILE: f"Each entry has {len(stored.languages)} texts, one a language."})
         return cls(card, stored)
 
-    def predict(self, batch: Sequence[Inputs]) -> list[Output]:
+    def predict(self, batch: Sequence[Inputs]) -> list[ModelOutput]:
         """One translation per input."""
         pair, source = self.card.inputs
-        return [Output({self.card.answer: self._translated(inputs[pair], inputs[source])}) for inputs in batch]
+        return [ModelOutput({self.card.answer: self._translated(inputs[pair], inputs[source])}) for inputs in batch]
 
     def _translated(self, pair: str, text: str) -> str:
         """The text itself where the pair is unknown."""
@@ -121,7 +121,7 @@ class TextRankOptions(BaseModel):
 class TextRankModel(Alone):
     """The sentences of highest rank, in the order of the text."""
 
-    def __init__(self, card: Card, options: TextRankOptions) -> None:
+    def __init__(self, card: ModelCard, options: TextRankOptions) -> None:
         super().__init__(card)
         self._options = options
 
@@ -130,9 +130,9 @@ class TextRankModel(Alone):
         """Read the options; raises `Invalid` when the folder is broken."""
         return cls(spec.card(folder), TextRankOptions.model_validate(spec.read(folder).options))
 
-    def predict(self, batch: Sequence[Inputs]) -> list[Output]:
+    def predict(self, batch: Sequence[Inputs]) -> list[ModelOutput]:
         """One summary per input, of its first field."""
-        return [Output({self.card.answer: self._summary(inputs[self.card.inputs[0]])}) for inputs in batch]
+        return [ModelOutput({self.card.answer: self._summary(inputs[self.card.inputs[0]])}) for inputs in batch]
 
     def _summary(self, text: str) -> str:
         parts = sentences(text)

@@ -17,7 +17,7 @@ from dynabench.kit.errors import Unavailable
 BATCH_SIZES = tuple(range(1, 33))
 
 
-class Figures:
+class HostCounters:
     """Counters of one host; every host has its own registry."""
 
     def __init__(self) -> None:
@@ -185,7 +185,7 @@ class BatchQueue:
         self,
         name: str,
         run: Run,
-        figures: Figures,
+        figures: HostCounters,
         batch: int = BATCH,
         waiting: int = WAITING,
         linger: float = LINGER,

@@ -16,9 +16,9 @@ from typing import Any
 from dynabench.kit.errors import Invalid, Problem, Unavailable
 from dynabench.models import kinds, samples
 from dynabench.models.backends.base import Backend
-from dynabench.models.host.batch_queue import BATCH, PATIENCE, BatchQueue, Figures, Threads, as_exception
+from dynabench.models.host.batch_queue import BATCH, PATIENCE, BatchQueue, HostCounters, Threads, as_exception
 from dynabench.models.host.repository import READY, Repository
-from dynabench.models.protocol import ROLES, Attribution, Card, Conversing, Message, Output, explained
+from dynabench.models.protocol import ROLES, Attribution, Conversing, Message, ModelCard, ModelOutput, explained
 
 WORDS = 200_000
 """Words, and cells of maps, of all explanations that are kept, some 60 MB; the ones used longest ago go first."""
@@ -51,7 +51,7 @@ class ExplanationCache:
             self._words -= _words(gone)
 
 
-def explanation_key(card: Card, inputs: Mapping[str, Any], label: str, method: str) -> Key:
+def explanation_key(card: ModelCard, inputs: Mapping[str, Any], label: str, method: str) -> Key:
     """The question: the model's version, the SHA-256 of what it reads (pictures are long), label and method."""
     read = json.dumps({name: inputs.get(name) for name in card.inputs}, ensure_ascii=True)
     return (card.name, card.version, label, method, hashlib.sha256(read.encode()).hexdigest())
@@ -209,7 +209,7 @@ class Engine:
 
     def __init__(self, repository: Repository) -> None:
         self.repository = repository
-        self.figures = Figures()
+        self.figures = HostCounters()
         self.cache = ExplanationCache()
         self._streams = Streams()
         self._lanes: dict[str, BatchQueue] = {}
@@ -220,7 +220,7 @@ class Engine:
 
     async def predict(
         self, model: Backend, batch: Sequence[Mapping[str, Any]], within: float | None = None
-    ) -> list[Output]:
+    ) -> list[ModelOutput]:
         """Answers in order; calls share batches with those of anybody else on the lane.
 
         Raises `Invalid`; `Busy` where they could not be there `within` so many seconds.
@@ -316,7 +316,7 @@ async def make_first_call(engine: Any, model: Any) -> None:
         log.exception("first call to %s", model.card.name)
 
 
-def _first_inputs(card: Card) -> dict[str, str] | None:
+def _first_inputs(card: ModelCard) -> dict[str, str] | None:
     # Not those that cost money elsewhere, nor those that write long replies.
     if not card.inside or kinds.kind(card.kind).converses:
         return None
@@ -336,7 +336,7 @@ def _limited(model: Backend) -> bool:
     return "seconds" in inspect.signature(model.attribute).parameters
 
 
-def _predict(payloads: list[tuple[Backend, Any]]) -> list[Output]:
+def _predict(payloads: list[tuple[Backend, Any]]) -> list[ModelOutput]:
     return payloads[0][0].answer(payloads)
 
 

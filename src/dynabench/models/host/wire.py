@@ -11,7 +11,7 @@ from dataclasses import fields
 from typing import Any
 
 from dynabench.kit.errors import Invalid
-from dynabench.models.protocol import Attribution, Card, Output, WordWeight
+from dynabench.models.protocol import Attribution, ModelCard, ModelOutput, WordWeight
 
 ROWS = 256
 """Inputs of one request at most."""
@@ -24,7 +24,7 @@ JSON = {"content_type": "application/json"}
 Json = dict[str, Any]
 
 
-def metadata(card: Card, versions: Sequence[str]) -> Json:
+def metadata(card: ModelCard, versions: Sequence[str]) -> Json:
     """Model metadata; what the protocol has no place for stands under `parameters`."""
     return {
         "name": card.name,
@@ -36,7 +36,7 @@ def metadata(card: Card, versions: Sequence[str]) -> Json:
     }
 
 
-def _promised(card: Card) -> list[Json]:
+def _promised(card: ModelCard) -> list[Json]:
     if card.returns != "label":
         return [
             {"name": name, "datatype": "BYTES", "shape": [-1], "parameters": JSON}
@@ -48,21 +48,21 @@ def _promised(card: Card) -> list[Json]:
     ]
 
 
-def card_json(card: Card) -> Json:
+def card_json(card: ModelCard) -> Json:
     """A card as JSON."""
-    values = {member.name: getattr(card, member.name) for member in fields(Card)}
+    values = {member.name: getattr(card, member.name) for member in fields(ModelCard)}
     return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
 
-def card_of(raw: Mapping[str, Any]) -> Card:
+def card_of(raw: Mapping[str, Any]) -> ModelCard:
     """The card that `card_json` wrote; missing members take their defaults."""
     members: dict[str, Any] = {"version": "", "task": "", "kind": "", "inputs": [], "answer": ""}
-    members |= {member.name: raw[member.name] for member in fields(Card) if member.name in raw}
+    members |= {member.name: raw[member.name] for member in fields(ModelCard) if member.name in raw}
     if not members.get("labels"):
         members.setdefault("returns", "spans")
     for name, value in members.items():
         members[name] = tuple(value) if isinstance(value, list) else value
-    return Card(**members)
+    return ModelCard(**members)
 
 
 def request(inputs: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Json:
@@ -103,7 +103,7 @@ def _texts(name: str, tensor: Mapping[str, Any]) -> list[str]:
     return data
 
 
-def response(card: Card, outputs: Sequence[Output], identity: Any = None) -> Json:
+def response(card: ModelCard, outputs: Sequence[ModelOutput], identity: Any = None) -> Json:
     """An inference response: the answers, the probabilities where all outputs have them, extras where any has some."""
     tensors = [_answers(card, [output.answer[card.answer] for output in outputs])]
     tables = [output.probabilities for output in outputs if output.probabilities is not None]
@@ -115,13 +115,13 @@ def response(card: Card, outputs: Sequence[Output], identity: Any = None) -> Jso
     return document if identity is None else {**document, "id": str(identity)}
 
 
-def _answers(card: Card, values: Sequence[Any]) -> Json:
+def _answers(card: ModelCard, values: Sequence[Any]) -> Json:
     if all(isinstance(value, str) for value in values):
         return {"name": card.answer, "datatype": "BYTES", "shape": [len(values)], "data": list(values)}
     return _documents(card.answer, values)
 
 
-def _probabilities(card: Card, tables: Sequence[Mapping[str, float]]) -> Json:
+def _probabilities(card: ModelCard, tables: Sequence[Mapping[str, float]]) -> Json:
     if card.returns != "label":
         return _documents(PROBABILITIES, tables)
     return {
@@ -139,7 +139,7 @@ def _documents(name: str, values: Sequence[Any]) -> Json:
     return {"name": name, "datatype": "BYTES", "shape": [len(data)], "parameters": JSON, "data": data}
 
 
-def outputs(document: Mapping[str, Any]) -> list[Output]:
+def outputs(document: Mapping[str, Any]) -> list[ModelOutput]:
     """The outputs of an inference response; raises KeyError, TypeError or ValueError when it is malformed."""
     answers: dict[str, list[Any]] = {}
     tables: list[dict[str, float]] = []
@@ -157,7 +157,7 @@ def outputs(document: Mapping[str, Any]) -> list[Output]:
     if extras and len(extras) != count:
         raise ValueError(f"{count} answers with {len(extras)} rows of extras")
     return [
-        Output(
+        ModelOutput(
             {name: column[row] for name, column in answers.items()},
             tables[row] if tables else None,
             extras[row] if extras else {},

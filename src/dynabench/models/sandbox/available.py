@@ -18,7 +18,7 @@ from pathlib import Path
 from dynabench.evaluate.program_sandbox import NOBODY, bubblewrap_command, readable_paths
 from dynabench.kit.errors import Unavailable
 from dynabench.models.sandbox import box
-from dynabench.models.sandbox.box import MIB, Box, Options
+from dynabench.models.sandbox.box import MIB, Box, HandlerOptions
 from dynabench.models.sandbox.process import Ended, Process
 
 LOAD, EQUAL, AT_LEAST, ANY_BIT, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06  # BPF: ld abs, jeq, jge, jset, ret
@@ -103,7 +103,7 @@ class Bubblewrap:
 
     packages: tuple[Path, ...] = ()
 
-    def start(self, name: str, folder: Path, options: Options, stream: int, log: int) -> subprocess.Popen[bytes]:
+    def start(self, name: str, folder: Path, options: HandlerOptions, stream: int, log: int) -> subprocess.Popen[bytes]:
         """See `Box.start`."""
         available = sorted(os.sched_getaffinity(0))
         os.sched_setaffinity(0, random.sample(available, min(options.processors, len(available))))
@@ -127,7 +127,7 @@ class Bubblewrap:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
 
-    def _command(self, folder: Path, options: Options) -> list[str]:
+    def _command(self, folder: Path, options: HandlerOptions) -> list[str]:
         size = str(options.disk_mb * MIB)
         start = bubblewrap_command("--perms", "1777", "--size", size, "--tmpfs", "/tmp")  # noqa: S108 - inside
         if start is None:
@@ -157,7 +157,7 @@ class Docker:
 
     packages: tuple[Path, ...] = ()
 
-    def start(self, name: str, folder: Path, options: Options, stream: int, log: int) -> subprocess.Popen[bytes]:
+    def start(self, name: str, folder: Path, options: HandlerOptions, stream: int, log: int) -> subprocess.Popen[bytes]:
         """See `Box.start`."""
         try:
             _make_image()
@@ -177,7 +177,7 @@ class Docker:
             _docker("kill", name)
         process.kill()
 
-    def _command(self, name: str, folder: Path, options: Options) -> list[str]:
+    def _command(self, name: str, folder: Path, options: HandlerOptions) -> list[str]:
         mounts = {place: place for place in readable_paths() if Path(place).exists()}
         mounts[str(folder.resolve())] = box.HOME
         mounts |= dict(box.package_mounts(self.packages))
@@ -255,7 +255,7 @@ def _fault(path: str, box: type[Bubblewrap | Docker]) -> str:
         folder.chmod(0o755)
         (folder / "handler.py").write_text(HARMLESS)
         (folder / "handler.py").chmod(0o644)
-        process = Process(box(), folder, Options(), log)
+        process = Process(box(), folder, HandlerOptions(), log)
         try:
             answer = process.first(WAIT)
         except Ended as ended:

@@ -23,7 +23,7 @@ ANSWER = 16 * MIB
 """Bytes of what is answered to it."""
 
 
-class Options(BaseModel):
+class HandlerOptions(BaseModel):
     """The settings that `model.yaml` may have under `options` of a handler."""
 
     model_config = ConfigDict(extra="forbid")
@@ -40,7 +40,7 @@ class Options(BaseModel):
 CEILINGS = ("memory_mb", "disk_mb", "processors", "processes", "predict_seconds", "load_seconds")
 
 
-def allowed(options: Options, settings: Settings) -> Options:
+def allowed(options: HandlerOptions, settings: Settings) -> HandlerOptions:
     """The options, if the operator's ceilings `DYNABENCH_HANDLER_*` allow them; raises `Invalid` by option."""
     wrong = {}
     for name in CEILINGS:
@@ -65,7 +65,7 @@ STRANGERS = range(2_000_000_000, 2_100_000_000)
 class Box(Protocol):
     """A way of confining a process."""
 
-    def start(self, name: str, folder: Path, options: Options, stream: int, log: int) -> subprocess.Popen[bytes]:
+    def start(self, name: str, folder: Path, options: HandlerOptions, stream: int, log: int) -> subprocess.Popen[bytes]:
         """Start the handler in `folder`, with requests and answers on `stream`; raises OSError."""
         ...
 
@@ -74,7 +74,7 @@ class Box(Protocol):
         ...
 
 
-def python(options: Options) -> list[str]:
+def python(options: HandlerOptions) -> list[str]:
     """The command inside: this Python, the text of `inside.py` and the limits.
 
     As root each handler becomes a user of its own, since the number of processes is counted by user; one that nobody
@@ -90,7 +90,7 @@ def python(options: Options) -> list[str]:
     return [sys.executable, "-I", "-B", "-u", "-c", _inside(), json.dumps(limits)]
 
 
-def environment(options: Options) -> dict[str, str]:
+def environment(options: HandlerOptions) -> dict[str, str]:
     """All that a handler learns of the environment."""
     threads = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
     return {

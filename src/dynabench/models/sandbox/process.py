@@ -20,7 +20,7 @@ from typing import Any
 
 from dynabench.kit.errors import Invalid, TooLarge, Unavailable
 from dynabench.kit.process_memory import process_family, resident_bytes
-from dynabench.models.sandbox.box import ANSWER, MIB, REQUEST, Box, Options
+from dynabench.models.sandbox.box import ANSWER, MIB, REQUEST, Box, HandlerOptions
 from dynabench.models.validity import Broken
 
 LIBRARIES = 256 * MIB
@@ -29,7 +29,7 @@ FILES = 10_000
 """Files under /tmp, each of which costs the kernel memory even when it is empty."""
 
 
-def excess(pid: int, options: Options) -> str:
+def excess(pid: int, options: HandlerOptions) -> str:
     """Return what the process and its descendants use too much of; empty while all is well."""
     family = process_family(pid)
     used = sum(map(resident_bytes, family))
@@ -68,7 +68,7 @@ class Ended(Exception):
 class Process:
     """A handler's process. Asked by one thread at a time, closed by any."""
 
-    def __init__(self, box: Box, folder: Path, options: Options, log: deque[str]) -> None:
+    def __init__(self, box: Box, folder: Path, options: HandlerOptions, log: deque[str]) -> None:
         self._box, self._folder, self._options, self._log = box, folder, options, log
         self._name = f"dynabench-{os.getpid()}-{secrets.token_hex(6)}"
         self._stream, self._inner = socket.socketpair()
@@ -225,7 +225,7 @@ HANDLER = "handler.py"
 class Keeper:
     """One handler, loaded by a class that is asked by any number of threads, one after the other."""
 
-    def __init__(self, name: str, box: Box, folder: Path, options: Options) -> None:
+    def __init__(self, name: str, box: Box, folder: Path, options: HandlerOptions) -> None:
         self._name, self._box, self._folder, self._options = name, box, folder, options
         self._log: deque[str] = deque(maxlen=LINES)
         self._turn = threading.Lock()

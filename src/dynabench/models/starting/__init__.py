@@ -11,7 +11,7 @@ from typing import Any
 from dynabench.kit.errors import Conflict, Invalid
 from dynabench.models import catalog, kinds, spec, validity
 from dynabench.models.endpoint_protocols import protocols
-from dynabench.models.protocol import Card
+from dynabench.models.protocol import ModelCard
 from dynabench.models.starting import described
 from dynabench.models.starting.described import cues
 from dynabench.tasks.config import TaskConfig
@@ -21,7 +21,7 @@ NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 
 
 @dataclass(frozen=True)
-class Wish:
+class NewModel:
     """A new model: its name, task, folder, and what the builder said of it, such as `url`."""
 
     name: str
@@ -55,7 +55,7 @@ def start(name: str, config: TaskConfig, kind: str, place: Path, **choices: str)
     if message := kinds.kind(kind).lacks():
         raise Invalid({"kind": message})
     filled_choices = {key: value for key, value in choices.items() if value}
-    files_of = starts()[kind](Wish(name, config, folder, filled_choices))
+    files_of = starts()[kind](NewModel(name, config, folder, filled_choices))
     folder.mkdir(parents=True, exist_ok=True)
     for path, content in files_of.items():
         (folder / path).write_bytes(content.encode() if isinstance(content, str) else content)
@@ -65,7 +65,7 @@ def start(name: str, config: TaskConfig, kind: str, place: Path, **choices: str)
 Files = dict[str, str | bytes]
 
 
-def _handler(wish: Wish) -> Files:
+def _handler(wish: NewModel) -> Files:
     field, returns = described.returned(wish.config)
     model_facts = wish.facts(
         "handler", {}, summary=f"A first rule for {wish.config.name}.", data=["none: a rule by hand"]
@@ -81,10 +81,10 @@ def _handler(wish: Wish) -> Files:
     }
 
 
-def _ensemble(wish: Wish) -> Files:
+def _ensemble(wish: NewModel) -> Files:
     member_names = [part.strip() for part in wish.choices.get("members", "").split(",") if part.strip()]
     fitting = [entry.card for entry in catalog.find() if entry.card and _joins(wish.config, entry.card)]
-    by_name: dict[str, Card] = {}
+    by_name: dict[str, ModelCard] = {}
     for card in fitting:  # of a name's versions the catalog lists the one first that is served by default
         by_name.setdefault(card.name, card)
     card_by_reference = {f"{card.name}@{card.version}": card for card in fitting} | by_name
@@ -100,7 +100,7 @@ def _ensemble(wish: Wish) -> Files:
     return {spec.FILE: described.text(model_facts), "README.md": described.readme_text(model_facts)}
 
 
-def _joins(config: TaskConfig, card: Card) -> bool:
+def _joins(config: TaskConfig, card: ModelCard) -> bool:
     field = config.answer[0]
     whole = not isinstance(field, Choice) or set(field.values) == set(card.labels)
     return (
@@ -108,10 +108,10 @@ def _joins(config: TaskConfig, card: Card) -> bool:
     )
 
 
-def _served(kind: str, *needed: str, **fixed: Any) -> Callable[[Wish], Files]:
+def _served(kind: str, *needed: str, **fixed: Any) -> Callable[[NewModel], Files]:
     """A model that others serve: `needed` are options that the builder has to say."""
 
-    def write(wish: Wish) -> Files:
+    def write(wish: NewModel) -> Files:
         wrong = {name: f"Say --{name}: {OPTION_HINTS[name]}" for name in needed if not wish.choices.get(name)}
         if wrong:
             raise Invalid(wrong)
@@ -134,7 +134,7 @@ def _served(kind: str, *needed: str, **fixed: Any) -> Callable[[Wish], Files]:
 OPTION_HINTS = {"url": "the address of the server.", "model": "the model's name there."}
 
 
-def _pretrained(wish: Wish) -> Files:
+def _pretrained(wish: NewModel) -> Files:
     """Made of a hub id or of a folder that the transformers library saved, with its files."""
     source = wish.choices.get("source", "")
     if not source:
@@ -147,12 +147,12 @@ def _pretrained(wish: Wish) -> Files:
     return {}
 
 
-def _linear(wish: Wish) -> Files:
+def _linear(wish: NewModel) -> Files:
     described.start_linear(wish.name, wish.config, wish.folder)
     return {}
 
 
-def _prompt(wish: Wish) -> str:
+def _prompt(wish: NewModel) -> str:
     field, _ = described.returned(wish.config)
     fields_text = "\n".join(f"{name}: {{{name}}}" for name in wish.config.model_inputs({}, {}))
     question = wish.config.description or wish.config.name
@@ -162,12 +162,12 @@ def _prompt(wish: Wish) -> str:
     return f"{question}\n\n{fields_text}\n\n{field.label}:"
 
 
-def _pipeline(wish: Wish) -> str:
+def _pipeline(wish: NewModel) -> str:
     _, returns = described.returned(wish.config)
     return {"label": "text-classification", "spans": "question-answering"}.get(returns, "text-generation")
 
 
-STARTS: dict[str, Callable[[Wish], Files]] = {
+STARTS: dict[str, Callable[[NewModel], Files]] = {
     "handler": _handler,
     "linear": _linear,
     "transformers": _pretrained,
@@ -178,7 +178,7 @@ STARTS: dict[str, Callable[[Wish], Files]] = {
 }
 
 
-def starts() -> dict[str, Callable[[Wish], Files]]:
+def starts() -> dict[str, Callable[[NewModel], Files]]:
     """Return what begins a folder, by kind; where nothing more is needed it is made of the protocol."""
     served = {name: _served(name, *protocol.needs) for name, protocol in protocols().items()}
     return served | STARTS

@@ -20,7 +20,7 @@ from dynabench.models.backends.body import Head, SpanHead, pad
 from dynabench.models.backends.pieces import CLS, SEP, Pieces, Reading, encode, read_passage
 from dynabench.models.runtime import trains_in_bf16
 from dynabench.models.training.recipes import Adapter, Recipe
-from dynabench.models.training.rows import Question, Row
+from dynabench.models.training.rows import TrainingQuestion, TrainingRow
 
 Progress = Callable[[float, float], None]
 """Called with the share done (0 to 1) and the current loss."""
@@ -34,7 +34,7 @@ POOL = 50
 
 
 @dataclass(frozen=True)
-class Limits:
+class TrainingLimits:
     """The limits at which training stops, at the first that is reached; None leaves it to the recipe's epochs."""
 
     epochs: float | None = None
@@ -57,7 +57,7 @@ class Trained:
     examples: int
 
 
-def train(recipe: Recipe, rows: Sequence[Any], seed: int, limits: Limits, progress: Progress) -> Trained:
+def train(recipe: Recipe, rows: Sequence[Any], seed: int, limits: TrainingLimits, progress: Progress) -> Trained:
     """Train a classifier on rows, or an extractor on questions, as `recipe.adapter` says.
 
     Deterministic on a processor for a seed, a thread count and no time limit; quicker on a graphics processor.
@@ -87,7 +87,7 @@ def train(recipe: Recipe, rows: Sequence[Any], seed: int, limits: Limits, progre
         thinned = [_thinned(example, settings.word_dropout, rng) for example in batch]
         return label_loss(head_outputs(body, head, thinned), thinned, settings.smoothing)
 
-    plan = Plan(examples, settings, limits, rng)
+    plan = TrainingSchedule(examples, settings, limits, rng)
     fit([*(p for p in body.parameters() if p.requires_grad), *head.parameters()], plan, settings, loss, progress)
     return Trained(body.eval(), head.eval(), plan.seconds, plan.seen / len(examples), plan.seen)
 
@@ -106,7 +106,7 @@ def with_adapter(settings: Adapter) -> Any:
 
 def fit(
     parameters: Sequence[nn.Parameter],
-    plan: "Plan[E]",
+    plan: "TrainingSchedule[E]",
     settings: Adapter,
     loss_of: Callable[[Sequence[E]], torch.Tensor],
     progress: Progress,
@@ -167,7 +167,7 @@ class Mean:
 
 
 @dataclass(frozen=True)
-class Example:
+class TrainingInput:
     """One training input: pieces, label index, and a mask (labels,) that is 0 where a label was no choice."""
 
     pieces: Pieces
@@ -175,13 +175,17 @@ class Example:
     allowed: tuple[bool, ...]
 
 
-def examples_of(rows: Sequence[Row], inputs: Sequence[str], labels: Sequence[str], max_length: int) -> list[Example]:
+def examples_of(
+    rows: Sequence[TrainingRow], inputs: Sequence[str], labels: Sequence[str], max_length: int
+) -> list[TrainingInput]:
     """Rows as they are trained on."""
     pieces = encode([row.inputs for row in rows], inputs, max_length)
-    return [Example(p, labels.index(row.label), allowed(row, labels)) for p, row in zip(pieces, rows, strict=True)]
+    return [
+        TrainingInput(p, labels.index(row.label), allowed(row, labels)) for p, row in zip(pieces, rows, strict=True)
+    ]
 
 
-def allowed(row: Row, labels: Sequence[str]) -> tuple[bool, ...]:
+def allowed(row: TrainingRow, labels: Sequence[str]) -> tuple[bool, ...]:
     """Return for each label whether the row's annotators could choose it."""
     return tuple(not row.among or name in row.among for name in labels)
 
@@ -197,12 +201,12 @@ class Marked:
     count: int
     first: int
     last: int
-    question: Question
+    question: TrainingQuestion
     window: int
     allowed: tuple[bool, ...] = ()
 
 
-def mark_answer(question: Question, max_length: int) -> Marked | None:
+def mark_answer(question: TrainingQuestion, max_length: int) -> Marked | None:
     """The window in whose middle the answer stands best; None where no window holds all of it."""
     question_text, passage = question.inputs.values()
     reading = read_passage(question_text, passage, max_length)
@@ -230,13 +234,13 @@ def _place(reading: Reading, start: int, end: int) -> tuple[int, int] | None:
     return (touched[0], touched[-1]) if touched else None
 
 
-class Plan(Generic[E]):
+class TrainingSchedule(Generic[E]):
     """The order of the batches, and the share of the training that is done.
 
     All rows come first, then those with all labels to choose from.
     """
 
-    def __init__(self, examples: Sequence[E], settings: Adapter, limits: Limits, rng: random.Random) -> None:
+    def __init__(self, examples: Sequence[E], settings: Adapter, limits: TrainingLimits, rng: random.Random) -> None:
         full = [example for example in examples if all(example.allowed)]
         scale = limits.epochs / (settings.epochs + settings.final_epochs) if limits.epochs else 1.0
         first, final = scale * settings.epochs * len(examples), scale * settings.final_epochs * len(full)
@@ -281,7 +285,7 @@ def shuffled(examples: Sequence[E], size: int, rng: random.Random) -> Iterator[l
         yield from batches
 
 
-def _thinned(example: Example, share: float, rng: random.Random) -> Example:
+def _thinned(example: TrainingInput, share: float, rng: random.Random) -> TrainingInput:
     """Half of the time, the example without a random share of its pieces, so that deletions are nothing unheard of."""
     if not share or rng.random() < 0.5:
         return example
@@ -293,7 +297,7 @@ def _thinned(example: Example, share: float, rng: random.Random) -> Example:
         tuple(old.owner[i] for i in indices),
         old.words,
     )
-    return Example(thin, example.label, example.allowed)
+    return TrainingInput(thin, example.label, example.allowed)
 
 
 def head_outputs(body: Any, head: nn.Module, batch: Sequence[Any]) -> torch.Tensor:

@@ -14,8 +14,16 @@ from torch import nn
 from dynabench.kit.errors import Invalid
 from dynabench.models import runtime
 from dynabench.models.training import adapter, mixing
-from dynabench.models.training.learning import Checkpoints, Clock, Course, Evaluation, Learned, Progress, Settings
-from dynabench.models.training.mixing import Mix, Part
+from dynabench.models.training.learning import (
+    Checkpoints,
+    Clock,
+    Course,
+    DevelopmentResult,
+    Learned,
+    LearningSettings,
+    Progress,
+)
+from dynabench.models.training.mixing import Mix, MixPart
 from dynabench.models.training.recipes import Adapter
 
 EVALUATIONS = 2
@@ -79,7 +87,7 @@ class Network(ABC):
 class Descent:
     """One run: the weights, the optimizer and the place in the plan, all of which a checkpoint holds."""
 
-    def __init__(self, network: Network, parts: Sequence[Part], dev: Examples, settings: Settings) -> None:
+    def __init__(self, network: Network, parts: Sequence[MixPart], dev: Examples, settings: LearningSettings) -> None:
         """`parts` have examples as rows; the network is on its device."""
         self.network, self.parts, self.dev, self.settings = network, parts, dev, settings
         self.parameters = network.parameters()
@@ -135,7 +143,7 @@ class Descent:
         with torch.no_grad():
             sums = [self.network.judge(order[start : start + CHUNK]) for start in range(0, len(order), CHUNK)]
         score, lost = (sum(values) / len(order) for values in zip(*sums, strict=True))
-        if self.course.add(round(self.step / self.stride, 3), Evaluation(round(score, 6), round(-lost, 6))):
+        if self.course.add(round(self.step / self.stride, 3), DevelopmentResult(round(score, 6), round(-lost, 6))):
             self.best = {name: value.detach().clone() for name, value in self.parameters.items()}
 
     @torch.no_grad()
@@ -175,7 +183,7 @@ class Descent:
             torch.cuda.set_rng_state_all(saved["drawn on device"])
 
 
-def learn(mix: Mix, settings: Settings, folder: Path, checkpoints: Checkpoints, progress: Progress) -> Learned:
+def learn(mix: Mix, settings: LearningSettings, folder: Path, checkpoints: Checkpoints, progress: Progress) -> Learned:
     """Train, and write the weights to `folder`."""
     descent = run_descent(mix, settings, checkpoints, progress)
     network = descent.network
@@ -194,7 +202,7 @@ def learn(mix: Mix, settings: Settings, folder: Path, checkpoints: Checkpoints, 
     return Learned(network.kind, description, descent.course, descent.clock.seconds, descent.seen, ended, options)
 
 
-def run_descent(mix: Mix, settings: Settings, checkpoints: Checkpoints, progress: Progress) -> Descent:
+def run_descent(mix: Mix, settings: LearningSettings, checkpoints: Checkpoints, progress: Progress) -> Descent:
     """A run that is over: its network is the best found, on the device that it was trained on."""
     import torch
 
@@ -211,7 +219,7 @@ def run_descent(mix: Mix, settings: Settings, checkpoints: Checkpoints, progress
     return descent
 
 
-def _network(mix: Mix, settings: Settings) -> Network:
+def _network(mix: Mix, settings: LearningSettings) -> Network:
     from dynabench.models.training import networks
 
     if len(mix.inputs) > 2 or (mix.spans and len(mix.inputs) != 2):
@@ -222,7 +230,7 @@ def _network(mix: Mix, settings: Settings) -> Network:
     if mix.spans:
         if not encoded:
             raise Invalid({"base": "Spans are learnt over the shared encoder alone: name it, or an extractor over it."})
-        return networks.Finding(mix, start, frozen=settings.method == "head")
+        return networks.SpanFinder(mix, start, frozen=settings.method == "head")
     if settings.method == "lora" and encoded:
         return networks.Labelling(mix, start)
     return networks.Sequences(mix, settings)

@@ -17,15 +17,15 @@ from dynabench.kit.errors import Invalid
 from dynabench.kit.settings import get_settings
 from dynabench.models import encoder, runtime
 from dynabench.models.backends import lora
-from dynabench.models.backends.body import Body, Places
+from dynabench.models.backends.body import Body, PiecePlaces
 from dynabench.models.backends.encoded import mean_states
 from dynabench.models.backends.pieces import PAD, Pieces
 from dynabench.models.backends.pool import APART
 from dynabench.models.training import linear, mixing
-from dynabench.models.training.learning import Checkpoints, Learned, Progress, Settings
+from dynabench.models.training.learning import Checkpoints, Learned, LearningSettings, Progress
 from dynabench.models.training.linear import Floats, targets
 from dynabench.models.training.mixing import Mix
-from dynabench.models.training.rows import Row
+from dynabench.models.training.rows import TrainingRow
 
 ROWS = 32
 """Texts of a batch; one with fewer is filled up."""
@@ -120,11 +120,11 @@ def _computed(texts: Sequence[Pieces], longest: int) -> States:
         ids.flatten(), torch.arange(longest).repeat(ROWS), torch.zeros(ROWS * longest, dtype=torch.long)
     )
     mask = torch.where(mask_of_pieces, 0.0, APART)[:, None, None, :]
-    body_states = _body()(first, Places(ROWS, longest, mask), [PLAIN] * lora.shared_weights().layers)
+    body_states = _body()(first, PiecePlaces(ROWS, longest, mask), [PLAIN] * lora.shared_weights().layers)
     return np.asarray(mean_states(body_states.view(ROWS, longest, -1), mask_of_pieces)[: len(texts)].numpy())
 
 
-def learn(mix: Mix, settings: Settings, folder: Path, checkpoints: Checkpoints, progress: Progress) -> Learned:
+def learn(mix: Mix, settings: LearningSettings, folder: Path, checkpoints: Checkpoints, progress: Progress) -> Learned:
     """Train, and write the weights to `folder`."""
     if len(mix.inputs) > 2:
         raise Invalid({"method": "head chooses one of several labels for one or two texts; take another method."})
@@ -133,7 +133,7 @@ def learn(mix: Mix, settings: Settings, folder: Path, checkpoints: Checkpoints, 
     torch.set_num_threads(runtime.cores())
     drawn = mixing.amounts(mix.parts)
     rows, often = [row for row, _ in drawn], np.array([amount for _, amount in drawn])
-    dev = cast("Sequence[Row]", mix.dev)
+    dev = cast("Sequence[TrainingRow]", mix.dev)
     both = features([*rows, *dev], mix, lambda share: progress("encoding", share, ""))
     table, centre, spread = _scaled(both[: len(rows)], often)
     labels, barred = targets(rows, mix.labels)
@@ -142,7 +142,7 @@ def learn(mix: Mix, settings: Settings, folder: Path, checkpoints: Checkpoints, 
     def fit(strength: float, report: linear.FitProgress) -> tuple[Floats, Floats]:
         return linear.fit_softmax(table, turned, labels, barred, strength / (10 * len(rows)), report, often)
 
-    judged = linear.Judged((both[len(rows) :] - centre) / spread, targets(dev, mix.labels)[0])
+    judged = linear.DevelopmentFeatures((both[len(rows) :] - centre) / spread, targets(dev, mix.labels)[0])
     best = linear.choose_strength(fit, judged, settings, checkpoints, progress)
     weights = best.weights / spread[:, None]
     _save(folder, weights, best.bias - centre @ weights)
@@ -151,7 +151,7 @@ def learn(mix: Mix, settings: Settings, folder: Path, checkpoints: Checkpoints, 
     return Learned("head", description, best.course, best.seconds, len(rows), best.course.over)
 
 
-def features(rows: Sequence[Row], mix: Mix, progress: Callable[[float], None]) -> Floats:
+def features(rows: Sequence[TrainingRow], mix: Mix, progress: Callable[[float], None]) -> Floats:
     """Features of rows (n, F), as the backend computes them."""
     import torch
 

@@ -21,7 +21,7 @@ EXTRACTOR = "qa-minilm"
 
 
 @dataclass(frozen=True)
-class Settings:
+class LearningSettings:
     """The settings by which a mix is learnt.
 
     `epochs` None leaves it to the method, and has no meaning for `head` and `ngram`. `patience` is the
@@ -57,7 +57,7 @@ class Settings:
 
 
 @dataclass(frozen=True, order=True)
-class Evaluation:
+class DevelopmentResult:
     """The result on the development set.
 
     The larger, the better; of equal scores the smaller loss decides.
@@ -78,16 +78,16 @@ class Course:
     """The evaluations so far, as pairs of a place and its evaluation."""
 
     patience: int
-    evaluations: list[tuple[float, Evaluation]] = field(default_factory=list)
+    evaluations: list[tuple[float, DevelopmentResult]] = field(default_factory=list)
 
-    def add(self, place: float, evaluation: Evaluation) -> bool:
+    def add(self, place: float, evaluation: DevelopmentResult) -> bool:
         """Take an evaluation; whether it is the best so far."""
         better = not self.evaluations or evaluation > self.best[1]
         self.evaluations.append((place, evaluation))
         return better
 
     @property
-    def best(self) -> tuple[float, Evaluation]:
+    def best(self) -> tuple[float, DevelopmentResult]:
         """The first of the best."""
         return max(self.evaluations, key=lambda entry: (entry[1], -entry[0]))
 
@@ -103,7 +103,7 @@ class Course:
     @classmethod
     def of(cls, patience: int, rows: list[list[float]]) -> "Course":
         """Return the course that `rows` describe, as `as_rows` makes them."""
-        return cls(patience, [(place, Evaluation(score, gain)) for place, score, gain in rows])
+        return cls(patience, [(place, DevelopmentResult(score, gain)) for place, score, gain in rows])
 
 
 @dataclass(frozen=True)

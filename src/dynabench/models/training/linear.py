@@ -15,12 +15,20 @@ from scipy.sparse import csr_matrix
 
 from dynabench.kit.errors import Invalid
 from dynabench.models.backends import ngram
-from dynabench.models.backends.ngram import Options, save
+from dynabench.models.backends.ngram import NgramOptions, save
 from dynabench.models.training import mixing
-from dynabench.models.training.learning import Checkpoints, Clock, Course, Evaluation, Learned, Progress, Settings
+from dynabench.models.training.learning import (
+    Checkpoints,
+    Clock,
+    Course,
+    DevelopmentResult,
+    Learned,
+    LearningSettings,
+    Progress,
+)
 from dynabench.models.training.mixing import Mix
 from dynabench.models.training.recipes import Ngram, Recipe
-from dynabench.models.training.rows import Row
+from dynabench.models.training.rows import TrainingRow
 
 FitProgress = Callable[[float, float], None]
 Floats = NDArray[np.float64]
@@ -73,19 +81,19 @@ Fit = Callable[[float, Callable[[float, float], None]], tuple[Floats, Floats]]
 
 
 @dataclass(frozen=True)
-class Judged:
+class DevelopmentFeatures:
     """Features of the development rows (n, columns) and their labels' indices (n,)."""
 
     table: Any
     labels: "np.ndarray[Any, np.dtype[np.int64]]"
 
-    def __call__(self, weights: Floats, bias: Floats) -> Evaluation:
+    def __call__(self, weights: Floats, bias: Floats) -> DevelopmentResult:
         """Accuracy and mean cross entropy."""
         logits = self.table @ weights + bias
         logits -= logits.max(-1, keepdims=True)
         lost = np.log(np.exp(logits).sum(-1)) - logits[np.arange(len(self.labels)), self.labels]
         hits = logits.argmax(-1) == self.labels
-        return Evaluation(round(float(hits.mean()), 6), round(-float(lost.mean()), 6))
+        return DevelopmentResult(round(float(hits.mean()), 6), round(-float(lost.mean()), 6))
 
 
 @dataclass
@@ -104,7 +112,7 @@ class ChosenStrength:
 
 
 def choose_strength(
-    fit: Fit, judged: Judged, settings: Settings, checkpoints: Checkpoints, progress: Progress
+    fit: Fit, judged: DevelopmentFeatures, settings: LearningSettings, checkpoints: Checkpoints, progress: Progress
 ) -> ChosenStrength:
     """The classifier whose strength is best on the development rows; each that was tried is kept."""
     best = _read(checkpoints.load(), settings)
@@ -132,7 +140,7 @@ def _written(best: ChosenStrength) -> bytes:
     return pack({"weights": best.weights, "bias": best.bias}, {"told": metadata})
 
 
-def _read(state: bytes | None, settings: Settings) -> ChosenStrength:
+def _read(state: bytes | None, settings: LearningSettings) -> ChosenStrength:
     if state is None:
         return ChosenStrength(np.zeros((0, 0)), np.zeros(0), Course(settings.patience), 0.0)
     length = int.from_bytes(state[:8], "little")
@@ -143,12 +151,12 @@ def _read(state: bytes | None, settings: Settings) -> ChosenStrength:
     )
 
 
-def options(settings: Ngram) -> Options:
+def options(settings: Ngram) -> NgramOptions:
     """The feature options of a recipe."""
-    return Options(settings.bits, settings.characters, settings.word_grams, settings.pairs)
+    return NgramOptions(settings.bits, settings.characters, settings.word_grams, settings.pairs)
 
 
-def train(recipe: Recipe, rows: Sequence[Row], progress: FitProgress) -> tuple[Floats, Floats]:
+def train(recipe: Recipe, rows: Sequence[TrainingRow], progress: FitProgress) -> tuple[Floats, Floats]:
     """Weights (2**bits, labels) and bias (labels,); deterministic.
 
     Rows whose annotators chose among some labels only are compared among those.
@@ -159,7 +167,7 @@ def train(recipe: Recipe, rows: Sequence[Row], progress: FitProgress) -> tuple[F
 
 
 def matrix(
-    rows: Sequence[Row], inputs: Sequence[str], chosen: Options, progress: Callable[[float], None]
+    rows: Sequence[TrainingRow], inputs: Sequence[str], chosen: NgramOptions, progress: Callable[[float], None]
 ) -> "csr_matrix":
     """Feature rows, shape (n, 2**bits)."""
     indices, values, starts = [], [], [0]
@@ -201,7 +209,7 @@ def prune(weights: Floats, keep: int) -> Floats:
     return np.where((size >= cut)[:, None], weights, 0.0)
 
 
-def learn(mix: Mix, settings: Settings, folder: Path, checkpoints: Checkpoints, progress: Progress) -> Learned:
+def learn(mix: Mix, settings: LearningSettings, folder: Path, checkpoints: Checkpoints, progress: Progress) -> Learned:
     """Train, and write the weights to `folder`."""
     if len(mix.inputs) > 2:
         raise Invalid({"method": "ngram chooses one of several labels for one or two texts; take another method."})
@@ -211,8 +219,8 @@ def learn(mix: Mix, settings: Settings, folder: Path, checkpoints: Checkpoints, 
     rows, often = [row for row, _ in drawn], np.array([amount for _, amount in drawn])
     table = matrix(rows, mix.inputs, features, lambda share: progress("reading", share, ""))
     labels, barred = targets(rows, mix.labels)
-    dev = cast("Sequence[Row]", mix.dev)
-    judged = Judged(matrix(dev, mix.inputs, features, lambda share: None), targets(dev, mix.labels)[0])
+    dev = cast("Sequence[TrainingRow]", mix.dev)
+    judged = DevelopmentFeatures(matrix(dev, mix.inputs, features, lambda share: None), targets(dev, mix.labels)[0])
 
     def fit(strength: float, report: FitProgress) -> tuple[Floats, Floats]:
         return fit_sparse(table, labels, barred, strength, report, often)
@@ -225,7 +233,7 @@ def learn(mix: Mix, settings: Settings, folder: Path, checkpoints: Checkpoints, 
 
 
 def targets(
-    rows: Sequence[Row], labels: Sequence[str]
+    rows: Sequence[TrainingRow], labels: Sequence[str]
 ) -> tuple["np.ndarray[tuple[int], np.dtype[np.int64]]", "np.ndarray[tuple[int, int], np.dtype[np.bool_]]"]:
     """The label's index of each row (n,), and which labels were no choice of its annotators (n, labels)."""
     barred = [[bool(row.among) and name not in row.among for name in labels] for row in rows]

@@ -16,11 +16,11 @@ from dynabench.kit.language import _
 from dynabench.models.starting import described
 from dynabench.models.training import recipes
 from dynabench.models.training.learning import METHODS, METHODS_OF_SPANS, Method
-from dynabench.models.training.rows import Question, Row, Seen, key, read_source
+from dynabench.models.training.rows import TestTextIndex, TrainingQuestion, TrainingRow, key, read_source
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.fields import Choice, Spans, Text
 
-Rows = Sequence[Row | Question]
+Rows = Sequence[TrainingRow | TrainingQuestion]
 """Labelled inputs, or questions with spans of a passage."""
 
 KEPT_BACK = 0.1
@@ -30,7 +30,7 @@ MOST = 1000.0
 
 
 @dataclass(frozen=True)
-class Part:
+class MixPart:
     """The rows of one source; an epoch has each of them `weight` times on average, with weight 0 none."""
 
     name: str
@@ -52,7 +52,7 @@ class Mix:
     inputs: tuple[str, ...]
     answer: str
     labels: tuple[str, ...]
-    parts: Sequence[Part]
+    parts: Sequence[MixPart]
     dev: Rows = ()
     tests: Mapping[str, Rows] = field(default_factory=dict)
     held: Rows = ()
@@ -106,14 +106,14 @@ class _HeldOutTest:
     """The test whether a row is, or is like, one of those held out."""
 
     def __init__(self, held: Rows) -> None:
-        self._passages = {key({"": row.passage}) for row in held if isinstance(row, Question)}
-        self._seen = Seen([row for row in held if isinstance(row, Row)])
+        self._passages = {key({"": row.passage}) for row in held if isinstance(row, TrainingQuestion)}
+        self._seen = TestTextIndex([row for row in held if isinstance(row, TrainingRow)])
 
-    def __call__(self, row: Row | Question) -> bool:
-        return key({"": row.passage}) in self._passages if isinstance(row, Question) else row in self._seen
+    def __call__(self, row: TrainingRow | TrainingQuestion) -> bool:
+        return key({"": row.passage}) in self._passages if isinstance(row, TrainingQuestion) else row in self._seen
 
 
-def _kept_back(mix: Mix, parts: Sequence[Part], seed: int) -> tuple[list[Part], Rows]:
+def _kept_back(mix: Mix, parts: Sequence[MixPart], seed: int) -> tuple[list[MixPart], Rows]:
     """Some of the groups of rows that have one first input (of questions: one passage), all to one side."""
     by = mix.inputs[-1 if mix.spans else 0]
     groups = sorted({row.inputs[by] for part in parts for row in part.rows})
@@ -128,7 +128,7 @@ def _check(mix: Mix) -> None:
     names = Counter(part.name for part in mix.parts)
     if twice := [name for name, count in names.items() if count > 1]:
         raise Invalid({"train": f"{twice[0]} is there twice; give it a larger weight instead."})
-    kind = Question if mix.spans else Row
+    kind = TrainingQuestion if mix.spans else TrainingRow
     for part in mix.parts:
         if not 0 <= part.weight <= MOST:
             raise Invalid({"train": f"The weight of {part.name} is 0 to {MOST:g}, not {part.weight}."})
@@ -143,17 +143,17 @@ def _fit(name: str, rows: Rows, mix: Mix, kind: type) -> None:
     for number, row in enumerate(rows):
         if not isinstance(row, kind) or not set(mix.inputs) <= set(row.inputs):
             raise Invalid({name: f"Row {number} has not the inputs {', '.join(mix.inputs)} with an answer."})
-        if isinstance(row, Row) and row.label not in mix.labels:
+        if isinstance(row, TrainingRow) and row.label not in mix.labels:
             raise Invalid({name: f"Row {number} has {row.label!r}, which is none of {', '.join(mix.labels)}."})
 
 
-def shares(parts: Sequence[Part]) -> dict[str, float]:
+def shares(parts: Sequence[MixPart]) -> dict[str, float]:
     """Return by source the share of an epoch's rows that comes from it."""
     sizes = {part.name: part.weight * len(part.rows) for part in parts}
     return {name: size / sum(sizes.values()) for name, size in sizes.items()}
 
 
-def epoch(parts: Sequence[Part], seed: int, number: int) -> list[tuple[int, int]]:
+def epoch(parts: Sequence[MixPart], seed: int, number: int) -> list[tuple[int, int]]:
     """The rows of epoch `number`, unordered, as (part, row): every epoch has as many of each part.
 
     A part of weight 2.5 gives each of its rows twice, and half of them, drawn for each epoch, a third time.
@@ -166,9 +166,9 @@ def epoch(parts: Sequence[Part], seed: int, number: int) -> list[tuple[int, int]
     return drawn
 
 
-def amounts(parts: Sequence[Part]) -> list[tuple[Row, float]]:
+def amounts(parts: Sequence[MixPart]) -> list[tuple[TrainingRow, float]]:
     """Each row with the weight of its source, for what learns from all rows at once."""
-    return [(cast(Row, row), part.weight * row.times) for part in parts for row in part.rows]
+    return [(cast(TrainingRow, row), part.weight * row.times) for part in parts for row in part.rows]
 
 
 LONGEST = {True: 288, False: 256}
@@ -199,7 +199,7 @@ class Shape:
 
     def mix(
         self,
-        parts: Sequence[Part],
+        parts: Sequence[MixPart],
         dev: Rows,
         tests: Mapping[str, Rows],
         held: Rows,
@@ -209,16 +209,16 @@ class Shape:
         longest = LONGEST[not self.labels]
         return Mix(self.task, self.inputs, self.answer, self.labels, parts, dev, tests, held, languages, longest)
 
-    def row(self, inputs: Mapping[str, Any], answers: Sequence[Any]) -> Row | Question:
+    def row(self, inputs: Mapping[str, Any], answers: Sequence[Any]) -> TrainingRow | TrainingQuestion:
         """An input with the answers that are right, the first of which a classifier learns.
 
         Raises KeyError, TypeError or IndexError for what does not fit.
         """
         texts = {name: _text(inputs[name]) for name in self.inputs}
         if self.labels:
-            return Row(texts, str(answers[0]))
+            return TrainingRow(texts, str(answers[0]))
         spans = [spans[0] for spans in answers]
-        return Question(texts, tuple(str(span["text"]) for span in spans), int(spans[0]["start"]))
+        return TrainingQuestion(texts, tuple(str(span["text"]) for span in spans), int(spans[0]["start"]))
 
 
 def untrainable_reason(config: TaskConfig) -> str:
@@ -255,12 +255,12 @@ def _text(value: Any) -> str:
     return value
 
 
-def read_lines(path: Path, shape: Shape) -> list[Row | Question]:
+def read_lines(path: Path, shape: Shape) -> list[TrainingRow | TrainingQuestion]:
     """Rows of a JSON lines file, gzipped or plain: a column for each input and one for the answer.
 
     Raises `Invalid` with the row that is wrong.
     """
-    rows: list[Row | Question] = []
+    rows: list[TrainingRow | TrainingQuestion] = []
     try:
         rows.extend(shape.row(raw, [raw[shape.answer]]) for _number, raw in read_objects(path))
     except (KeyError, TypeError, IndexError) as error:
@@ -272,14 +272,14 @@ def read_lines(path: Path, shape: Shape) -> list[Row | Question]:
     return rows
 
 
-def part_of_file(path: Path, shape: Shape, weight: float = 1.0) -> Part:
+def part_of_file(path: Path, shape: Shape, weight: float = 1.0) -> MixPart:
     """The rows of a JSON lines file as a part, called like the file and a bit of its SHA-256."""
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
-    return Part(f"{path.name} ({digest[:12]})", read_lines(path, shape), weight)
+    return MixPart(f"{path.name} ({digest[:12]})", read_lines(path, shape), weight)
 
 
-def part_of_recipe(name: str, data: Path, shape: Shape, weight: float = 1.0) -> Part:
+def part_of_recipe(name: str, data: Path, shape: Shape, weight: float = 1.0) -> MixPart:
     """The rows of `RECIPE/SOURCE`, as the recipe reads them below the folder `data`."""
     recipe_name, _, source_name = name.partition("/")
     recipe = recipes.load(recipe_name)
@@ -289,4 +289,4 @@ def part_of_recipe(name: str, data: Path, shape: Shape, weight: float = 1.0) -> 
     if (tuple(recipe.inputs), tuple(recipe.labels)) != (shape.inputs, shape.labels):
         raise Invalid({name: f"Its rows are {', '.join(recipe.inputs)}; the task's are {', '.join(shape.inputs)}."})
     source = sources[source_name]
-    return Part(source.name, read_source(source, data, recipe), weight, source.licence)
+    return MixPart(source.name, read_source(source, data, recipe), weight, source.licence)

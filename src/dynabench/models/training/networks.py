@@ -19,9 +19,9 @@ from dynabench.models.backends import pieces, spans
 from dynabench.models.backends.body import Head, SpanHead
 from dynabench.models.runtime import trains_in_bf16
 from dynabench.models.training import adapter
-from dynabench.models.training.adapter import Example, Marked, Trained
+from dynabench.models.training.adapter import Marked, Trained, TrainingInput
 from dynabench.models.training.descent import CHUNK, Examples, Network
-from dynabench.models.training.learning import Settings
+from dynabench.models.training.learning import LearningSettings
 from dynabench.models.training.mixing import Mix
 from dynabench.models.training.recipes import Adapter
 from dynabench.tasks.words import word_f1
@@ -98,7 +98,7 @@ class Labelling(Adapted):
         """See `Adapted`."""
         return Head(width, len(self.mix.labels), self.plan.head_dropout)
 
-    def read(self, rows: Sequence[Any]) -> list[Example]:
+    def read(self, rows: Sequence[Any]) -> list[TrainingInput]:
         """See `Network`."""
         return adapter.examples_of(rows, self.mix.inputs, self.mix.labels, self.mix.max_length)
 
@@ -130,7 +130,7 @@ def judge_labels(logits: torch.Tensor, batch: Examples) -> tuple[float, float]:
     return hits, float(cross_entropy(logits.float(), labels, reduction="sum"))
 
 
-class Finding(Adapted):
+class SpanFinder(Adapted):
     """Finds where an answer begins and ends."""
 
     kind = "extractor"
@@ -174,7 +174,7 @@ MERGED = Adapter(epochs=4, learning_rate=5e-4, batch=16)
 
 
 @dataclass(frozen=True)
-class Tokens:
+class TokenizedInput:
     """One input as the tokenizer gives it; `pieces` are its tokens."""
 
     encoded: Mapping[str, list[int]]
@@ -192,7 +192,7 @@ class Sequences(Network):
 
     kind = "transformers"
 
-    def __init__(self, mix: Mix, settings: Settings) -> None:
+    def __init__(self, mix: Mix, settings: LearningSettings) -> None:
         if len(mix.inputs) > 2:
             raise Invalid({"method": "It reads one or two texts."})
         self.mix = mix
@@ -214,14 +214,14 @@ class Sequences(Network):
         """See `Network`."""
         return {"model": self.model}
 
-    def read(self, rows: Sequence[Any]) -> list[Tokens]:
+    def read(self, rows: Sequence[Any]) -> list[TokenizedInput]:
         """See `Network`."""
         texts = [[row.inputs[name] for row in rows] for name in self.mix.inputs]
         limit = min(self.mix.max_length, self.processor.model_max_length)
         encoded = self.processor(*texts, truncation=True, max_length=limit) if rows else {}
         labels = list(self.mix.labels)
         return [
-            Tokens(
+            TokenizedInput(
                 {name: values[at] for name, values in encoded.items()},
                 labels.index(row.label),
                 adapter.allowed(row, labels),
@@ -256,7 +256,7 @@ class Sequences(Network):
         return {"architecture": "text-classification"}
 
 
-def _loaded(mix: Mix, settings: Settings) -> tuple[Any, Any]:
+def _loaded(mix: Mix, settings: LearningSettings) -> tuple[Any, Any]:
     """The tokenizer and the model of the base, with as many labels as the mix has."""
     runtime.quiet()
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
@@ -281,7 +281,7 @@ def _loaded(mix: Mix, settings: Settings) -> tuple[Any, Any]:
     return processor, model
 
 
-def _place(settings: Settings) -> tuple[str, dict[str, Any]]:
+def _place(settings: LearningSettings) -> tuple[str, dict[str, Any]]:
     """The folder or repository, and its commit."""
     if settings.shared:
         return str(encoder.find()), {}

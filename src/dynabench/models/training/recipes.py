@@ -21,7 +21,7 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Source(Strict):
+class RecipeSource(Strict):
     """Rows of files of one format: gzipped or plain JSON lines below the data folder."""
 
     name: str
@@ -93,7 +93,7 @@ class Ngram(Strict):
     keep: int = Field(200_000, description="Features kept, those with the largest weights first.")
 
 
-class Extractor(Strict):
+class ExtractorRecipe(Strict):
     """The choice of questions that an extractor is trained on.
 
     Its adapter's settings stand under `adapter`.
@@ -119,19 +119,19 @@ class Recipe(Strict):
     limits: str
     max_length: int = 256
     seed: int = 0
-    dev: list[Source] = Field(default=[], description="Development set; empty: a part of the training rows.")
+    dev: list[RecipeSource] = Field(default=[], description="Development set; empty: a part of the training rows.")
     held_out: float = Field(0.04, description="Share of the training groups kept back where `dev` is empty.")
     split_seed: int = Field(0, description="Of the sources' `part`; apart from `seed`, so that test rows stay.")
     group: str = Field("", description="Input field whose rows stay together when splitting.")
-    train: list[Source]
-    test: list[Source]
+    train: list[RecipeSource]
+    test: list[RecipeSource]
     floor: dict[str, Floor] = Field(default={}, description="What a test set must reach; a bare number is accuracy.")
     calibrate: Aim | None = Field(
         None, description="Shift the bias so that the mean or the least macro F1 of the development sets is best."
     )
     adapter: Adapter = Adapter()
     ngram: Ngram = Ngram()
-    extractor: Extractor = Extractor()
+    extractor: ExtractorRecipe = ExtractorRecipe()
 
     @field_validator("floor", mode="before")
     @classmethod

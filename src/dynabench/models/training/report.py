@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from dynabench.models import encoder
 from dynabench.models.runtime import trains_in_bf16
-from dynabench.models.spec import Score, Spec
+from dynabench.models.spec import LabelScore, Spec
 from dynabench.models.training import mixing
-from dynabench.models.training.learning import Learned, Settings
+from dynabench.models.training.learning import Learned, LearningSettings
 from dynabench.models.training.mixing import Guarded, Mix
-from dynabench.models.training.recipes import Recipe, Source
+from dynabench.models.training.recipes import Recipe, RecipeSource
 from dynabench.models.training.rows import PreparedRows
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def _section(title: str, lines: Sequence[str]) -> list[str]:
 def _scores(details: Spec) -> list[str]:
     first, last = ("exact match", "F1") if details.kind == "extractor" else ("accuracy", "macro F1")
     rows = [
-        (name, s.accuracy, s.macro_f1, s) if isinstance(s, Score) else (name, s.exact_match, s.f1, s)
+        (name, s.accuracy, s.macro_f1, s) if isinstance(s, LabelScore) else (name, s.exact_match, s.f1, s)
         for name, s in details.scores.items()
     ]
     return [
@@ -89,14 +89,14 @@ LIMITS = (
 )
 
 
-def licence(mix: Mix, settings: Settings) -> str:
+def licence(mix: Mix, settings: LearningSettings) -> str:
     """The one licence of all sources and of the model that was trained further; `other` where they differ, or one has
     none."""
     licences = {part.licence for part in mix.parts} | ({settings.begun.licence} if settings.begun else set())
     return licences.pop() if len(licences) == 1 and all(licences) else OTHER
 
 
-def record(ready: Guarded, settings: Settings, learned: Learned) -> dict[str, Any]:
+def record(ready: Guarded, settings: LearningSettings, learned: Learned) -> dict[str, Any]:
     """The sources, the settings and the evaluations on the way; without times, which differ from run to run."""
     share = mixing.shares(ready.mix.parts)
     return {
@@ -122,7 +122,7 @@ def record(ready: Guarded, settings: Settings, learned: Learned) -> dict[str, An
     }
 
 
-def mix_card(details: Spec, ready: Guarded, settings: Settings, learned: Learned) -> str:
+def mix_card(details: Spec, ready: Guarded, settings: LearningSettings, learned: Learned) -> str:
     """The card as Markdown."""
     encoded = settings.method != "ngram" and settings.origin == settings.base
     parts = CardParts(
@@ -152,7 +152,7 @@ def _mix_sources(ready: Guarded) -> list[str]:
     ]
 
 
-def _training(ready: Guarded, settings: Settings, learned: Learned) -> list[str]:
+def _training(ready: Guarded, settings: LearningSettings, learned: Learned) -> list[str]:
     best = learned.course.best
     ended = f"stopped after {settings.patience} evaluations without a better one" if learned.stopped else "ran its plan"
     time = f"{learned.seconds:.1f} seconds" if learned.seconds < 120 else f"{learned.seconds / 60:.1f} minutes"
@@ -175,7 +175,7 @@ def _versions() -> list[str]:
     return versions
 
 
-def _licence_note(details: Spec, mix: Mix, settings: Settings) -> str:
+def _licence_note(details: Spec, mix: Mix, settings: LearningSettings) -> str:
     if details.licence != OTHER:
         return f"{details.licence}, as its sources."
     sources = [(part.name, part.licence) for part in mix.parts]
@@ -203,7 +203,7 @@ def recipe_card(recipe: Recipe, details: Spec, prepared: PreparedRows[Any], cost
 
 
 def _recipe_sources(recipe: Recipe, prepared: PreparedRows[Any]) -> list[str]:
-    def line(source: Source) -> str:
+    def line(source: RecipeSource) -> str:
         note = f"; {source.note}" if source.note else ""
         return f"- {source.name} ({source.licence}): {prepared.counts[source.name]:,} rows{note}"
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from dynabench.intake.reader import read_objects
 from dynabench.kit.errors import Invalid, NotFound
-from dynabench.models.training.recipes import Recipe, Source
+from dynabench.models.training.recipes import Recipe, RecipeSource
 from dynabench.models.words import spoken, words
 
 AUXILIARIES = frozenset({"is", "are", "was", "were", "am", "can", "could", "will", "would", "should", "must", "might"})
@@ -59,7 +59,7 @@ OVERLAP_WORDS = 3
 
 
 @dataclass(frozen=True)
-class Row:
+class TrainingRow:
     """One labelled input; `among` are the labels its annotators chose from, empty for all; `times` for training.
 
     `twin` are the inputs of the row that this one was edited from or into, empty where none is known.
@@ -73,7 +73,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Question:
+class TrainingQuestion:
     """One question: the model's `inputs`, all right `answers`, and where the first of them begins in the passage."""
 
     inputs: Mapping[str, str]
@@ -110,7 +110,7 @@ class PreparedRows(Generic[R]):
         return [row for rows in self.development.values() for row in rows]
 
 
-def read_source(source: Source, folder: Path, recipe: Recipe) -> list[Any]:
+def read_source(source: RecipeSource, folder: Path, recipe: Recipe) -> list[Any]:
     """Return the rows of a source in file order: questions for an extractor, labelled rows for any other kind.
 
     Raises `NotFound` when its files are absent.
@@ -125,37 +125,41 @@ def read_source(source: Source, folder: Path, recipe: Recipe) -> list[Any]:
     return rows
 
 
-def _labelled_rows(raw: Mapping[str, Any], source: Source, recipe: Recipe) -> Iterator[Row]:
+def _labelled_rows(raw: Mapping[str, Any], source: RecipeSource, recipe: Recipe) -> Iterator[TrainingRow]:
     label = source.labels.get(str(raw[source.label]), str(raw[source.label]))
     if label not in recipe.labels:
         return
     inputs = _inputs(raw, source.columns, source, recipe)
     twin = _inputs(raw, source.twin, source, recipe) if source.twin else {}
-    row = Row(inputs, label, tuple(source.only_among), source.repeat, twin)
+    row = TrainingRow(inputs, label, tuple(source.only_among), source.repeat, twin)
     if source.asked and not inputs[source.asked]:
         return
     if source.part is None or source.part[0] <= split_place(row, recipe.split_seed) < source.part[1]:
         yield row
 
 
-def _questions(article: Mapping[str, Any], source: Source, recipe: Recipe) -> Iterator[Question]:
+def _questions(article: Mapping[str, Any], source: RecipeSource, recipe: Recipe) -> Iterator[TrainingQuestion]:
     """Yield the questions that have an answer, of an article in SQuAD's format."""
     question_field, passage_field = recipe.inputs
     for paragraph in article["paragraphs"]:
         for qa in paragraph["qas"]:
             if answers := qa["answers"]:
                 inputs = {question_field: qa["question"], passage_field: paragraph["context"]}
-                yield Question(inputs, tuple(answer["text"] for answer in answers), int(answers[0]["answer_start"]))
+                yield TrainingQuestion(
+                    inputs, tuple(answer["text"] for answer in answers), int(answers[0]["answer_start"])
+                )
 
 
-def _inputs(raw: Mapping[str, object], columns: Mapping[str, str], source: Source, recipe: Recipe) -> dict[str, str]:
+def _inputs(
+    raw: Mapping[str, object], columns: Mapping[str, str], source: RecipeSource, recipe: Recipe
+) -> dict[str, str]:
     texts = {name: _plain(str(raw[columns.get(name, name)])) for name in recipe.inputs}
     if source.asked:
         texts[source.asked] = polar_question(texts[source.asked])
     return {name: plain_tweet(text) for name, text in texts.items()} if source.tweets else texts
 
 
-def split_place(row: Row, seed: int) -> float:
+def split_place(row: TrainingRow, seed: int) -> float:
     """Return the place of a row's text between 0 and 1, whatever its case, spacing and punctuation."""
     digest = hashlib.sha256(f"{seed}:{' | '.join(key(row.inputs))}".encode()).digest()
     return int.from_bytes(digest[:8], "big") / 2**64
@@ -188,7 +192,7 @@ def prepare(recipe: Recipe, folder: Path) -> PreparedRows[Any]:
 
 def _held_out_test(recipe: Recipe, rows: Sequence[Any]) -> Callable[[Any], bool]:
     if recipe.kind != "extractor":
-        return Seen(rows).__contains__
+        return TestTextIndex(rows).__contains__
     passages = {question.passage for question in rows}
     return lambda question: question.passage in passages
 
@@ -214,17 +218,17 @@ def _split(rows: Sequence[Any], recipe: Recipe) -> tuple[list[Any], list[Any]]:
     return [row for row in rows if row.inputs[by] not in held_out], dev
 
 
-class Seen:
+class TestTextIndex:
     """The test whether a row's text, or its twin's, occurs in the test sets.
 
     It occurs as the same fields together, or as one field's text inside another.
     """
 
-    def __init__(self, rows: Sequence[Row]) -> None:
+    def __init__(self, rows: Sequence[TrainingRow]) -> None:
         self._whole = {key(row.inputs) for row in rows}
         self._text = "\n".join(f" {' '.join(key(row.inputs))} " for row in rows if len(row.inputs) == 1)
 
-    def __contains__(self, row: Row) -> bool:
+    def __contains__(self, row: TrainingRow) -> bool:
         return self._has(row.inputs) or (bool(row.twin) and self._has(row.twin))
 
     def _has(self, inputs: Mapping[str, str]) -> bool:

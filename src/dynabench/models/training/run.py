@@ -21,9 +21,9 @@ from dynabench.models.training.learning import (
     METHODS_OF_SPANS,
     Checkpoints,
     Learned,
+    LearningSettings,
     Method,
     Progress,
-    Settings,
 )
 from dynabench.models.training.mixing import Guarded, Mix
 from dynabench.models.training.recipes import Floor, Recipe
@@ -93,7 +93,7 @@ def finish(recipe: Recipe, prepared: PreparedRows[Any], cost: Cost, out: Path, p
     return details
 
 
-def _below(name: str, floor: Floor, score: spec.Score | spec.SpanScore | None) -> list[str]:
+def _below(name: str, floor: Floor, score: spec.LabelScore | spec.SpanScore | None) -> list[str]:
     if score is None:
         return [f"{name}: the set has a floor and no rows"]
     figures, spoken = score.model_dump(), {"accuracy": "accuracy", "macro_f1": "macro F1", "f1": "F1"}
@@ -127,7 +127,7 @@ def _train(
         return Cost(seconds, 0.0, len(prepared.train))
     from dynabench.models.training import adapter
 
-    trained = adapter.train(recipe, prepared.train, recipe.seed, adapter.Limits(epochs, minutes), report)
+    trained = adapter.train(recipe, prepared.train, recipe.seed, adapter.TrainingLimits(epochs, minutes), report)
     adapter.save(trained, out)
     return Cost(trained.seconds, trained.epochs, trained.examples, adapter.device().type)
 
@@ -175,7 +175,7 @@ def retrain(
     `out` holds something else, `NotFound` or `Unavailable` for a base that is not there.
     """
     first = str(catalog.BUILTIN / EXTRACTOR) if mix.spans else encoder.HUB_ID
-    settings = Settings(method, base or first, seed, epochs, patience, minutes)
+    settings = LearningSettings(method, base or first, seed, epochs, patience, minutes)
     _check(settings, mix)
     progress("reading", 0.0, "")
     ready = mixing.guarded(mix, seed)
@@ -201,7 +201,7 @@ def retrain(
     return details
 
 
-def _check(settings: Settings, mix: Mix) -> None:
+def _check(settings: LearningSettings, mix: Mix) -> None:
     if settings.method not in METHODS:
         raise Invalid({"method": f"One of {', '.join(METHODS)}."})
     if settings.patience < 1:
@@ -214,7 +214,7 @@ def _check(settings: Settings, mix: Mix) -> None:
         raise Invalid({"base": f"{settings.method} has no other base; take lora or full."})
 
 
-def _run(ready: Guarded, settings: Settings, name: str) -> str:
+def _run(ready: Guarded, settings: LearningSettings, name: str) -> str:
     """The SHA-256 of everything that decides what is written."""
     chosen = json.dumps(asdict(settings) | {"base": settings.origin})
     return hashlib.sha256(f"{name}\n{chosen}\n{ready.digest()}".encode()).hexdigest()
@@ -233,7 +233,7 @@ def _finished(out: Path, run: str) -> spec.Spec | None:
 
 
 def _described(
-    ready: Guarded, settings: Settings, learned: Learned, name: str, run: str, folder: Path, progress: Progress
+    ready: Guarded, settings: LearningSettings, learned: Learned, name: str, run: str, folder: Path, progress: Progress
 ) -> spec.Spec:
     """Score the weights in the folder as the host loads them, and write `model.yaml`, the record and the card."""
     mix = ready.mix
@@ -261,7 +261,7 @@ def _described(
     return details
 
 
-def _scores(mix: Mix, folder: Path, progress: Progress) -> Mapping[str, spec.Score | spec.SpanScore]:
+def _scores(mix: Mix, folder: Path, progress: Progress) -> Mapping[str, spec.LabelScore | spec.SpanScore]:
     model = catalog.open_model(folder)
     try:
         return scoring.score_sets(model, {"dev": mix.dev, **mix.tests}, progress)

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from dynabench.kit.errors import Invalid
 from dynabench.models import catalog, spec
-from dynabench.models.protocol import Model, Output
-from dynabench.models.spec import Score, SpanScore, Spec
+from dynabench.models.protocol import Model, ModelOutput
+from dynabench.models.spec import LabelScore, SpanScore, Spec
 from dynabench.models.training.learning import Progress
 from dynabench.models.training.recipes import Aim
-from dynabench.models.training.rows import Question, Row
+from dynabench.models.training.rows import TrainingQuestion, TrainingRow
 from dynabench.stats.rates import wilson
 from dynabench.tasks.words import answer_words, word_f1
 
@@ -23,7 +23,9 @@ CHUNK = 512
 QUESTION_CHUNK = 128
 
 
-def score(model: Model, rows: Sequence[Row], progress: Callable[[float], None] = lambda share: None) -> Score:
+def score(
+    model: Model, rows: Sequence[TrainingRow], progress: Callable[[float], None] = lambda share: None
+) -> LabelScore:
     """Return scores of the model's answers; each answer is one of the card's labels."""
     answer, labels = model.card.answer, model.card.labels
     counts = np.zeros((len(labels), len(labels)), int)
@@ -32,19 +34,21 @@ def score(model: Model, rows: Sequence[Row], progress: Callable[[float], None] =
     return count_scores(counts)
 
 
-def score_sets(model: Model, sets: Mapping[str, Sequence[Any]], progress: Progress) -> dict[str, Score | SpanScore]:
+def score_sets(
+    model: Model, sets: Mapping[str, Sequence[Any]], progress: Progress
+) -> dict[str, LabelScore | SpanScore]:
     """Return the score of each set that has rows: of questions as of spans, of labelled rows as of labels."""
-    scores: dict[str, Score | SpanScore] = {}
+    scores: dict[str, LabelScore | SpanScore] = {}
     for name, rows in sets.items():
         if rows:
-            score_rows: Any = score_questions if isinstance(rows[0], Question) else score
+            score_rows: Any = score_questions if isinstance(rows[0], TrainingQuestion) else score
             scores[name] = score_rows(model, rows, lambda share, name=name: progress(name, share, ""))
     return scores
 
 
 def _answered(
     model: Model, rows: Sequence[Any], size: int, progress: Callable[[float], None]
-) -> Iterator[tuple[Any, Output]]:
+) -> Iterator[tuple[Any, ModelOutput]]:
     for start in range(0, len(rows), size):
         part = rows[start : start + size]
         yield from zip(part, model.predict([row.inputs for row in part]), strict=True)
@@ -52,7 +56,7 @@ def _answered(
 
 
 def score_questions(
-    model: Model, questions: Sequence[Question], progress: Callable[[float], None] = lambda share: None
+    model: Model, questions: Sequence[TrainingQuestion], progress: Callable[[float], None] = lambda share: None
 ) -> SpanScore:
     """Return exact match and word F1 of the model's answers as SQuAD scores them (Rajpurkar et al. 2016, section 6.1).
 
@@ -75,13 +79,13 @@ def score_questions(
     )
 
 
-def count_scores(counts: "np.ndarray[tuple[int, int], np.dtype[np.int64]]") -> Score:
+def count_scores(counts: "np.ndarray[tuple[int, int], np.dtype[np.int64]]") -> LabelScore:
     """Scores of a matrix of counts (reference, answer); the interval is Wilson's at 95 %."""
     n, hits = int(counts.sum()), np.diagonal(counts)
     total = counts.sum(0) + counts.sum(1)
     f1 = np.divide(2 * hits, total, out=np.zeros(len(hits)), where=total > 0)
     rate = wilson(int(hits.sum()), n)
-    return Score(
+    return LabelScore(
         accuracy=round(rate.value or 0.0, 4),
         macro_f1=round(float(f1.mean()), 4),
         n=n,
@@ -99,7 +103,7 @@ WIDTH = 7
 Floats = NDArray[np.float64]
 
 
-def calibrate(folder: Path, development: Mapping[str, Sequence[Row]], aim: Aim = "mean") -> float:
+def calibrate(folder: Path, development: Mapping[str, Sequence[TrainingRow]], aim: Aim = "mean") -> float:
     """Add to the first label's bias what gives the best macro F1 over the development sets; returns it.
 
     Raises `Invalid` for a model with other than two labels or without development rows.
@@ -173,7 +177,7 @@ def spread_over_seeds(models: Sequence[Spec]) -> Mapping[str, Spread]:
     spreads = {}
     for name in models[0].scores:
         scores = [model.scores[name] for model in models]
-        values = np.array([score.accuracy if isinstance(score, Score) else score.f1 for score in scores])
+        values = np.array([score.accuracy if isinstance(score, LabelScore) else score.f1 for score in scores])
         deviation = float(values.std(ddof=1)) if len(values) > 1 else 0.0
         spreads[name] = Spread(
             round(float(values.mean()), 4),

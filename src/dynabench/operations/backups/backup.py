@@ -28,7 +28,7 @@ from dynabench.kit.errors import Conflict, Problem
 from dynabench.kit.settings import Settings, sync_folder
 from dynabench.operations import key_check
 from dynabench.operations.backups import file_check, manifest
-from dynabench.operations.backups.database_copy import Snapshot, copy_online, take_snapshot
+from dynabench.operations.backups.database_copy import DatabaseSnapshot, copy_online, take_snapshot
 from dynabench.operations.backups.manifest import BackupFile, BackupManifest, FoundFile
 
 TRIES = 5
@@ -108,7 +108,7 @@ def _write(settings: Settings, unfinished: Path, place: Path, progress: Progress
 
 
 @contextmanager
-def _session(snapshot: Snapshot) -> Iterator[Session]:
+def _session(snapshot: DatabaseSnapshot) -> Iterator[Session]:
     engine = create_engine(f"sqlite:///{snapshot.files[manifest.DATABASE]}")
     try:
         with Session(engine) as session:
@@ -129,7 +129,7 @@ def _name(settings: Settings, path: Path) -> str:
     return f"{manifest.HOME}/{path.relative_to(settings.folder).as_posix()}"
 
 
-def _manifest(settings: Settings, snapshot: Snapshot, began: datetime) -> BackupManifest:
+def _manifest(settings: Settings, snapshot: DatabaseSnapshot, began: datetime) -> BackupManifest:
     return BackupManifest(
         code=__version__,
         kind="sqlite" if snapshot.kind == "sqlite" else "postgresql",
@@ -141,7 +141,12 @@ def _manifest(settings: Settings, snapshot: Snapshot, began: datetime) -> Backup
 
 
 def _copy(
-    settings: Settings, target: Path, snapshot: Snapshot, pinned: dict[str, FoundFile], work: Path, progress: Progress
+    settings: Settings,
+    target: Path,
+    snapshot: DatabaseSnapshot,
+    pinned: dict[str, FoundFile],
+    work: Path,
+    progress: Progress,
 ) -> list[BackupFile]:
     """Write a new file with everything but the manifest."""
     sources = [FoundFile(name, path) for name, path in snapshot.files.items()]

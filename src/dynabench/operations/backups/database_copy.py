@@ -33,7 +33,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.types import TypeEngine
 
 from dynabench.kit import jobs
-from dynabench.kit.db import Database, Words
+from dynabench.kit.db import Database, TranslatedText
 from dynabench.kit.errors import Conflict
 from dynabench.kit.settings import Settings
 from dynabench.operations import migrations
@@ -44,7 +44,7 @@ ENGINE = "dbos"  # the schema in which the engine of jobs keeps its state on Pos
 
 
 @dataclass(frozen=True)
-class Snapshot:
+class DatabaseSnapshot:
     """Copies of the database and of the state of jobs, by their names in a backup, at one version."""
 
     kind: str
@@ -53,7 +53,7 @@ class Snapshot:
     sequences: dict[str, int] = field(default_factory=dict)
 
 
-def take_snapshot(settings: Settings, place: Path) -> Snapshot:
+def take_snapshot(settings: Settings, place: Path) -> DatabaseSnapshot:
     """Copy the database as it is at one moment to files in `place`, while others write.
 
     On SQLite the state of jobs, a file of its own, is copied first: a job that the database knows to be further than
@@ -91,17 +91,17 @@ def copy_online(source: Path, target: Path) -> None:
     target.chmod(0o600)
 
 
-def _snapshot_sqlite(settings: Settings, database: Database, place: Path) -> Snapshot:
+def _snapshot_sqlite(settings: Settings, database: Database, place: Path) -> DatabaseSnapshot:
     files = {DATABASE: place / "main.sqlite"}
     state = Path(str(make_url(jobs.engine_url(settings)).database))
     if state.exists():
         files[JOBS] = place / "jobs.sqlite"
         copy_online(state, files[JOBS])
     copy_online(Path(str(make_url(settings.url).database)), files[DATABASE])
-    return Snapshot("sqlite", migrations.version(database) or migrations.newest(), files)
+    return DatabaseSnapshot("sqlite", migrations.version(database) or migrations.newest(), files)
 
 
-def _snapshot_postgres(database: Database, place: Path) -> Snapshot:
+def _snapshot_postgres(database: Database, place: Path) -> DatabaseSnapshot:
     files = {DATABASE: place / "main.sqlite"}
     engine = database.engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
     with engine.connect() as source, source.begin():
@@ -110,7 +110,7 @@ def _snapshot_postgres(database: Database, place: Path) -> Snapshot:
         if inspect(source).has_table("workflow_status", schema=ENGINE):
             files[JOBS] = place / "jobs.sqlite"
             _fill_jobs(files[JOBS], source)
-        return Snapshot("postgresql", migrations.newest(), files, _sequences(source))
+        return DatabaseSnapshot("postgresql", migrations.newest(), files, _sequences(source))
 
 
 def _fill(target: Path, metadata: MetaData, source: Connection) -> None:
@@ -254,7 +254,7 @@ def _ordered(table_to_read: Table, types: dict[str, TypeEngine[Any]]) -> Select[
 def _read(value: Any, kind: TypeEngine[Any]) -> Any:
     if isinstance(kind, JSON):
         return cast(type_coerce(value, JSONB()) if isinstance(kind, JSONB) else value, Text)
-    return type_coerce(value, Text() if isinstance(kind, Words) else kind)
+    return type_coerce(value, Text() if isinstance(kind, TranslatedText) else kind)
 
 
 def _parameter(name: str) -> str:
@@ -265,7 +265,7 @@ def _bound(name: str, kind: TypeEngine[Any], target: Connection) -> Any:
     if isinstance(kind, JSON):
         value = bindparam(_parameter(name), type_=Text())
         return cast(value, JSONB) if target.dialect.name == "postgresql" else value
-    return bindparam(_parameter(name), type_=Text() if isinstance(kind, Words) else kind)
+    return bindparam(_parameter(name), type_=Text() if isinstance(kind, TranslatedText) else kind)
 
 
 def is_empty(connection: Connection, tables: Iterable[Table]) -> bool:

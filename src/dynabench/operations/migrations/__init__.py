@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from sqlalchemy import JSON, Connection, MetaData, inspect, text
 
-from dynabench.kit.db import Base, Database, Utc, Words
+from dynabench.kit.db import Base, Database, TranslatedText, Utc
 from dynabench.kit.errors import Conflict
 from dynabench.kit.settings import Settings
 
@@ -26,7 +26,7 @@ def _render(kind: str, item: object, _: "AutogenContext") -> str | Literal[False
         return False
     if isinstance(item, Utc):
         return "sa.DateTime(timezone=True)"
-    if isinstance(item, Words):
+    if isinstance(item, TranslatedText):
         return "sa.Text()"
     return 'sa.JSON().with_variant(postgresql.JSONB(), "postgresql")' if isinstance(item, JSON) else False
 

@@ -81,7 +81,7 @@ def try_sending(database: Database, settings: Settings, id: int, job_id: str) ->
     try:
         send_letter(settings, letter)
         outcome = SendingResult(MailOutcome.SENT)
-    except Refused as refused:
+    except RefusedMail as refused:
         outcome = SendingResult(MailOutcome.REFUSED, one_line(str(refused), 300))
     except Later as later:
         outcome = SendingResult(MailOutcome.LATER, one_line(str(later), 300))
@@ -262,12 +262,12 @@ class Later(Exception):
     """It was not taken, and may be if it is sent again: 4xx answers, broken connections, a server set up wrongly."""
 
 
-class Refused(Exception):
+class RefusedMail(Exception):
     """It was not taken and never will be: the server does not know the recipient or does not want the mail."""
 
 
 def send_letter(settings: Settings, message: EmailMessage) -> None:
-    """Send to the one recipient of `message`; raises `Later` or `Refused` with what the server said."""
+    """Send to the one recipient of `message`; raises `Later` or `RefusedMail` with what the server said."""
     try:
         with _connected(settings) as server:
             server.send_message(message)
@@ -277,7 +277,7 @@ def send_letter(settings: Settings, message: EmailMessage) -> None:
     except smtplib.SMTPDataError as error:
         raise _refusal_of(error.smtp_code, error.smtp_error) from error
     except smtplib.SMTPNotSupportedError as error:
-        raise (Refused if "SMTPUTF8" in str(error) else Later)(str(error)) from error
+        raise (RefusedMail if "SMTPUTF8" in str(error) else Later)(str(error)) from error
     except smtplib.SMTPResponseException as error:  # before any recipient was named: log-in, sender
         raise Later(_answer_text(error.smtp_code, error.smtp_error)) from error
     except (smtplib.SMTPException, OSError, EOFError) as error:
@@ -303,8 +303,8 @@ def _connected(settings: Settings) -> smtplib.SMTP:
     return server
 
 
-def _refusal_of(code: int, answer: bytes | str) -> Later | Refused:
-    return (Refused if code >= 500 else Later)(_answer_text(code, answer))
+def _refusal_of(code: int, answer: bytes | str) -> Later | RefusedMail:
+    return (RefusedMail if code >= 500 else Later)(_answer_text(code, answer))
 
 
 def _answer_text(code: int, answer: bytes | str) -> str:

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynabench.kit import plugins
-from dynabench.models.backends.ngram import Options, extract
+from dynabench.models.backends.ngram import NgramOptions, extract
 
-FEATURES = Options(bits=13, characters=(2, 4), word_grams=2, pairs=False)
+FEATURES = NgramOptions(bits=13, characters=(2, 4), word_grams=2, pairs=False)
 WEIGHTS = Path(__file__).parent / "detector.npz"
 LEAST_WORDS = 6
 """Words from which the shipped detector judges a text."""

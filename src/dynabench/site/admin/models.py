@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from dynabench.kit import errors
 from dynabench.kit.language import _
 from dynabench.models.client import Host
-from dynabench.models.host_connection import State
+from dynabench.models.host_connection import ModelState
 
 LOAD_SECONDS = 5.0
 """How long a page waits for a host that loads a model; it goes on there."""
@@ -18,7 +18,7 @@ class ModelOnHost:
 
     place: int
     address: str
-    state: State
+    state: ModelState
     used: bool
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import structlog
 
 from dynabench.evaluate import loading
-from dynabench.evaluate.card import Card, Example
+from dynabench.evaluate.card import Card, CardExample
 from dynabench.evaluate.inputs import ModuleOption, module_options
 from dynabench.evaluate.loading import missing_requirement, needs_trusted_input
 from dynabench.evaluate.module import Kind, Module
@@ -102,7 +102,7 @@ class LibraryEntry:
         return hasattr(self.module, "formula") and "interval" not in self.module.options_known()
 
     @cached_property
-    def examples(self) -> tuple[Example, ...]:
+    def examples(self) -> tuple[CardExample, ...]:
         """The worked examples that JSON and a form can hold.
 
         Examples with NaN, or with options that only Python can pass, are left out.
@@ -131,7 +131,7 @@ class LibraryEntry:
         return all(word in text.casefold() or word.replace("_", " ").replace("-", " ") in plain for word in words)
 
 
-def _as_json(example: Example) -> Example | None:
+def _as_json(example: CardExample) -> CardExample | None:
     """The example with what goes in as JSON has it, lists in place of tuples and ranges; None where it has no such."""
     try:
         inputs, options = json.loads(json.dumps([example.inputs, example.options], allow_nan=False, default=list))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dynabench.evaluate import inputs
-from dynabench.evaluate.card import Example
+from dynabench.evaluate.card import CardExample
 from dynabench.evaluate.columns import Column
 from dynabench.kit.errors import Forbidden, Invalid
 from dynabench.kit.language import _
@@ -148,7 +148,7 @@ def _columns(
     return {name: table_columns[name] for name in columns_by_name if name in table_columns}
 
 
-def fill_form(entry: LibraryEntry, example: Example) -> dict[str, str]:
+def fill_form(entry: LibraryEntry, example: CardExample) -> dict[str, str]:
     """Return a form's fields with an example in them.
 
     Columns are lines in their fields, or a table where lines cannot hold them.

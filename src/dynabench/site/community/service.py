@@ -16,7 +16,7 @@ from dynabench.collection import notes, search
 from dynabench.collection.assisting import service as assisting
 from dynabench.collection.chat import service as conversations
 from dynabench.collection.drawing import service as drawings
-from dynabench.collection.search import Seen
+from dynabench.collection.search import FoundExample
 from dynabench.collection.tables import Example, Standing
 from dynabench.collection.withdrawal import withdraw
 from dynabench.communities.classes import service as classes
@@ -121,7 +121,7 @@ class VoteOpinion:
 class OwnExample:
     """A person's own example; `opinions` are empty until its verdict is final, so that no vote is influenced."""
 
-    seen: Seen
+    seen: FoundExample
     opinions: Sequence[VoteOpinion]
 
 
@@ -190,7 +190,7 @@ def own_examples_page(
     return examples, (ids[limit - 1] if len(ids) > limit else None)
 
 
-def _opinions(session: Session, seen: Seen) -> list[VoteOpinion]:
+def _opinions(session: Session, seen: FoundExample) -> list[VoteOpinion]:
     if seen.standing.verdict == Verdict.PENDING:
         return []
     return [VoteOpinion(vote.vote, vote.values) for vote in session.scalars(queries.votes(seen.example.id))]

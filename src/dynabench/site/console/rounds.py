@@ -21,7 +21,7 @@ from dynabench.kit.db import Database
 from dynabench.kit.forms import redirect
 from dynabench.models import serving
 from dynabench.models.client import Host
-from dynabench.models.protocol import Card
+from dynabench.models.protocol import ModelCard
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds import owner_lists, queries, round_models, service, views
 from dynabench.rounds.manage import frame
@@ -39,7 +39,7 @@ BLANK = {"name": "", "share": "1", "targets": "round", "start": "", "assistant":
 FRESH: dict[str, Any] = {"targets": [], "ensemble": "any", "arms": [], "assign": "item"}
 
 
-async def served(request: Request) -> tuple[list[Card], str]:
+async def served(request: Request) -> tuple[list[ModelCard], str]:
     """The models that the host serves now, and why there are none if it does not answer."""
     host: Host = request.app.state.host
     try:
@@ -48,7 +48,7 @@ async def served(request: Request) -> tuple[list[Card], str]:
         return [], problem.detail
 
 
-def fits(config: TaskConfig, cards: Sequence[Card]) -> list[dict[str, Any]]:
+def fits(config: TaskConfig, cards: Sequence[ModelCard]) -> list[dict[str, Any]]:
     """Each model with the reason why it cannot be a target of the task, empty where it can; those that can first."""
     result = []
     for card in cards:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dynabench.kit.language import translate
-from dynabench.site.admission import Places
+from dynabench.site.admission import RequestPlaces
 from dynabench.site.live.activity import ActivityLine, Position, read_changes
 from dynabench.site.live.counters import Counters, Counts, Topic, describe_counts
 
@@ -53,7 +53,7 @@ class Feed:
     def __init__(self, state: Any, most: int = MOST_STREAMS, of_address: int = MOST_OF_ADDRESS) -> None:
         self._state = state
         self.counters = Counters(state)
-        self.places = Places(most, of_address)
+        self.places = RequestPlaces(most, of_address)
         self.closed = False
         self.looks = 0
         self._reader: asyncio.Task[None] | None = None

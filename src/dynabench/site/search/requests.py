@@ -10,7 +10,7 @@ from fastapi import Request
 from starlette.concurrency import run_in_threadpool
 
 from dynabench.benchmark.registry import pages as registry_pages
-from dynabench.benchmark.registry.service import Model
+from dynabench.benchmark.registry.service import ListedModel
 from dynabench.people.accounts.tables import Person
 from dynabench.site.search import service
 from dynabench.site.search.service import KINDS, SearchGroup
@@ -52,9 +52,9 @@ async def search_everything(request: Request, viewer: Person | None, query: str,
     return SearchResults(with_hits, complete=len(groups) == len(KINDS))
 
 
-async def _models(request: Request, viewer: Person | None) -> list[Model]:
+async def _models(request: Request, viewer: Person | None) -> list[ListedModel]:
     state = request.app.state
-    cached: tuple[float, list[Model]] | None = getattr(state, "searched_models", None) if viewer is None else None
+    cached: tuple[float, list[ListedModel]] | None = getattr(state, "searched_models", None) if viewer is None else None
     if cached is not None and time.monotonic() - cached[0] < FRESH:
         return cached[1]
     models, _why = await registry_pages.visible_models(request, viewer)

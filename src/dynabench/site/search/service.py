@@ -8,10 +8,10 @@ from urllib.parse import quote
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from dynabench.benchmark.registry.service import Model
+from dynabench.benchmark.registry.service import ListedModel
 from dynabench.collection import search as example_search
 from dynabench.collection.overview import excerpt
-from dynabench.collection.search import Seen
+from dynabench.collection.search import FoundExample
 from dynabench.collection.terms import strings
 from dynabench.datasets import library_api as dataset_lists
 from dynabench.kit.language import _, translate
@@ -153,7 +153,7 @@ def _examples(session: Session, tasks: dict[str, TaskConfig], query: str, limit:
     return SearchGroup("examples", min(len(examples), MOST_EXAMPLES), hits, more=len(examples) > MOST_EXAMPLES)
 
 
-def _example_hit(seen: Seen, query: str) -> SearchHit:
+def _example_hit(seen: FoundExample, query: str) -> SearchHit:
     config = seen.config
     written = [
         field.in_words(seen.example.input[field.name]) for field in config.input if field.name in seen.example.input
@@ -177,7 +177,7 @@ def _around(text: str, query: str) -> str:
     return excerpt(text, at, EXCERPT)
 
 
-def search_models(models: Sequence[Model], query: str, limit: int) -> SearchGroup:
+def search_models(models: Sequence[ListedModel], query: str, limit: int) -> SearchGroup:
     """Return the models whose name or task has the words."""
     words = words_of(query)
     scores = {model.name: score for model in models if (score := _score(words, model.name, model.task, ""))}

@@ -123,7 +123,7 @@ async def download(request: Request, db: Db, task: str, person: TaskModerator) -
     return csv_response(f"{task}-examples.csv", COLUMNS, rows)
 
 
-def _all(db: Database, person: Person, task: str, filters: search.Filters) -> Iterator[search.Seen]:
+def _all(db: Database, person: Person, task: str, filters: search.Filters) -> Iterator[search.FoundExample]:
     before: int | None = None
     while True:
 
@@ -137,7 +137,7 @@ def _all(db: Database, person: Person, task: str, filters: search.Filters) -> It
         before = page.next
 
 
-def _row(seen_example: search.Seen) -> list[object]:
+def _row(seen_example: search.FoundExample) -> list[object]:
     example, config = seen_example.example, seen_example.config
     models = "; ".join(
         f"{prediction.model}: {answer_in_words(config, prediction.answer)}" for prediction in example.predictions

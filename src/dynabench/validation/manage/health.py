@@ -55,7 +55,7 @@ class Day:
 
 
 @dataclass(frozen=True)
-class Health:
+class ValidationHealth:
     """The last `TREND` days, oldest first, and what stands now; `rate` and `disagreement` are of the last week."""
 
     days: Sequence[Day]
@@ -76,7 +76,7 @@ class Health:
         return sum(day.examples for day in before) / len(before)
 
 
-def health(session: Session, round: Round, today: date | None = None) -> Health:
+def health(session: Session, round: Round, today: date | None = None) -> ValidationHealth:
     """Return how the collection of a round goes."""
     last = today or now().astimezone(UTC).date()
     first = last - timedelta(days=TREND - 1)
@@ -86,7 +86,7 @@ def health(session: Session, round: Round, today: date | None = None) -> Health:
         day = first + timedelta(days=n)
         days.append(Day(day, **(written.get(day.isoformat(), {}) | votes.get(day, {}))))
     week = days[-WEEK:]
-    return Health(
+    return ValidationHealth(
         days=days,
         rate=wilson(sum(day.fooled for day in week), sum(day.with_outcome for day in week)),
         disagreement=wilson(sum(day.split for day in week), sum(day.checked for day in week)),

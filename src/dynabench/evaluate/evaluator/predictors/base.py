@@ -16,7 +16,7 @@ from dynabench.evaluate.networks import checkpoints
 from dynabench.evaluate.networks.checkpoints import token_limit
 
 
-class BatchAnswers(NamedTuple):
+class PredictedBatch(NamedTuple):
     """One answer for each row, and the number of tokens read (or written, by a model that writes), where known."""
 
     answers: list[Any]
@@ -40,7 +40,7 @@ class Predictor(ABC):
         return None
 
     @abstractmethod
-    def predict(self, rows: list[Any]) -> BatchAnswers:
+    def predict(self, rows: list[Any]) -> PredictedBatch:
         """Return the answers to encoded rows."""
 
     @abstractmethod
@@ -61,14 +61,14 @@ class CallablePredictor(Predictor):
         self.options = dict(options or {})
         self.name = name or _name(function)
 
-    def predict(self, rows: list[Any]) -> BatchAnswers:
+    def predict(self, rows: list[Any]) -> PredictedBatch:
         """Return the outputs as a list. Raises ValueError where the callable gives no list."""
         outputs = to_numpy(self.function(rows, **self.options))
         if isinstance(outputs, str | Mapping) or not hasattr(outputs, "__iter__"):
             raise ValueError(
                 f"{self.name} gave {outputs!r} for a list of inputs; it must give a list with one answer each"
             )
-        return BatchAnswers(outputs.tolist() if isinstance(outputs, np.ndarray) else list(outputs))
+        return PredictedBatch(outputs.tolist() if isinstance(outputs, np.ndarray) else list(outputs))
 
     def identity(self) -> str:
         """Return the qualified name: the content of a function cannot be seen from outside."""
@@ -91,7 +91,7 @@ class CardedPredictor(Predictor):
         """Return the characters of each row."""
         return [sum(len(text) for text in _fields(row)) for row in encoded]
 
-    def predict(self, rows: list[Any]) -> BatchAnswers:
+    def predict(self, rows: list[Any]) -> PredictedBatch:
         """Return labels as `{label, score}`, answers as `{answer, score, start, end}`.
 
         With `whole` an answer is a list of all labels.
@@ -104,7 +104,7 @@ class CardedPredictor(Predictor):
                 f"the evaluation gives it {len(row_texts[0])} texts"
             )
         outputs = self.model.predict([dict(zip(input_names, texts, strict=True)) for texts in row_texts])
-        return BatchAnswers([_plain_answer(output, self.model.card.answer, self.whole) for output in outputs])
+        return PredictedBatch([_plain_answer(output, self.model.card.answer, self.whole) for output in outputs])
 
     def identity(self) -> str:
         """Return name and version, which is a fingerprint of the content."""

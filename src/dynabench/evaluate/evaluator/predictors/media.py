@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dynabench.evaluate.evaluator.predictors.base import BatchAnswers, NetworkPredictor
+from dynabench.evaluate.evaluator.predictors.base import NetworkPredictor, PredictedBatch
 from dynabench.evaluate.evaluator.predictors.texts import label_probabilities
 
 
@@ -116,10 +116,10 @@ class ImageLabelPredictor(NetworkPredictor):
         """Images are read batch by batch."""
         return LazyMediaColumn(inputs, read_image)
 
-    def predict(self, rows: list[Any]) -> BatchAnswers:
+    def predict(self, rows: list[Any]) -> PredictedBatch:
         """Labels with probabilities of each image."""
         batch = self.processor(images=rows, return_tensors="pt").to(self.device)
-        return BatchAnswers(label_probabilities(self.model(**batch).logits, self.labels, self.whole))
+        return PredictedBatch(label_probabilities(self.model(**batch).logits, self.labels, self.whole))
 
 
 class SoundPredictor(NetworkPredictor):
@@ -153,13 +153,13 @@ class SoundPredictor(NetworkPredictor):
         """Every sound is padded to one length, as for Whisper and the spectrogram transformer."""
         return hasattr(self.processor, "n_samples") or getattr(self.processor, "max_length", None) is not None
 
-    def predict(self, rows: list[Any]) -> BatchAnswers:
+    def predict(self, rows: list[Any]) -> PredictedBatch:
         """Return the answers of all groups, in the order of the rows."""
         answers: list[Any] = [None] * len(rows)
         for places in self.parts(rows):
             for place, answer in zip(places, self.answers([rows[index] for index in places]), strict=True):
                 answers[place] = answer
-        return BatchAnswers(answers)
+        return PredictedBatch(answers)
 
     def answers(self, rows: list[Any]) -> list[Any]:
         """Answers to sounds that are computed together."""

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dynabench.evaluate.evaluator.predictors.base import BatchAnswers, NetworkPredictor, tokens_of
+from dynabench.evaluate.evaluator.predictors.base import NetworkPredictor, PredictedBatch, tokens_of
 
 
 class TextLabelPredictor(NetworkPredictor):
@@ -30,13 +30,13 @@ class TextLabelPredictor(NetworkPredictor):
         """Return the tokens of each row."""
         return [len(row["input_ids"]) for row in encoded]
 
-    def predict(self, rows: list[Any]) -> BatchAnswers:
+    def predict(self, rows: list[Any]) -> PredictedBatch:
         """Return labels with probabilities of each row."""
         if self.model.config.pad_token_id is None and len({len(row["input_ids"]) for row in rows}) > 1:
             answers = [self._label_rows([row])[0] for row in rows]  # without a padding token, rows cannot be filled up
         else:
             answers = self._label_rows(rows)
-        return BatchAnswers(answers, tokens_of(rows))
+        return PredictedBatch(answers, tokens_of(rows))
 
     def _label_rows(self, rows: list[Any]) -> list[Any]:
         return label_probabilities(self.model(**self.padded(rows)).logits, self.labels, self.whole)
@@ -75,7 +75,7 @@ class Tagger(NetworkPredictor):
         """Tokens."""
         return [len(row["input_ids"]) for row in encoded]
 
-    def predict(self, rows: list[Any]) -> BatchAnswers:
+    def predict(self, rows: list[Any]) -> PredictedBatch:
         """For each row `{entity, start}` of each token that is part of the text."""
         chosen = self.model(**self.padded(rows, "right")).logits.argmax(-1).tolist()
         answers = [
@@ -86,7 +86,7 @@ class Tagger(NetworkPredictor):
             ]
             for row, tags in zip(rows, chosen, strict=True)
         ]
-        return BatchAnswers(answers, tokens_of(rows))
+        return PredictedBatch(answers, tokens_of(rows))
 
 
 WINDOW, OVERLAP, QUESTION, ANSWER = 384, 128, 64, 15
@@ -134,7 +134,7 @@ class SpanReader(NetworkPredictor):
         """Return the tokens of all windows of each row."""
         return [tokens_of(row["windows"]) for row in encoded]
 
-    def predict(self, rows: list[Any]) -> BatchAnswers:
+    def predict(self, rows: list[Any]) -> PredictedBatch:
         """Return `{answer, score, start, end, no_answer}`.
 
         The text, its place, and the probability that there is none.
@@ -147,7 +147,7 @@ class SpanReader(NetworkPredictor):
             ends += zip(output.start_logits.float().cpu().numpy(), output.end_logits.float().cpu().numpy(), strict=True)
         logits = iter(ends)
         answers = [self._answer(row, [next(logits) for _ in row["windows"]]) for row in rows]
-        return BatchAnswers(answers, tokens_of(windows))
+        return PredictedBatch(answers, tokens_of(windows))
 
     def _answer(self, row: dict[str, Any], logits: list[tuple[Floats, Floats]]) -> dict[str, Any]:
         first = self.processor.cls_token_id

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dynabench.evaluate.evaluator.predictors.base import BatchAnswers, NetworkPredictor
+from dynabench.evaluate.evaluator.predictors.base import NetworkPredictor, PredictedBatch
 
 NEW_TOKENS = 256
 
@@ -97,7 +97,7 @@ class PromptContinuer(TextWriter):
         """See `TextWriter`."""
         return {name: value for name, value in super().settings().items() if name != "return_full_text"}
 
-    def predict(self, rows: list[Any]) -> BatchAnswers:
+    def predict(self, rows: list[Any]) -> PredictedBatch:
         """Return a list of texts for each row: one, or `num_return_sequences`."""
         batch = self.padded(rows, "left")
         width = batch["input_ids"].shape[1]
@@ -107,7 +107,7 @@ class PromptContinuer(TextWriter):
             new = [self.ended(ids[width:]) for ids in sequences]
             tokens += sum(map(len, new))
             answers.append([self._text(row, ids, whole) for ids in new])
-        return BatchAnswers(answers, tokens)
+        return PredictedBatch(answers, tokens)
 
     def _text(self, row: dict[str, Any], new: list[int], whole: bool) -> str:
         """The text of new tokens behind the prompt's: alone they could lose the space that they begin with."""
@@ -131,14 +131,14 @@ class EncoderDecoderWriter(TextWriter):
         rows = self.encoded([prefix + text for text in inputs])
         return [{**row, "number": number} for number, row in enumerate(rows)]
 
-    def predict(self, rows: list[Any]) -> BatchAnswers:
+    def predict(self, rows: list[Any]) -> PredictedBatch:
         """One text a row."""
         target = self._language("tgt_lang")
         more = {} if target is None else {"forced_bos_token_id": self.processor.convert_tokens_to_ids(target)}
         written = self.generated(self.padded(rows), rows, **more)
         new = [self.ended(sequences[0][1:]) for sequences in written]  # the first token starts the decoder
         texts = [self.processor.decode(ids, skip_special_tokens=True) for ids in new]
-        return BatchAnswers(texts, sum(map(len, new)))
+        return PredictedBatch(texts, sum(map(len, new)))
 
     def _language(self, name: str) -> str | None:
         """A language that the given settings name, for tokenizers of many."""
@@ -172,7 +172,7 @@ class LikelihoodClassifier(NetworkPredictor):
         """Return the characters of prompt and classes."""
         return [len(row["text"]) + sum(map(len, row["classes"])) for row in encoded]
 
-    def predict(self, rows: list[Any]) -> BatchAnswers:
+    def predict(self, rows: list[Any]) -> PredictedBatch:
         """Return a list of scores for each row, one a class."""
         from dynabench.evaluate.networks.language_models import log_likelihoods
 
@@ -190,4 +190,4 @@ class LikelihoodClassifier(NetworkPredictor):
             prior_of = dict(zip(alone, np.asarray(prior.log_probabilities, float).tolist(), strict=True))
             scores = scores - np.array([prior_of[text] for text in classes])
         parts = np.split(scores, np.cumsum([len(row["classes"]) for row in rows])[:-1])
-        return BatchAnswers([part.tolist() for part in parts], int(likelihoods.tokens.sum()))
+        return PredictedBatch([part.tolist() for part in parts], int(likelihoods.tokens.sum()))

@@ -17,7 +17,7 @@ from dynabench.insight.data_measurements.results import (
     describe_measure,
     make_columns,
 )
-from dynabench.insight.data_measurements.sample import ConditionCounts, Floats, Row, Sample
+from dynabench.insight.data_measurements.sample import ConditionCounts, Floats, RoundSample, SampledExample
 from dynabench.kit.language import Amount, _, joined
 from dynabench.stats import clusters
 from dynabench.stats.clusters import ClusteredEstimate
@@ -33,7 +33,7 @@ from dynabench.stats.rates import Rate, clustered_rate
         "only one."
     ),
 )
-def label_balance(sample: Sample) -> MeasureResult | None:
+def label_balance(sample: RoundSample) -> MeasureResult | None:
     """Shares of labels, and their evenness."""
     counts = Counter(row.label for row in sample.rows if row.label is not None)
     n = sum(counts.values())
@@ -78,7 +78,7 @@ def label_balance(sample: Sample) -> MeasureResult | None:
         "hard example. Intervals are clustered by writer."
     ),
 )
-def difficulty(sample: Sample) -> MeasureResult | None:
+def difficulty(sample: RoundSample) -> MeasureResult | None:
     """Agreement of people, confidence of models, disagreement between models."""
     figures, table = [*_votes(sample), *_models(sample)], _by_model(sample)
     if not figures and not table.rows:
@@ -91,7 +91,7 @@ def difficulty(sample: Sample) -> MeasureResult | None:
     return MeasureResult(finding, tuple(figures), (table,) if table.rows else (), sample.people)
 
 
-def _votes(sample: Sample) -> list[Figure]:
+def _votes(sample: RoundSample) -> list[Figure]:
     """Agreement among the votes on one example, of examples with two or more."""
     voted = np.array([len(row.votes) > 1 for row in sample.rows], bool)
     if not voted.any():
@@ -108,7 +108,7 @@ def _votes(sample: Sample) -> list[Figure]:
     return figures
 
 
-def _models(sample: Sample) -> list[Figure]:
+def _models(sample: RoundSample) -> list[Figure]:
     """Confidence of models, and the differences between several of them."""
     has_answers = np.array([bool(row.answers) for row in sample.rows], bool)
     sure = _means(sample, "sure")
@@ -137,7 +137,7 @@ def _models(sample: Sample) -> list[Figure]:
     return figures if has_answers.any() else []
 
 
-def _means(sample: Sample, name: str) -> Floats:
+def _means(sample: RoundSample, name: str) -> Floats:
     """The mean over models of a share, for each row; NaN where no model gave one."""
     values_by_row = [
         [value for prediction in row.answers if (value := getattr(prediction, name)) is not None] for row in sample.rows
@@ -145,13 +145,13 @@ def _means(sample: Sample, name: str) -> Floats:
     return np.array([np.mean(values) if values else np.nan for values in values_by_row], float)
 
 
-def _apart(row: Row) -> float:
+def _apart(row: SampledExample) -> float:
     """Of the pairs of models, the share that answered differently."""
     pairs = [first_answer.answer != other.answer for first_answer, other in combinations(row.answers, 2)]
     return float(np.mean(pairs)) if pairs else 0.0
 
 
-def _spread(row: Row) -> float:
+def _spread(row: SampledExample) -> float:
     """The standard deviation over models of the share for the author's answer; NaN with fewer than two."""
     values = [prediction.claimed for prediction in row.answers if prediction.claimed is not None]
     return float(np.std(values, ddof=1)) if len(values) > 1 else float("nan")
@@ -161,7 +161,7 @@ def _figure(name: str, label: str, estimate: ClusteredEstimate | Rate, n: int, k
     return Figure(name, label, estimate.value, estimate.low, estimate.high, n, "share" if kind == "share" else "number")
 
 
-def _by_model(sample: Sample) -> Table:
+def _by_model(sample: RoundSample) -> Table:
     """The share of wrong answers by target."""
     models = sorted({prediction.model for row in sample.rows for prediction in row.answers})
     rows = []
@@ -194,7 +194,7 @@ HEADER = make_columns(
 
 
 @dataclass
-class Compared:
+class ConditionComparison:
     """A condition beside the rest of its `breakdown`; `p` is corrected, None where nothing can be said."""
 
     breakdown: str
@@ -224,12 +224,14 @@ class Compared:
         "all comparisons."
     ),
 )
-def conditions(sample: Sample) -> MeasureResult | None:
+def conditions(sample: RoundSample) -> MeasureResult | None:
     """vMER of each condition, and its difference to the rest."""
     several = {name: groups for name, groups in sample.groups.items() if len(groups) > 1}
     if not several:
         return None
-    comparisons = [Compared(name, item, _against(item, groups)) for name, groups in several.items() for item in groups]
+    comparisons = [
+        ConditionComparison(name, item, _against(item, groups)) for name, groups in several.items() for item in groups
+    ]
     tested = [item for item in comparisons if item.gap.p is not None]
     for item, p in zip(tested, holm([item.gap.p or 0.0 for item in tested]).tolist() if tested else (), strict=True):
         item.p = p
@@ -246,7 +248,7 @@ def conditions(sample: Sample) -> MeasureResult | None:
     return MeasureResult(finding, (), tables, len(np.unique(np.concatenate(everybody))))
 
 
-def _table(name: str, comparisons: Sequence[Compared]) -> Table:
+def _table(name: str, comparisons: Sequence[ConditionComparison]) -> Table:
     return Table(
         name,
         NAMES[name],
@@ -276,7 +278,7 @@ def _against(group: ConditionCounts, groups: tuple[ConditionCounts, ...]) -> clu
         "wrote equally much and near 1 if one person wrote everything."
     ),
 )
-def writers(sample: Sample) -> MeasureResult | None:
+def writers(sample: RoundSample) -> MeasureResult | None:
     """Concentration of examples on writers."""
     counts = np.sort(np.bincount(sample.writers).astype(float))[::-1]
     if not len(counts):

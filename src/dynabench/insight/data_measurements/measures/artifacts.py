@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dynabench.insight.data_measurements.results import Figure, MeasureResult, Table, describe_measure, make_columns
-from dynabench.insight.data_measurements.sample import Floats, Ints, Sample, words
+from dynabench.insight.data_measurements.sample import Floats, Ints, RoundSample, words
 from dynabench.kit.language import Amount, _
 from dynabench.stats import clusters, p_values
 from dynabench.stats.p_values import holm
@@ -50,7 +50,7 @@ class Baseline:
         "shows any."
     ),
 )
-def artifacts(sample: Sample) -> MeasureResult | None:
+def artifacts(sample: RoundSample) -> MeasureResult | None:
     """The baselines of all parts of the input."""
     labels = sample.answers
     has_label = labels >= 0
@@ -65,7 +65,7 @@ def artifacts(sample: Sample) -> MeasureResult | None:
     return _result(sample, results, corrected, majority)
 
 
-def views(sample: Sample, rows: Sequence[object]) -> list[View]:
+def views(sample: RoundSample, rows: Sequence[object]) -> list[View]:
     """Each written field alone, the context alone, and all words together."""
     context = [words(getattr(row, "context", "")) for row in rows]
     parts = {name: [words(getattr(row, "texts", {}).get(name, "")) for row in rows] for name in sample.fields}
@@ -108,7 +108,9 @@ def gives_away(result: Baseline, p: float) -> bool:
     return p < LEVEL and (result.gain.value or 0) > 0
 
 
-def _result(sample: Sample, results: Sequence[Baseline], corrected: Sequence[float], majority: float) -> MeasureResult:
+def _result(
+    sample: RoundSample, results: Sequence[Baseline], corrected: Sequence[float], majority: float
+) -> MeasureResult:
     rows = tuple(
         (
             entry.view.label,
@@ -201,7 +203,7 @@ MAX_WORDS = 30
         "any. Words in fewer than five examples are left out."
     ),
 )
-def telling_words(sample: Sample) -> MeasureResult | None:
+def telling_words(sample: RoundSample) -> MeasureResult | None:
     """Words whose p value, corrected for all words and answers, is below 0.05."""
     labels = sample.answers
     labelled = np.flatnonzero(labels >= 0)
@@ -257,7 +259,7 @@ def pmi(counts: Floats) -> Floats:
 
 
 def _words_result(
-    sample: Sample, rows: Sequence[tuple[Any, ...]], people: Sequence[int], words: int, total: int, n: int
+    sample: RoundSample, rows: Sequence[tuple[Any, ...]], people: Sequence[int], words: int, total: int, n: int
 ) -> MeasureResult:
     header = make_columns(
         ("word", _("Word"), "text"), ("answer", _("Predicts"), "text"), ("pmi", _("PMI, bits"), "number"),

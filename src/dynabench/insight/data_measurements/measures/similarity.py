@@ -8,7 +8,7 @@ import numpy as np
 
 from dynabench.evaluate.tokens import near_duplicate_groups
 from dynabench.insight.data_measurements.results import Figure, MeasureResult, Table, describe_measure, make_columns
-from dynabench.insight.data_measurements.sample import Floats, Row, Sample, words
+from dynabench.insight.data_measurements.sample import Floats, RoundSample, SampledExample, words
 from dynabench.kit.language import Amount, _
 from dynabench.stats import clusters, minhash, p_values
 
@@ -27,7 +27,7 @@ LEVEL = 0.05
         "many examples."
     ),
 )
-def similarity(sample: Sample) -> MeasureResult | None:
+def similarity(sample: RoundSample) -> MeasureResult | None:
     """Each earlier round by divergence, new words, and the difference in answers."""
     compared = [compared_round for compared_round in sample.earlier if compared_round.rows]
     if not compared or not sample.rows:
@@ -60,7 +60,9 @@ def similarity(sample: Sample) -> MeasureResult | None:
     return MeasureResult(other, figures, (table,), min(people))
 
 
-def diverging(mine: Sequence[Row], theirs: Sequence[Row], rng: np.random.Generator) -> tuple[float, float, float]:
+def diverging(
+    mine: Sequence[SampledExample], theirs: Sequence[SampledExample], rng: np.random.Generator
+) -> tuple[float, float, float]:
     """The divergence of two rounds, its mean where rows are dealt to both at random, and the p value of the first."""
     from scipy.sparse import csr_array
 
@@ -90,14 +92,14 @@ def _entropy(shares: Floats) -> Floats:
     return entropies
 
 
-def _fresh(mine: Sequence[Row], theirs: Sequence[Row]) -> tuple[float, int]:
+def _fresh(mine: Sequence[SampledExample], theirs: Sequence[SampledExample]) -> tuple[float, int]:
     """The share of the words of `mine`, as often as they occur, that are none of `theirs`; and how many examples."""
     known_words = {word for row in theirs for text in row.texts.values() for word in words(text)}
     own_words = [word for row in mine for text in row.texts.values() for word in words(text)]
     return sum(word not in known_words for word in own_words) / max(len(own_words), 1), len(mine)
 
 
-def _answers(mine: Sequence[Row], theirs: Sequence[Row]) -> float | None:
+def _answers(mine: Sequence[SampledExample], theirs: Sequence[SampledExample]) -> float | None:
     """Half the sum of differences of the shares of answers: 0 for the same mix."""
     own_counts, other = (Counter(row.label for row in some if row.label is not None) for some in (mine, theirs))
     if not own_counts or not other:
@@ -117,7 +119,7 @@ NEAR = 0.8
         "writer."
     ),
 )
-def near_duplicates(sample: Sample) -> MeasureResult | None:
+def near_duplicates(sample: RoundSample) -> MeasureResult | None:
     """The share of examples with a near-duplicate: in the round, by another writer, and in earlier rounds."""
     n = len(sample.rows)
     if n < 2:
@@ -173,7 +175,7 @@ ORDERS = 4
         "use 200 random texts, or all if a round has fewer."
     ),
 )
-def diversity(sample: Sample) -> MeasureResult | None:
+def diversity(sample: RoundSample) -> MeasureResult | None:
     """Self-BLEU, distinct-n for n from 1 to 3, and the spread of embeddings."""
     chosen = np.sort(sample.rng().permutation(len(sample.rows))[:TEXTS])
     texts = [sample.words[row] for row in chosen if sample.words[row]]

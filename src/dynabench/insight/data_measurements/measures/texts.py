@@ -6,7 +6,7 @@ from collections import Counter
 import numpy as np
 
 from dynabench.insight.data_measurements.results import Figure, MeasureResult, Table, describe_measure, make_columns
-from dynabench.insight.data_measurements.sample import Sample, words
+from dynabench.insight.data_measurements.sample import RoundSample, words
 from dynabench.kit.language import Amount, _, joined
 from dynabench.stats.clusters import ClusteredEstimate, difference
 from dynabench.stats.rates import Rate
@@ -23,7 +23,7 @@ ORDERS, POINTS, STRETCH = 10, 10, 50
         "words, independent of the round’s size."
     ),
 )
-def vocabulary(sample: Sample) -> MeasureResult | None:
+def vocabulary(sample: RoundSample) -> MeasureResult | None:
     """Size and growth of the vocabulary."""
     counts = Counter(word for held in sample.words for word in held)
     total = sum(counts.values())
@@ -52,7 +52,7 @@ def vocabulary(sample: Sample) -> MeasureResult | None:
     return MeasureResult(finding, figures, (table,), sample.people)
 
 
-def grown(sample: Sample) -> list[tuple[int, int, int]]:
+def grown(sample: RoundSample) -> list[tuple[int, int, int]]:
     """Examples, different words and words after each tenth of the examples; means over random orders."""
     rng, n = sample.rng(), len(sample.rows)
     places = sorted({max(round(n * part / POINTS), 1) for part in range(1, POINTS + 1)})
@@ -68,7 +68,7 @@ def grown(sample: Sample) -> list[tuple[int, int, int]]:
     return [(place, round(kinds[at] / ORDERS), round(sizes[at] / ORDERS)) for at, place in enumerate(places)]
 
 
-def _stretches(sample: Sample) -> Figure:
+def _stretches(sample: RoundSample) -> Figure:
     """The mean share of different words in stretches of `STRETCH` words of each writer's examples."""
     rows: dict[int, list[str]] = {}
     for writer, held in zip(sample.writers.tolist(), sample.words, strict=True):
@@ -92,7 +92,7 @@ EDGES = (0, 5, 10, 15, 20, 30, 40, 60, 80, 120, 200, 10**9)
         "something away. Intervals are clustered by writer."
     ),
 )
-def lengths(sample: Sample) -> MeasureResult | None:
+def lengths(sample: RoundSample) -> MeasureResult | None:
     """Words by field and by answer, and a histogram of all words of an example."""
     if not sample.rows:
         return None
@@ -137,7 +137,7 @@ def _figure(name: str, label: str, estimate: ClusteredEstimate, n: int) -> Figur
     return Figure(name, label, estimate.value, estimate.low, estimate.high, n)
 
 
-def _histogram(sample: Sample) -> Table:
+def _histogram(sample: RoundSample) -> Table:
     lengths = np.array([len(held) for held in sample.words])
     counts = np.histogram(lengths, EDGES)[0]
     rows, people = [], []
@@ -173,7 +173,7 @@ _CONTRACTED = re.compile(r"n['’]t$")
         "writer."
     ),
 )
-def complexity(sample: Sample) -> MeasureResult | None:
+def complexity(sample: RoundSample) -> MeasureResult | None:
     """Means over examples."""
     lengths = np.array([len(held) for held in sample.words], float)
     if not lengths.sum():
@@ -228,7 +228,7 @@ def _shared(held: list[str], context: set[str]) -> float:
         "Intervals are clustered by writer."
     ),
 )
-def trick_words(sample: Sample) -> MeasureResult | None:
+def trick_words(sample: RoundSample) -> MeasureResult | None:
     """Agreement of marks and attributions, over chance."""
     has_marks = np.array([row.words is not None and row.words.marked > 0 for row in sample.rows], bool)
     if not has_marks.any():

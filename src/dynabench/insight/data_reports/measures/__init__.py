@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from dynabench.insight.data_measurements.measures import artifacts as round_artifacts
 from dynabench.insight.data_measurements.measures import similarity, texts
-from dynabench.insight.data_measurements.results import Measure, MeasureResult
+from dynabench.insight.data_measurements.results import MeasureResult, RoundMeasure
 from dynabench.insight.data_reports.measured import MeasuredData
 from dynabench.insight.data_reports.measures import basics, comparing, copies, learned, themes, vocabulary
 from dynabench.kit.language import _
@@ -29,7 +29,7 @@ class ComparedMeasure:
     measure: Callable[[MeasuredData, MeasuredData], MeasureResult | None]
 
 
-def _of_sample(measure: Measure) -> Callable[[MeasuredData], MeasureResult | None]:
+def _of_sample(measure: RoundMeasure) -> Callable[[MeasuredData], MeasureResult | None]:
     return lambda data: measure.measure(data.sample) if data.chosen else None
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from dynabench.insight.data_measurements.measures.similarity import diverging
 from dynabench.insight.data_measurements.results import Figure, MeasureResult, Table, make_columns
-from dynabench.insight.data_measurements.sample import Row
+from dynabench.insight.data_measurements.sample import SampledExample
 from dynabench.insight.data_reports.measured import MeasuredData, whole_text
 from dynabench.insight.data_reports.measures.basics import mean_deviation
 from dynabench.insight.data_reports.measures.copies import NEAR_ROWS, close_share, leakage_note, near_share
@@ -146,7 +146,7 @@ def _word_test(first: MeasuredData, second: MeasuredData) -> Test:
     return label, _("by chance: %(value)s", value=Amount(chance, ".3f")), "", seen, p
 
 
-def _some_rows(data: MeasuredData) -> list[Row]:
+def _some_rows(data: MeasuredData) -> list[SampledExample]:
     rows = data.sample.rows
     return [rows[place] for place in data.rng().permutation(len(rows))[:MOST]]
 

@@ -22,8 +22,8 @@ from dynabench.evaluate.evaluator.predictors.base import NetworkPredictor, packe
 from dynabench.evaluate.networks import checkpoints
 from dynabench.kit.errors import Invalid, Problem
 from dynabench.models import fetched, hub, runtime
-from dynabench.models.backends.transformers import Options
-from dynabench.models.protocol import Attribution, Card, Inputs, Message, Model, Output
+from dynabench.models.backends.transformers import TransformersOptions
+from dynabench.models.protocol import Attribution, Inputs, Message, Model, ModelCard, ModelOutput
 from dynabench.models.spec import Spec
 
 CONFIG = "config.json"
@@ -71,7 +71,7 @@ _shared: WeakValueDictionary[tuple[str, ...], SharedModel] = WeakValueDictionary
 _sharing = threading.Lock()
 
 
-def load_shared(options: Options, auto: str, processor: str) -> SharedModel:
+def load_shared(options: TransformersOptions, auto: str, processor: str) -> SharedModel:
     """Return fetched weights, which several models of a process read once; raises `Invalid`."""
     place = fetched.find_weights(options.fetched, options.sha256)
     key = (str(place), options.sha256, options.precision, auto, processor)
@@ -82,7 +82,7 @@ def load_shared(options: Options, auto: str, processor: str) -> SharedModel:
         return shared
 
 
-def load_weights(folder: Path, options: Options, auto: str, processor: str) -> Parts:
+def load_weights(folder: Path, options: TransformersOptions, auto: str, processor: str) -> Parts:
     """The model and processor of a folder or a hub's repository.
 
     `auto` and `processor` are classes of transformers. Raises `Invalid` for what must not or cannot be loaded,
@@ -100,7 +100,7 @@ def load_weights(folder: Path, options: Options, auto: str, processor: str) -> P
         raise Invalid({"weights": CODE if asks else f"The model cannot be loaded: {message[:400]}"}) from error
 
 
-def _loaded(place: Path, options: Options, auto: str, processor: str, gguf: str) -> Parts:
+def _loaded(place: Path, options: TransformersOptions, auto: str, processor: str, gguf: str) -> Parts:
     import torch
 
     at = checkpoints.ModelLocation(str(place), True)
@@ -122,7 +122,7 @@ def _loaded(place: Path, options: Options, auto: str, processor: str, gguf: str)
     return Parts(model.eval().requires_grad_(False).to(device), reader, device)
 
 
-def _dtype(config: Any, options: Options, auto: str, gguf: bool) -> Any:
+def _dtype(config: Any, options: TransformersOptions, auto: str, gguf: bool) -> Any:
     """fp32, so that an answer does not turn on who shares the batch; of models that write, whose time is spent on
     fetching weights, bf16 where the processor has it and no more was stored.
     """
@@ -256,7 +256,7 @@ class Architecture(ABC):
     room = 4096
     """Tokens of one pass at most, padding included."""
 
-    def __init__(self, card: Card, details: Spec, options: Options, parts: Parts) -> None:
+    def __init__(self, card: ModelCard, details: Spec, options: TransformersOptions, parts: Parts) -> None:
         """Raises `Invalid` for a model that does not fit the card."""
         self.card = card
         self.details = details
@@ -267,7 +267,7 @@ class Architecture(ABC):
         self._packed = ExitStack()
 
     @classmethod
-    def load(cls, card: Card, details: Spec, options: Options, folder: Path, bulk: bool) -> Self:
+    def load(cls, card: ModelCard, details: Spec, options: TransformersOptions, folder: Path, bulk: bool) -> Self:
         """Load the model; raises `Invalid` or `Unavailable`. With `bulk`, weights are laid out for speed as well."""
         cls.fits(card, options)
         if options.fetched and not bulk:  # weights that are laid out for speed have no second user
@@ -283,7 +283,7 @@ class Architecture(ABC):
 
     @classmethod
     @abstractmethod
-    def fits(cls, card: Card, options: Options) -> None:
+    def fits(cls, card: ModelCard, options: TransformersOptions) -> None:
         """Raise `Invalid` for a card that this way of answering cannot serve, before weights are loaded."""
 
     @abstractmethod
@@ -291,7 +291,7 @@ class Architecture(ABC):
         """Return the inputs as the model reads them, and their size in tokens; raises `Invalid`."""
 
     @abstractmethod
-    def answer(self, rows: Sequence[Any], batch: Sequence[Inputs]) -> list[Output]:
+    def answer(self, rows: Sequence[Any], batch: Sequence[Inputs]) -> list[ModelOutput]:
         """One output per encoded row, in order."""
 
     def explain(self, inputs: Inputs, label: str, method: str) -> Attribution | None:

@@ -7,15 +7,15 @@ from typing import Any
 
 import torch
 
-from dynabench.evaluate.evaluator.predictors.base import BatchAnswers, NetworkPredictor
+from dynabench.evaluate.evaluator.predictors.base import NetworkPredictor, PredictedBatch
 from dynabench.models import pictures, words
 from dynabench.models.backends.architectures import base, gradients, readers
 from dynabench.models.backends.architectures.base import Architecture, computed, refuse
 from dynabench.models.backends.base import output
 from dynabench.models.backends.encoder_gradients import log_odds
 from dynabench.models.backends.pieces import Pieces
-from dynabench.models.backends.transformers import Options
-from dynabench.models.protocol import Attribution, Card, Inputs, Model, Output
+from dynabench.models.backends.transformers import TransformersOptions
+from dynabench.models.protocol import Attribution, Inputs, Model, ModelCard, ModelOutput
 from dynabench.models.spec import Spec
 
 TOKENS = 196
@@ -25,9 +25,9 @@ TOKENS = 196
 class Sees(NetworkPredictor):
     """A model of pictures, with what scales them."""
 
-    def predict(self, rows: list[Any]) -> BatchAnswers:
+    def predict(self, rows: list[Any]) -> PredictedBatch:
         """Logits of each row of tensors."""
-        return BatchAnswers(self.model(**self.joined(rows)).logits.float().tolist())
+        return PredictedBatch(self.model(**self.joined(rows)).logits.float().tolist())
 
     def joined(self, rows: Sequence[Mapping[str, torch.Tensor]]) -> dict[str, torch.Tensor]:
         """One batch of rows, each of which is one already."""
@@ -50,12 +50,12 @@ class ImageClassifier(Architecture):
     predictor = Sees
     room = 16 * TOKENS
 
-    def __init__(self, card: Card, details: Spec, options: Options, parts: base.Parts) -> None:
+    def __init__(self, card: ModelCard, details: Spec, options: TransformersOptions, parts: base.Parts) -> None:
         super().__init__(card, details, options, parts)
         self.meant = readers.matched(self.run.labels, card.labels, options.labels)
 
     @classmethod
-    def fits(cls, card: Card, options: Options) -> None:
+    def fits(cls, card: ModelCard, options: TransformersOptions) -> None:
         """See `Architecture`."""
         refuse(card.returns != "label", returns="An image-classification model returns a label.")
         refuse(len(card.inputs) != 1 or card.images != card.inputs, images="It reads one picture: name it here, too.")
@@ -66,9 +66,9 @@ class ImageClassifier(Architecture):
         tensors = self.run.processor(images=[pictures.open_picture(inputs[name], name)], return_tensors="pt")
         return dict(tensors), TOKENS
 
-    def answer(self, rows: Sequence[Any], batch: Sequence[Inputs]) -> list[Output]:
+    def answer(self, rows: Sequence[Any], batch: Sequence[Inputs]) -> list[ModelOutput]:
         """See `Architecture`."""
-        outputs: list[Output] = []
+        outputs: list[ModelOutput] = []
         step = max(1, self.room // TOKENS)
         for start in range(0, len(rows), step):
             part = list(rows[start : start + step])
@@ -154,7 +154,7 @@ class VisualQuestions(ImageClassifier):
     predictor = SeesAndReads
 
     @classmethod
-    def fits(cls, card: Card, options: Options) -> None:
+    def fits(cls, card: ModelCard, options: TransformersOptions) -> None:
         """See `Architecture`."""
         refuse(card.returns != "label", returns="A visual-question-answering model returns one of its answers.")
         wrong = len(card.inputs) != 2 or len(card.images) != 1

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from dynabench.kit.errors import Invalid
-from dynabench.models.backends.transformers import Options
-from dynabench.models.protocol import Card, Inputs, Output
+from dynabench.models.backends.transformers import TransformersOptions
+from dynabench.models.protocol import Inputs, ModelCard, ModelOutput
 from dynabench.models.validity import LONGEST, Broken
 
 LABELS = "labels"
@@ -22,7 +22,7 @@ class Prompt:
     Placeholders are names of inputs, or `labels`; nothing else is looked up in them.
     """
 
-    def __init__(self, template: str, card: Card, name: str = "options.prompt") -> None:
+    def __init__(self, template: str, card: ModelCard, name: str = "options.prompt") -> None:
         """Raises `Invalid` for a template that cannot be filled."""
         self._labels = ", ".join(card.labels)
         fields = {field for field in card.inputs if field not in card.images}
@@ -60,7 +60,7 @@ def harmless(text: str, special: Iterable[str]) -> str:
     return text
 
 
-def meant(card: Card, options: Options, written: str, inputs: Inputs) -> Output:
+def meant(card: ModelCard, options: TransformersOptions, written: str, inputs: Inputs) -> ModelOutput:
     """The answer that a model wrote, strictly read; raises `Broken`, with the text, for what is none.
 
     A label is meant when the text begins with it and no other label occurs in it; case, quotes and punctuation around
@@ -68,10 +68,10 @@ def meant(card: Card, options: Options, written: str, inputs: Inputs) -> Output:
     """
     extras = {"generated": written[:LONGEST]}
     if card.returns == "text":
-        return Output({card.answer: written.strip()[:LONGEST]}, None, extras)
+        return ModelOutput({card.answer: written.strip()[:LONGEST]}, None, extras)
     if card.returns == "label":
-        return Output({card.answer: label(written, card.labels, options.labels)}, None, extras)
-    return Output({card.answer: spans(written, inputs[card.inputs[-1]])}, None, extras)
+        return ModelOutput({card.answer: label(written, card.labels, options.labels)}, None, extras)
+    return ModelOutput({card.answer: spans(written, inputs[card.inputs[-1]])}, None, extras)
 
 
 def label(written: str, labels: Sequence[str], label_by_word: Mapping[str, str]) -> str:
@@ -102,7 +102,7 @@ def spans(written: str, passage: str) -> list[dict[str, Any]]:
     raise Broken(f"It wrote {_short(written)}, which the passage does not say. Ask in the prompt to copy from it.")
 
 
-def fits(card: Card, options: Options) -> None:
+def fits(card: ModelCard, options: TransformersOptions) -> None:
     """Raise `Invalid` for a card that no model that writes can serve."""
     wrong: dict[str, str] = {}
     if card.returns == "tags":

@@ -24,9 +24,9 @@ from dynabench.models.backends.architectures.base import Architecture, computed,
 from dynabench.models.backends.base import output, softmax
 from dynabench.models.backends.encoder_gradients import log_odds
 from dynabench.models.backends.pieces import Pieces
-from dynabench.models.backends.transformers import Options
+from dynabench.models.backends.transformers import TransformersOptions
 from dynabench.models.kinds import GRADIENTS
-from dynabench.models.protocol import SPAN_PARTS, Attribution, Card, Inputs, Output
+from dynabench.models.protocol import SPAN_PARTS, Attribution, Inputs, ModelCard, ModelOutput
 from dynabench.models.spec import Spec
 from dynabench.models.words import Word, first_words
 
@@ -102,7 +102,7 @@ class SequenceClassifier(Architecture):
     auto = "AutoModelForSequenceClassification"
     predictor = TextLabelPredictor
 
-    def __init__(self, card: Card, details: Spec, options: Options, parts: base.Parts) -> None:
+    def __init__(self, card: ModelCard, details: Spec, options: TransformersOptions, parts: base.Parts) -> None:
         super().__init__(card, details, options, parts)
         config = self.model.config
         several = config.problem_type == "multi_label_classification" or config.num_labels == 1
@@ -111,7 +111,7 @@ class SequenceClassifier(Architecture):
         self.meant = matched(self.run.labels, card.labels, options.labels)
 
     @classmethod
-    def fits(cls, card: Card, options: Options) -> None:
+    def fits(cls, card: ModelCard, options: TransformersOptions) -> None:
         """See `Architecture`."""
         refuse(card.returns != "label", returns="A text-classification model returns a label.")
         refuse(len(card.inputs) > 2 or bool(card.images), inputs="It reads one or two texts.")
@@ -122,9 +122,9 @@ class SequenceClassifier(Architecture):
         row = self.run.encoded(*texts, max_length=self.limit(), truncation=True)[0]
         return row, len(row["input_ids"])
 
-    def answer(self, rows: Sequence[Any], batch: Sequence[Inputs]) -> list[Output]:
+    def answer(self, rows: Sequence[Any], batch: Sequence[Inputs]) -> list[ModelOutput]:
         """See `Architecture`."""
-        outputs: dict[int, Output] = {}
+        outputs: dict[int, ModelOutput] = {}
         sizes = [len(row["input_ids"]) for row in rows]
         room = self.room if self.run.processor.pad_token_id is not None and self._pads() else 1
         for part in portions(sizes, room):
@@ -181,7 +181,7 @@ class TokenClassifier(Architecture):
     auto = "AutoModelForTokenClassification"
     predictor = Tagger
 
-    def __init__(self, card: Card, details: Spec, options: Options, parts: base.Parts) -> None:
+    def __init__(self, card: ModelCard, details: Spec, options: TransformersOptions, parts: base.Parts) -> None:
         super().__init__(card, details, options, parts)
         fast = getattr(self.run.processor, "is_fast", False)
         refuse(not fast, weights="Spans are found by place, which only fast tokenizers know: save tokenizer.json.")
@@ -190,7 +190,7 @@ class TokenClassifier(Architecture):
         self.meant = dict(zip(named, matched(named, card.labels, options.labels), strict=True))
 
     @classmethod
-    def fits(cls, card: Card, options: Options) -> None:
+    def fits(cls, card: ModelCard, options: TransformersOptions) -> None:
         """See `Architecture`."""
         refuse(card.returns != "tags", returns="A token-classification model returns tags.")
         refuse(len(card.inputs) != 1 or bool(card.images), inputs="It reads one text.")
@@ -225,7 +225,7 @@ class TokenClassifier(Architecture):
             )
         return rows, sum(len(row["input_ids"]) for row in rows)
 
-    def answer(self, rows: Sequence[Any], batch: Sequence[Inputs]) -> list[Output]:
+    def answer(self, rows: Sequence[Any], batch: Sequence[Inputs]) -> list[ModelOutput]:
         """See `Architecture`."""
         windows = [window for row in rows for window in row]
         sizes = [len(window["input_ids"]) for window in windows]
@@ -238,7 +238,7 @@ class TokenClassifier(Architecture):
         texts = [inputs[self.card.inputs[-1]] for inputs in batch]
         return [self._output(row, [next(chances) for _ in row], text) for row, text in zip(rows, texts, strict=True)]
 
-    def _output(self, row: Any, chances: Sequence[Any], text: str) -> Output:
+    def _output(self, row: Any, chances: Sequence[Any], text: str) -> ModelOutput:
         """Spans, and how likely each span's label is, by text; of two windows the later one reads a word with more
         before it, the earlier one with more behind it: the surer counts."""
         tag_by_word: dict[int, tuple[float, int]] = {}
@@ -248,7 +248,7 @@ class TokenClassifier(Architecture):
                 tag = int(np.argmax(window_chances[at]))
                 tag_by_word[word] = max(tag_by_word.get(word, (0.0, 0)), (float(window_chances[at][tag]), tag))
         spans, likely = self._spans(row[0]["words"] if row else [], tag_by_word, text)
-        return Output({self.card.answer: spans}, likely)
+        return ModelOutput({self.card.answer: spans}, likely)
 
     def _spans(
         self, words: Sequence[Word], tag_by_word: Any, text: str
@@ -285,14 +285,14 @@ class Extractor(Architecture):
     auto = "AutoModelForQuestionAnswering"
     predictor = SpanReader
 
-    def __init__(self, card: Card, details: Spec, options: Options, parts: base.Parts) -> None:
+    def __init__(self, card: ModelCard, details: Spec, options: TransformersOptions, parts: base.Parts) -> None:
         super().__init__(card, details, options, parts)
         self.run.impossible = options.no_answer
         fast = getattr(self.run.processor, "is_fast", False)
         refuse(not fast, weights="Answers are found by place, which only fast tokenizers know: save tokenizer.json.")
 
     @classmethod
-    def fits(cls, card: Card, options: Options) -> None:
+    def fits(cls, card: ModelCard, options: TransformersOptions) -> None:
         """See `Architecture`."""
         refuse(card.returns != "spans", returns="A question-answering model returns spans.")
         refuse(len(card.inputs) != 2 or bool(card.images), inputs="It reads two texts, question and passage.")
@@ -306,9 +306,9 @@ class Extractor(Architecture):
         row = self.run.encode([{"question": question, "context": passage[: passage_words[-1].end]}])[0]
         return row, sum(len(window["input_ids"]) for window in row["windows"])
 
-    def answer(self, rows: Sequence[Any], batch: Sequence[Inputs]) -> list[Output]:
+    def answer(self, rows: Sequence[Any], batch: Sequence[Inputs]) -> list[ModelOutput]:
         """See `Architecture`; a passage without words has no answer."""
-        outputs = dict.fromkeys(range(len(rows)), Output({self.card.answer: []}, {}))
+        outputs = dict.fromkeys(range(len(rows)), ModelOutput({self.card.answer: []}, {}))
         sizes = [max((len(window["input_ids"]) for window in row["windows"]), default=1) if row else 1 for row in rows]
         for part in portions(sizes, self.room):
             mine = [row for row in part if rows[row] is not None]
@@ -317,13 +317,13 @@ class Extractor(Architecture):
             outputs.update((row, self._output(answer, batch[row])) for row, answer in zip(mine, answers, strict=True))
         return [outputs[row] for row in range(len(rows))]
 
-    def _output(self, answer: Any, inputs: Inputs) -> Output:
+    def _output(self, answer: Any, inputs: Inputs) -> ModelOutput:
         passage = inputs[self.card.inputs[PASSAGE]]
         start, end = answer["start"], answer["end"]
         if start == end:
-            return Output({self.card.answer: []}, {})
+            return ModelOutput({self.card.answer: []}, {})
         chance = {passage[start:end]: round(min(answer["score"], 1.0), 6)}
-        return Output({self.card.answer: [{"start": start, "end": end, "text": passage[start:end]}]}, chance)
+        return ModelOutput({self.card.answer: [{"start": start, "end": end, "text": passage[start:end]}]}, chance)
 
     def explain(self, inputs: Inputs, label: str, method: str) -> Attribution | None:
         """By gradients, towards the log-odds among all places of the passage, within the window in which the answer was

@@ -13,8 +13,8 @@ from dynabench.models import runtime
 from dynabench.models.backends.architectures import base, gradients, prompts
 from dynabench.models.backends.architectures.base import Architecture, computed, portions, refuse
 from dynabench.models.backends.base import output
-from dynabench.models.backends.transformers import Options
-from dynabench.models.protocol import Attribution, Card, Inputs, Message, Output
+from dynabench.models.backends.transformers import TransformersOptions
+from dynabench.models.protocol import Attribution, Inputs, Message, ModelCard, ModelOutput
 from dynabench.models.spec import Spec
 
 TOKEN_SETTINGS = (
@@ -107,7 +107,7 @@ class CausalLanguageModel(Architecture):
     predictor = Continues
     room = 4096
 
-    def __init__(self, card: Card, details: Spec, options: Options, parts: base.Parts) -> None:
+    def __init__(self, card: ModelCard, details: Spec, options: TransformersOptions, parts: base.Parts) -> None:
         super().__init__(card, details, options, parts)
         template = getattr(self.run.processor, "chat_template", None)
         message = "The tokenizer has no chat template; set chat: false, or add chat_template.jinja to the folder."
@@ -120,7 +120,7 @@ class CausalLanguageModel(Architecture):
         self.chooser.normalization = NORMALISATIONS[options.normalisation]
 
     @classmethod
-    def fits(cls, card: Card, options: Options) -> None:
+    def fits(cls, card: ModelCard, options: TransformersOptions) -> None:
         """See `Architecture`."""
         prompts.fits(card, options)
         refuse(not options.prompt, **{"options.prompt": "Say what the model is asked, with {field} for each input."})
@@ -179,13 +179,13 @@ class CausalLanguageModel(Architecture):
         space = "" if self.options.chat or self.options.prompt[-1:].isspace() else " "
         return {text_by_label.get(name, f"{space}{name}"): name for name in self.card.labels}
 
-    def answer(self, rows: Sequence[Any], batch: Sequence[Inputs]) -> list[Output]:
+    def answer(self, rows: Sequence[Any], batch: Sequence[Inputs]) -> list[ModelOutput]:
         """See `Architecture`."""
         if self.options.answer == "likelihood":
             return self._likeliest(rows)
         more = self.options.max_new_tokens
         sizes = [len(row["input_ids"]) + more for row in rows]
-        outputs: dict[int, Output] = {}
+        outputs: dict[int, ModelOutput] = {}
         for part in portions(sizes, self.room):
             with computed(len(part), sizes[part[0]]):
                 written = self.run.predict([rows[row] for row in part]).answers
@@ -209,7 +209,7 @@ class CausalLanguageModel(Architecture):
             raise Invalid({"messages": f"{problem} Begin a new one."})
         yield from written(self.model, self.run.processor, ids, max_tokens)
 
-    def _likeliest(self, rows: Sequence[Any]) -> list[Output]:
+    def _likeliest(self, rows: Sequence[Any]) -> list[ModelOutput]:
         texts = list(self.choices)
         order = [list(self.card.labels).index(self.choices[text]) for text in texts]
         outputs = []
@@ -262,14 +262,14 @@ class TextToText(Architecture):
     auto = "AutoModelForSeq2SeqLM"
     predictor = EncoderDecoderWriter
 
-    def __init__(self, card: Card, details: Spec, options: Options, parts: base.Parts) -> None:
+    def __init__(self, card: ModelCard, details: Spec, options: TransformersOptions, parts: base.Parts) -> None:
         super().__init__(card, details, options, parts)
         self.prompt = prompts.Prompt(options.prompt or f"{{{card.inputs[0]}}}", card)
         generation_settings = settings(self.model, options.max_new_tokens)
         self.run.generation = {name: value for name, value in generation_settings.items() if name != "return_full_text"}
 
     @classmethod
-    def fits(cls, card: Card, options: Options) -> None:
+    def fits(cls, card: ModelCard, options: TransformersOptions) -> None:
         """See `Architecture`."""
         prompts.fits(card, options)
         wrong = len(card.inputs) > 1 and not options.prompt
@@ -283,9 +283,9 @@ class TextToText(Architecture):
         row = self.run.encode([prompt])[0]
         return row, len(row["input_ids"]) + self.options.max_new_tokens
 
-    def answer(self, rows: Sequence[Any], batch: Sequence[Inputs]) -> list[Output]:
+    def answer(self, rows: Sequence[Any], batch: Sequence[Inputs]) -> list[ModelOutput]:
         """See `Architecture`."""
-        outputs: dict[int, Output] = {}
+        outputs: dict[int, ModelOutput] = {}
         sizes = [len(row["input_ids"]) + self.options.max_new_tokens for row in rows]
         for part in portions(sizes, self.room):
             with computed(len(part), sizes[part[0]]):

@@ -9,13 +9,13 @@ import numpy as np
 
 from dynabench.kit.errors import Invalid
 from dynabench.models.backends.base import softmax
-from dynabench.models.protocol import Card, Inputs, Output
+from dynabench.models.protocol import Inputs, ModelCard, ModelOutput
 from dynabench.models.validity import Broken
 
 _PLACE = re.compile(r"\{(\w+)\}")
 
 
-def check_prompt(card: Card, template: str, name: str = "options.prompt") -> None:
+def check_prompt(card: ModelCard, template: str, name: str = "options.prompt") -> None:
     """Raise `Invalid` for places that the card has nothing for, and for a template that no input enters."""
     placeholders = [*(field for field in card.inputs if field not in card.images), "labels"]
     places = _PLACE.findall(template)
@@ -24,13 +24,13 @@ def check_prompt(card: Card, template: str, name: str = "options.prompt") -> Non
         raise Invalid({name: message})
 
 
-def fill_prompt(template: str, card: Card, inputs: Inputs) -> str:
+def fill_prompt(template: str, card: ModelCard, inputs: Inputs) -> str:
     """The template with its places filled, in one pass: braces within an input stay what they are."""
     values: Mapping[str, str] = {**{name: str(inputs[name]) for name in card.inputs}, "labels": ", ".join(card.labels)}
     return _PLACE.sub(lambda place: values.get(place[1], place[0]), template)
 
 
-def plain_prompt(card: Card) -> str:
+def plain_prompt(card: ModelCard) -> str:
     """A template where none is given: the fields by name, and what is asked for."""
     fields = "\n".join(f"{name}: {{{name}}}" for name in card.inputs if name not in card.images)
     instruction = (
@@ -43,7 +43,7 @@ def _braced(names: Iterable[str]) -> str:
     return ", ".join(f"{{{name}}}" for name in names)
 
 
-def answer_schema(card: Card) -> dict[str, Any]:
+def answer_schema(card: ModelCard) -> dict[str, Any]:
     """JSON Schema of an object with the answer, one of the labels or a text."""
     answer: dict[str, Any] = {"type": "string"}
     if card.returns == "label":
@@ -61,7 +61,7 @@ def object_schema(fields: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def read_structured(card: Card, text: str) -> str:
+def read_structured(card: ModelCard, text: str) -> str:
     """The answer in a JSON object that follows the schema; raises `Broken`."""
     try:
         document = json.loads(text)
@@ -76,7 +76,7 @@ def read_structured(card: Card, text: str) -> str:
     return answer
 
 
-def read_option(card: Card, text: str) -> str:
+def read_option(card: ModelCard, text: str) -> str:
     """The label that a text is, but for case, quotes, and a full stop; raises `Broken` for anything more or less."""
     folded = text.strip().strip("\"'`*").removesuffix(".").strip().casefold()
     matches = [label for label in card.labels if label.casefold() == folded]
@@ -85,10 +85,12 @@ def read_option(card: Card, text: str) -> str:
     return matches[0]
 
 
-def read_written(card: Card, text: str) -> Output:
+def read_written(card: ModelCard, text: str) -> ModelOutput:
     """Return a written text as an answer of this model."""
     extras = {"generated": text}
-    return Output({card.answer: read_option(card, text) if card.returns == "label" else text.strip()}, None, extras)
+    return ModelOutput(
+        {card.answer: read_option(card, text) if card.returns == "label" else text.strip()}, None, extras
+    )
 
 
 def _quoted(text: str) -> str:
@@ -102,7 +104,9 @@ Names = Mapping[str, str]
 """Labels of the card by what the endpoint calls them, an index as its digits."""
 
 
-def read_output(card: Card, names: Names, inputs: Inputs, raw: Any, scores: Scores = "probabilities") -> Output:
+def read_output(
+    card: ModelCard, names: Names, inputs: Inputs, raw: Any, scores: Scores = "probabilities"
+) -> ModelOutput:
     """One output from JSON.
 
     Labels: a text, an index, one number a label in order, `{label: number}`, `[{label, score}, ...]`,
@@ -114,15 +118,15 @@ def read_output(card: Card, names: Names, inputs: Inputs, raw: Any, scores: Scor
     return _shaped(card, names, inputs, raw, scores)
 
 
-def _shaped(card: Card, names: Names, inputs: Inputs, raw: Any, scores: Scores) -> Output:
+def _shaped(card: ModelCard, names: Names, inputs: Inputs, raw: Any, scores: Scores) -> ModelOutput:
     if card.returns == "label":
         return _label(card, names, raw, scores)
     if card.returns == "text":
-        return Output({card.answer: text_of(card, raw)})
-    return Output({card.answer: _spans(card, names, inputs, raw)})
+        return ModelOutput({card.answer: text_of(card, raw)})
+    return ModelOutput({card.answer: _spans(card, names, inputs, raw)})
 
 
-def label_of(card: Card, names: Names, raw: Any) -> str:
+def label_of(card: ModelCard, names: Names, raw: Any) -> str:
     """The card's label that a text or an index means; raises `Broken`."""
     if isinstance(raw, str | int) and not isinstance(raw, bool):
         label = names.get(str(raw), raw)
@@ -135,7 +139,7 @@ def label_of(card: Card, names: Names, raw: Any) -> str:
 
 
 def probability_table(
-    card: Card, names: Names, numbers: Mapping[Any, Any] | Sequence[Any], scores: Scores
+    card: ModelCard, names: Names, numbers: Mapping[Any, Any] | Sequence[Any], scores: Scores
 ) -> dict[str, float] | None:
     """Probabilities by label, from numbers by what the endpoint calls them or in its order of labels.
 
@@ -163,28 +167,30 @@ def probability_table(
     return {name: number_by_label[name] for name in card.labels}
 
 
-def likeliest_label(card: Card, names: Names, numbers: Mapping[Any, Any] | Sequence[Any], scores: Scores) -> Output:
+def likeliest_label(
+    card: ModelCard, names: Names, numbers: Mapping[Any, Any] | Sequence[Any], scores: Scores
+) -> ModelOutput:
     """The likeliest label, the first of equals, with the probabilities if there is one for each."""
     probabilities = probability_table(card, names, numbers, scores)
     if probabilities is not None:
-        return Output({card.answer: max(card.labels, key=probabilities.__getitem__)}, probabilities)
+        return ModelOutput({card.answer: max(card.labels, key=probabilities.__getitem__)}, probabilities)
     pairs = list(numbers.items() if isinstance(numbers, Mapping) else enumerate(numbers))
     if not pairs:
         raise Broken(f"{card.name} answered with nothing.")
-    return Output({card.answer: label_of(card, names, max(pairs, key=lambda pair: pair[1])[0])})
+    return ModelOutput({card.answer: label_of(card, names, max(pairs, key=lambda pair: pair[1])[0])})
 
 
-def _whole(card: Card, names: Names, inputs: Inputs, raw: Mapping[str, Any], scores: Scores) -> Output:
+def _whole(card: ModelCard, names: Names, inputs: Inputs, raw: Mapping[str, Any], scores: Scores) -> ModelOutput:
     answer = _shaped(card, names, inputs, raw[card.answer], scores).answer
     numbers = raw.get("probabilities")
     if numbers is None or card.returns != "label":
-        return Output(answer, numbers)
+        return ModelOutput(answer, numbers)
     if not isinstance(numbers, Mapping | list):
         raise Broken(f"{card.name} answered {_short(numbers)} as probabilities.")
-    return Output(answer, probability_table(card, names, numbers, scores))
+    return ModelOutput(answer, probability_table(card, names, numbers, scores))
 
 
-def _label(card: Card, names: Names, raw: Any, scores: Scores) -> Output:
+def _label(card: ModelCard, names: Names, raw: Any, scores: Scores) -> ModelOutput:
     if isinstance(raw, list) and len(raw) == 1 and isinstance(raw[0], list | str):
         raw = raw[0]  # one input of a batch
     if isinstance(raw, Mapping) and isinstance(raw.get("labels"), list) and isinstance(raw.get("scores"), list):
@@ -196,10 +202,10 @@ def _label(card: Card, names: Names, raw: Any, scores: Scores) -> Output:
         return likeliest_label(card, names, _paired(card, [row.get("label") for row in raw], numbers), scores)
     if isinstance(raw, Mapping | list):
         return likeliest_label(card, names, raw, scores)
-    return Output({card.answer: label_of(card, names, raw)})
+    return ModelOutput({card.answer: label_of(card, names, raw)})
 
 
-def _paired(card: Card, labels: list[Any], numbers: list[Any]) -> dict[Any, Any]:
+def _paired(card: ModelCard, labels: list[Any], numbers: list[Any]) -> dict[Any, Any]:
     if len(labels) != len(numbers) or not all(isinstance(name, str | int) for name in labels):
         raise Broken(f"{card.name} answered {len(numbers)} scores for the labels {_short(labels)}.")
     if len(set(labels)) != len(labels):
@@ -207,7 +213,7 @@ def _paired(card: Card, labels: list[Any], numbers: list[Any]) -> dict[Any, Any]
     return dict(zip(labels, numbers, strict=True))
 
 
-def text_of(card: Card, raw: Any) -> str:
+def text_of(card: ModelCard, raw: Any) -> str:
     """A written text, alone or as generation pipelines return it; raises `Broken`."""
     if isinstance(raw, list) and len(raw) == 1:
         raw = raw[0]
@@ -218,13 +224,13 @@ def text_of(card: Card, raw: Any) -> str:
     return raw
 
 
-def _spans(card: Card, names: Names, inputs: Inputs, raw: Any) -> list[dict[str, Any]]:
+def _spans(card: ModelCard, names: Names, inputs: Inputs, raw: Any) -> list[dict[str, Any]]:
     passage = str(inputs[card.inputs[-1]])
     rows = raw if isinstance(raw, list) else [raw]
     return [_span(card, names, passage, row) for row in rows]
 
 
-def _span(card: Card, names: Names, passage: str, raw: Any) -> dict[str, Any]:
+def _span(card: ModelCard, names: Names, passage: str, raw: Any) -> dict[str, Any]:
     if isinstance(raw, str):
         start = passage.find(raw)
         if start < 0:

@@ -18,7 +18,7 @@ from dynabench.models import kinds, spec, validity
 from dynabench.models.backends.base import Alone
 from dynabench.models.backends.served.endpoint import Endpoint
 from dynabench.models.backends.served.stores import Bill, cache, spending
-from dynabench.models.protocol import Card, Inputs, Output
+from dynabench.models.protocol import Inputs, ModelCard, ModelOutput
 
 log = logging.getLogger("dynabench.served")
 
@@ -58,7 +58,7 @@ class EndpointOptions(BaseModel):
 
 
 @dataclass(frozen=True)
-class Health:
+class EndpointHealth:
     """The state of an endpoint: whether it answers, its version (empty if it gives none), and any problem."""
 
     ready: bool
@@ -71,7 +71,7 @@ class Served(Alone):
 
     rows: ClassVar[int] = 1
 
-    def __init__(self, card: Card, options: Any, seconds: float) -> None:
+    def __init__(self, card: ModelCard, options: Any, seconds: float) -> None:
         super().__init__(card)
         self.options = options
         self.fits()
@@ -100,7 +100,7 @@ class Served(Alone):
             raise Invalid({"options.spend_per_day": "Without a price nothing is ever spent: say what calls cost."})
 
     @abstractmethod
-    def ask(self, batch: Sequence[Inputs]) -> list[Output]:
+    def ask(self, batch: Sequence[Inputs]) -> list[ModelOutput]:
         """One output per input by one request; the batch has `rows` inputs at most."""
 
     @abstractmethod
@@ -110,7 +110,7 @@ class Served(Alone):
         Raises when the endpoint does not answer.
         """
 
-    def ready(self) -> Health:
+    def ready(self) -> EndpointHealth:
         """Return whether the endpoint answers now, with its version or the reason.
 
         This costs one call that computes nothing.
@@ -118,12 +118,12 @@ class Served(Alone):
         try:
             version = self.probe()
         except Problem as problem:
-            return Health(False, reason=problem.detail)
-        return Health(True, version)
+            return EndpointHealth(False, reason=problem.detail)
+        return EndpointHealth(True, version)
 
-    def predict(self, batch: Sequence[Inputs]) -> list[Output]:
+    def predict(self, batch: Sequence[Inputs]) -> list[ModelOutput]:
         """One output per input, in order; several requests at a time. Raises `Unavailable`."""
-        output_by_index: dict[int, Output] = {}
+        output_by_index: dict[int, ModelOutput] = {}
         for index, inputs in enumerate(batch):
             if (output := self._remembered(inputs)) is not None:
                 output_by_index[index] = replace(output, extras={**output.extras, "cached": True})
@@ -143,7 +143,7 @@ class Served(Alone):
         self._threads.shutdown(cancel_futures=True)
         self.endpoint.close()
 
-    def record_version(self, output: Output, version: Any) -> Output:
+    def record_version(self, output: ModelOutput, version: Any) -> ModelOutput:
         """The output with the version that the endpoint told; a changed one is worth a warning."""
         version_text = str(version or "")[:100]
         if not version_text:
@@ -164,14 +164,14 @@ class Served(Alone):
         with self._spending.reserved(self.card.name, most, self.options.spend_per_day) as bill:
             try:
                 yield bill
-            except (outgoing.Interrupted, outgoing.Refused, validity.Broken):
+            except (outgoing.Interrupted, outgoing.RefusedAddress, validity.Broken):
                 raise  # it was computed, for all we know
             except Problem:
                 if bill.cost is None:
                     bill.cost = 0.0
                 raise
 
-    def _remembered(self, inputs: Inputs) -> Output | None:
+    def _remembered(self, inputs: Inputs) -> ModelOutput | None:
         """Return the cached answer; one that the checks refuse is forgotten, so that the endpoint is asked again."""
         if self._cache is None or (output := self._cache.get(self.card.version, inputs)) is None:
             return None
@@ -181,7 +181,7 @@ class Served(Alone):
             self._cache.forget(self.card.version, inputs)
             return None
 
-    def _side_by_side(self, parts: list[list[Inputs]]) -> list[list[Output]]:
+    def _side_by_side(self, parts: list[list[Inputs]]) -> list[list[ModelOutput]]:
         """Outputs of each request. Where one fails, those under way still end, since they are paid for and kept."""
         calls = [self._threads.submit(self._request_outputs, part) for part in parts]
         if any(call.exception() for call in wait(calls, return_when=FIRST_EXCEPTION).done):
@@ -193,7 +193,7 @@ class Served(Alone):
                 raise error
         return [call.result() for call in calls]
 
-    def _request_outputs(self, batch: Sequence[Inputs]) -> list[Output]:
+    def _request_outputs(self, batch: Sequence[Inputs]) -> list[ModelOutput]:
         outputs = validity.check_outputs(self.card, batch, self.ask(batch))
         for inputs, output in zip(batch, outputs, strict=True):
             if self._cache is not None:

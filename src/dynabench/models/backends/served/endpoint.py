@@ -18,10 +18,10 @@ from dynabench.kit.errors import Invalid, Unavailable
 from dynabench.kit.outgoing import (
     MAX_REPLY_BYTES,
     AllowedHosts,
+    HttpReply,
     Interrupted,
     OutgoingClient,
-    Refused,
-    Reply,
+    RefusedAddress,
     Unreached,
     check_address,
 )
@@ -141,27 +141,27 @@ class Endpoint:
         self._breaker = breaker(f"{url.partition(':')[0]}://{self.host}:{port}")
 
     def json(self, method: str, path: str, document: Any = None, most: int = MAX_REPLY_BYTES) -> Any:
-        """The answer as JSON, of `most` bytes; raises `Complaint`, `Refused`, `Unreached` or `Interrupted`."""
+        """The answer as JSON, of `most` bytes; raises `Complaint`, `RefusedAddress`, `Unreached` or `Interrupted`."""
         return self.call(method, path, None if document is None else packed(document), most=most).json()
 
     def call(
         self, method: str, path: str, body: bytes | None = None, content_type: str = JSON, most: int = MAX_REPLY_BYTES
-    ) -> Reply:
+    ) -> HttpReply:
         """An answer with a status under 400; errors as for `json`."""
         until = time.monotonic() + self.seconds
         return self._complained(
             self._patiently(lambda: self._once(method, path, body, content_type, until, most), until)
         )
 
-    def fetch(self, url: str, seconds: float, most: int) -> Reply:
+    def fetch(self, url: str, seconds: float, most: int) -> HttpReply:
         """Return the content of an address that the endpoint named, on any server; the token is not sent.
 
-        Raises `Refused`, also for an address that is not called, `Unreached` or `Interrupted`.
+        Raises `RefusedAddress`, also for an address that is not called, `Unreached` or `Interrupted`.
         """
         try:
             return self._client.call("GET", url, None, {"Accept": "image/*"}, seconds, most)
         except Invalid as problem:
-            raise Refused(f"{self.host} names an address that is not called: {problem.detail}") from problem
+            raise RefusedAddress(f"{self.host} names an address that is not called: {problem.detail}") from problem
 
     @contextmanager
     def stream(self, path: str, document: Any) -> Iterator[Iterator[bytes]]:
@@ -175,7 +175,7 @@ class Endpoint:
             if reply.status >= 400:
                 self._note(reply.status)
                 body = b"".join(parts)
-                self._complained(Reply(reply.host, reply.status, reply.headers, self._clean(body)))
+                self._complained(HttpReply(reply.host, reply.status, reply.headers, self._clean(body)))
             yield parts
             self._breaker.succeeded()
 
@@ -183,13 +183,15 @@ class Endpoint:
         """Close all connections."""
         self._client.close()
 
-    def _once(self, method: str, path: str, body: bytes | None, content_type: str, until: float, most: int) -> Reply:
+    def _once(
+        self, method: str, path: str, body: bytes | None, content_type: str, until: float, most: int
+    ) -> HttpReply:
         self._admit()
         remaining = max(until - time.monotonic(), 0.001)
         with self._minding():
             reply = self._client.call(method, self.url + path, body, self._headers(content_type), remaining, most)
         self._note(reply.status)
-        return Reply(reply.host, reply.status, reply.headers, self._clean(reply.body))
+        return HttpReply(reply.host, reply.status, reply.headers, self._clean(reply.body))
 
     def _note(self, status: int) -> None:
         """Tell the breaker of an answer: a complaint about the call shows that the endpoint is there."""
@@ -212,7 +214,7 @@ class Endpoint:
             self._breaker.failed()
             raise
 
-    def _patiently(self, once: Callable[[], Reply], until: float) -> Reply:
+    def _patiently(self, once: Callable[[], HttpReply], until: float) -> HttpReply:
         """The first answer that is worth having; others are waited out with full jitter, as long as there is time."""
         for tried in range(self._retries + 1):
             wait = random.uniform(0, FIRST * 2**tried)
@@ -240,7 +242,7 @@ class Endpoint:
         """Return the body without the token, in case the endpoint repeats it."""
         return body.replace(self._token.encode(), b"...") if self._token else body
 
-    def _complained(self, reply: Reply) -> Reply:
+    def _complained(self, reply: HttpReply) -> HttpReply:
         """The reply unless it is a complaint; raises `Complaint`."""
         if reply.status < 400:
             return reply
@@ -275,7 +277,7 @@ def segment(name: str) -> str:
     return quote(name, safe="")
 
 
-def wished(reply: Reply) -> float | None:
+def wished(reply: HttpReply) -> float | None:
     """Seconds after which the endpoint asks to be tried again: `Retry-After`, or a `loading` with its estimate."""
     header = reply.headers.get("retry-after", "")
     if header.isdigit():
@@ -289,7 +291,7 @@ def wished(reply: Reply) -> float | None:
     return min(float(estimate), 86_400.0) if isinstance(estimate, int | float) and estimate >= 0 else None
 
 
-def excerpt(reply: Reply) -> str:
+def excerpt(reply: HttpReply) -> str:
     """The beginning of what an endpoint said, for messages; empty for web pages."""
     message = _member(reply, "error") or _member(reply, "message") or _member(reply, "detail")
     if isinstance(message, Mapping):
@@ -298,9 +300,9 @@ def excerpt(reply: Reply) -> str:
     return f": {text[:200]}" if text else ""
 
 
-def _member(reply: Reply, name: str) -> Any:
+def _member(reply: HttpReply, name: str) -> Any:
     try:
         document = reply.json()
-    except Refused:
+    except RefusedAddress:
         return None
     return document.get(name) if isinstance(document, dict) else None

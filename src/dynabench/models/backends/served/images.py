@@ -11,12 +11,12 @@ from urllib.parse import urlsplit
 from pydantic import Field
 
 from dynabench.kit.errors import Invalid, Unavailable
-from dynabench.kit.outgoing import Interrupted, Refused, Reply
+from dynabench.kit.outgoing import HttpReply, Interrupted, RefusedAddress
 from dynabench.models import pictures
 from dynabench.models.backends.served import answers
 from dynabench.models.backends.served.base import EndpointOptions, Served
 from dynabench.models.backends.served.endpoint import Complaint, segment
-from dynabench.models.protocol import Inputs, Output
+from dynabench.models.protocol import Inputs, ModelOutput
 from dynabench.models.validity import Broken
 
 LARGEST = 4 * 2**20
@@ -33,7 +33,7 @@ class Withheld(Unavailable):
     """The server drew nothing but black pictures, as safety filters do in the place of what they withhold."""
 
 
-class Options(EndpointOptions):
+class DrawingOptions(EndpointOptions):
     """Options of a model that draws: its name, the pictures (number and size), how they are sent, and prices."""
 
     model: str = Field(min_length=1, description="Its name there.")
@@ -56,7 +56,7 @@ class Options(EndpointOptions):
 class DrawingModel(Served):
     """A model that draws several pictures of a prompt."""
 
-    options: Options
+    options: DrawingOptions
 
     def fits(self) -> None:
         """Raise `Invalid` where options and card do not fit each other."""
@@ -67,7 +67,7 @@ class DrawingModel(Served):
             raise Invalid({"seconds": "Say how long drawing may take, such as seconds: 60."})
         answers.check_prompt(self.card, self.options.prompt)
 
-    def ask(self, batch: Sequence[Inputs]) -> list[Output]:
+    def ask(self, batch: Sequence[Inputs]) -> list[ModelOutput]:
         """One output for the one input: its pictures, as `data:` texts."""
         (inputs,) = batch
         until = time.monotonic() + self.endpoint.seconds
@@ -78,7 +78,7 @@ class DrawingModel(Served):
         if not drawn:
             raise Withheld(f"{self.card.name} drew nothing but black, as filters do instead. Reword the prompt.")
         extras = {} if cost is None else {"cost": cost}
-        return [Output({self.card.answer: drawn}, None, extras)]
+        return [ModelOutput({self.card.answer: drawn}, None, extras)]
 
     def probe(self) -> str:
         """Return the version that the server gives for the model.
@@ -126,7 +126,7 @@ class DrawingModel(Served):
         return entries
 
     def _picture(self, entry: Mapping[str, Any], until: float) -> str:
-        """A picture as `data:` text, empty for a black one; raises `Broken` or `Refused` for what is none."""
+        """A picture as `data:` text, empty for a black one; raises `Broken` or `RefusedAddress` for what is none."""
         packed, url = entry.get("b64_json"), entry.get("url")
         if isinstance(packed, str):
             content = self._unpacked(packed)
@@ -159,7 +159,7 @@ class DrawingModel(Served):
         return reply.body
 
 
-def _no_picture(reply: Reply) -> str:
+def _no_picture(reply: HttpReply) -> str:
     if reply.status != 200:
         return f"answers with status {reply.status}"
     kind = reply.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -168,4 +168,4 @@ def _no_picture(reply: Reply) -> str:
 
 def _free(error: BaseException) -> bool:
     """Return whether a call that failed with this error drew nothing."""
-    return isinstance(error, Unavailable) and not isinstance(error, Interrupted | Refused)
+    return isinstance(error, Unavailable) and not isinstance(error, Interrupted | RefusedAddress)

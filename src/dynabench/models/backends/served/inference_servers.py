@@ -12,7 +12,7 @@ from dynabench.models.backends.served import answers
 from dynabench.models.backends.served.base import EndpointOptions, Served
 from dynabench.models.backends.served.endpoint import Complaint, segment
 from dynabench.models.host import wire
-from dynabench.models.protocol import Inputs, Output
+from dynabench.models.protocol import Inputs, ModelOutput
 from dynabench.models.validity import Broken
 
 Pipeline = Literal[
@@ -57,7 +57,7 @@ class HuggingFaceModel(Served):
             raise Invalid({"inputs": "question-answering reads two: the question, then the passage."})
         answers.check_prompt(self.card, self.options.prompt)
 
-    def ask(self, batch: Sequence[Inputs]) -> list[Output]:
+    def ask(self, batch: Sequence[Inputs]) -> list[ModelOutput]:
         """One output for the one input."""
         (inputs,) = batch
         with self.paid(self.options.price_per_call) as bill:
@@ -133,7 +133,7 @@ class InferenceModel(Served):
         if self.card.returns != "label" and self.options.holds not in ("answers", "json"):
             raise Invalid({"options.holds": "Without labels, a tensor holds answers or json."})
 
-    def ask(self, batch: Sequence[Inputs]) -> list[Output]:
+    def ask(self, batch: Sequence[Inputs]) -> list[ModelOutput]:
         """One output per input by one request."""
         body = wire.request(batch, self.card.inputs)
         for tensor in body["inputs"]:
@@ -173,7 +173,7 @@ class InferenceModel(Served):
             raise Broken(f"{self.card.name} answered without a list of `outputs`.")
         return {str(tensor["name"]): tensor for tensor in tensors}
 
-    def _outputs(self, tensors: Mapping[str, Mapping[str, Any]], batch: Sequence[Inputs]) -> list[Output]:
+    def _outputs(self, tensors: Mapping[str, Mapping[str, Any]], batch: Sequence[Inputs]) -> list[ModelOutput]:
         name = self.options.output or self.card.answer
         if name not in tensors:
             tensor_names = ", ".join(tensors) or "none"
@@ -188,9 +188,9 @@ class InferenceModel(Served):
             labels = self._labels(tensors)
             outputs = [self._with(output, row, labels) for output, row in zip(outputs, probabilities, strict=True)]
         row_extras = [row if isinstance(row, dict) else {} for row in extras]
-        return [Output(o.answer, o.probabilities, row) for o, row in zip(outputs, row_extras, strict=True)]
+        return [ModelOutput(o.answer, o.probabilities, row) for o, row in zip(outputs, row_extras, strict=True)]
 
-    def _output(self, inputs: Inputs, row: Any) -> Output:
+    def _output(self, inputs: Inputs, row: Any) -> ModelOutput:
         holds = self.options.holds
         if holds in ("probabilities", "logits"):
             if not isinstance(row, list):
@@ -202,16 +202,16 @@ class InferenceModel(Served):
             return answers.read_output(self.card, self.options.labels, inputs, int(row) if whole else row)
         return answers.read_output(self.card, self.options.labels, inputs, row)
 
-    def _with(self, output: Output, probabilities: Any, labels: list[str] | None) -> Output:
+    def _with(self, output: ModelOutput, probabilities: Any, labels: list[str] | None) -> ModelOutput:
         if probabilities is None:
             return output
         if self.card.returns != "label":
-            return Output(output.answer, probabilities)
+            return ModelOutput(output.answer, probabilities)
         if isinstance(probabilities, list) and labels is not None and len(labels) == len(probabilities):
             probabilities = dict(zip(labels, probabilities, strict=True))
         if not isinstance(probabilities, Mapping | list):
             raise Broken(f"{self.card.name} answered {probabilities!r} as probabilities.")
-        return Output(
+        return ModelOutput(
             output.answer, answers.probability_table(self.card, self.options.labels, probabilities, "probabilities")
         )
 

@@ -14,7 +14,7 @@ from dynabench.kit.outgoing import Interrupted
 from dynabench.models.backends.served import answers
 from dynabench.models.backends.served.base import SECONDS, EndpointOptions, Served
 from dynabench.models.backends.served.endpoint import Complaint, packed, segment
-from dynabench.models.protocol import Card, Inputs, Message, Output
+from dynabench.models.protocol import Inputs, Message, ModelCard, ModelOutput
 from dynabench.models.validity import Broken
 
 LONGEST = 2**20
@@ -70,7 +70,7 @@ UNCLEAR = 0.01
 """Share of the alternatives that may fit several options and be left out."""
 
 
-def probabilities(card: Card, choice: Mapping[str, Any], start: int) -> dict[str, float] | None:
+def probabilities(card: ModelCard, choice: Mapping[str, Any], start: int) -> dict[str, float] | None:
     """The options' shares of what might have stood where the answer starts, in characters of the text, by label.
 
     A token counts for the one option that it begins, or that begins it. None where nothing can be told: without
@@ -86,7 +86,7 @@ def probabilities(card: Card, choice: Mapping[str, Any], start: int) -> dict[str
     return None
 
 
-def _shares(card: Card, token: Mapping[str, Any], lead: int) -> dict[str, float] | None:
+def _shares(card: ModelCard, token: Mapping[str, Any], lead: int) -> dict[str, float] | None:
     shares = dict.fromkeys(card.labels, 0.0)
     unclear = 0.0
     for other, logprob in _alternatives(token):
@@ -139,7 +139,7 @@ Reply = TypeVar("Reply")
 _Called = tuple[Mapping[str, Any], Any, Mapping[str, int], float | None]
 
 
-class Options(EndpointOptions):
+class ChatOptions(EndpointOptions):
     """Options of a chat model: its name, what it is told, how its answer is read, and prices of tokens."""
 
     model: str = Field(min_length=1, description="Its name there.")
@@ -164,9 +164,9 @@ class Options(EndpointOptions):
 class ChatModel(Served):
     """A language model that answers by chat."""
 
-    options: Options
+    options: ChatOptions
 
-    def __init__(self, card: Card, options: Options, seconds: float = SECONDS) -> None:
+    def __init__(self, card: ModelCard, options: ChatOptions, seconds: float = SECONDS) -> None:
         super().__init__(card, options, seconds)
         self._plain_until = math.inf if options.answers == "plain" else 0.0
 
@@ -178,7 +178,7 @@ class ChatModel(Served):
         answers.check_prompt(self.card, self.options.prompt)
         answers.check_prompt(self.card, self.options.system, "options.system")
 
-    def ask(self, batch: Sequence[Inputs]) -> list[Output]:
+    def ask(self, batch: Sequence[Inputs]) -> list[ModelOutput]:
         """One output for the one input."""
         (inputs,) = batch
         return [self._tried(lambda structured: self._answer(inputs, structured))]
@@ -248,7 +248,7 @@ class ChatModel(Served):
         log.info("%s: the server takes no schemas, answers are read as plain text", self.card.name)
         return reply
 
-    def _answer(self, inputs: Inputs, structured: bool) -> Output:
+    def _answer(self, inputs: Inputs, structured: bool) -> ModelOutput:
         messages = self._messages(inputs)
         body = self._body(messages) | (_formatted(answers.answer_schema(self.card)) if structured else {})
         if self.options.probabilities and self.card.returns == "label":
@@ -266,7 +266,7 @@ class ChatModel(Served):
 
     def _read(
         self, choice: Mapping[str, Any], document: Any, usage: Mapping[str, int], cost: float | None, structured: bool
-    ) -> Output:
+    ) -> ModelOutput:
         text = _text(choice)
         if text is None:
             message = choice.get("message")
@@ -288,7 +288,7 @@ class ChatModel(Served):
         start = text.lower().rfind(answer.lower())
         label_shares = probabilities(self.card, choice, start) if self.options.probabilities else None
         version = document.get("system_fingerprint") or document.get("model")
-        return self.record_version(Output({self.card.answer: answer}, label_shares, extras), version)
+        return self.record_version(ModelOutput({self.card.answer: answer}, label_shares, extras), version)
 
     def _messages(self, inputs: Inputs) -> list[dict[str, Any]]:
         text = answers.fill_prompt(self.options.prompt or answers.plain_prompt(self.card), self.card, inputs)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from dynabench.kit.errors import Unavailable
-from dynabench.models.protocol import Inputs, Output
+from dynabench.models.protocol import Inputs, ModelOutput
 
 log = logging.getLogger("dynabench.served")
 
@@ -38,7 +38,7 @@ class Cache:
         self._lock = threading.Lock()
         self._file: sqlite3.Connection | None = None
 
-    def get(self, version: str, inputs: Inputs) -> Output | None:
+    def get(self, version: str, inputs: Inputs) -> ModelOutput | None:
         """Return what this model version answered to the same inputs; a row that cannot be read is forgotten."""
         key = _key(version, inputs)
         rows = self._run("UPDATE responses SET used = ? WHERE key = ? RETURNING output", (time.time(), key))
@@ -52,7 +52,7 @@ class Cache:
         """Remove what is kept for these inputs, so that the endpoint is asked again."""
         self._run("DELETE FROM responses WHERE key = ?", (_key(version, inputs),))
 
-    def put(self, version: str, inputs: Inputs, output: Output) -> None:
+    def put(self, version: str, inputs: Inputs, output: ModelOutput) -> None:
         """Remember an output; when the file is full, a tenth of what it holds goes."""
         text = json.dumps([output.answer, output.probabilities, output.extras], ensure_ascii=False)
         self._run("INSERT OR REPLACE INTO responses VALUES (?, ?, ?)", (_key(version, inputs), text, time.time()))
@@ -115,9 +115,9 @@ def _key(version: str, inputs: Mapping[str, Any]) -> bytes:
     return hashlib.sha256(json.dumps([version, inputs], sort_keys=True).encode()).digest()
 
 
-def _output(text: str) -> Output:
+def _output(text: str) -> ModelOutput:
     answer, probabilities, extras = json.loads(text)
-    return Output(answer, probabilities, extras)
+    return ModelOutput(answer, probabilities, extras)
 
 
 SPENDING_FILE = "spending.sqlite"
