@@ -39,6 +39,7 @@ TOLD = {
     "evaluate card push": "nosuch.jsonl cannot be read",
     "evaluate card rescore": "nosuch.jsonl cannot be read",
     "evaluate card merge": "nosuch.jsonl cannot be read",
+    "module check": "the folder needs a Python file with the module",
     "class export": "There is no such class.",
     "class reset": "There is no such class.",
     "team reset": "There is no such team.",

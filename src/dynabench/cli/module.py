@@ -143,6 +143,8 @@ def distrust_module(reference: Reference) -> None:
         count = remove_trust(repository, revision)
     except ValueError as error:
         _refuse(error)
+    if not count:
+        _refuse(ValueError(f"No commit of {reference} is trusted."))
     typer.echo(f"{count} commits of {repository} are trusted no more")
 
 

@@ -302,8 +302,10 @@ def tidy_evaluations(database: Database, settings: Settings) -> None:
         database.write(_end_lost, going[job], job)
     for id in database.write(_forget_old_files):
         new_file_path(settings, id).unlink(missing_ok=True)
+    # Folders are listed before the evaluations, so that one which begins in between is not erased.
+    folders = list(evaluation_folder(settings, 0).parent.glob("[0-9]*"))
     evaluation_ids = set(database.read(lambda s: list(s.scalars(queries.evaluation_ids()))))
-    for folder in evaluation_folder(settings, 0).parent.iterdir():
+    for folder in folders:
         if folder.name.isdecimal() and int(folder.name) not in evaluation_ids:
             erase([folder])
     known_ids = set(database.read(lambda s: list(s.scalars(queries.file_ids()))))
