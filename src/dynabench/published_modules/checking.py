@@ -20,7 +20,7 @@ from dynabench.evaluate.cards.yaml_text import CardError, plain_values, same_val
 from dynabench.evaluate.inputs import matches_expected
 from dynabench.published_modules.manifest import KEY, ModuleManifest, check_module_name, check_result
 from dynabench.published_modules.repositories import MOST_BYTES, MOST_FILES, README, read_folder
-from dynabench.published_modules.sandboxed import SandboxedModule, describe_files, sandbox_module
+from dynabench.published_modules.sandboxed import ModuleFailed, SandboxedModule, describe_files, sandbox_module
 
 SEED = 7
 LICENCE = "license"
@@ -160,7 +160,11 @@ def _check_behaviour(
     report: CheckReport, module: SandboxedModule, manifest: ModuleManifest, order_matters: bool
 ) -> None:
     examples = [example for example in manifest.card.examples if example.error is None]
-    report.add("examples", [*_no_examples(examples), *_example_failures(module, manifest)])
+    try:
+        report.add("examples", [*_no_examples(examples), *_example_failures(module, manifest)])
+    except ModuleFailed as error:  # a module that hangs or ends would do so in every check
+        report.add("examples", [str(error)])
+        return
     checks = {"deterministic": _repeated, "bounds": _bounds, "direction": _direction, "merged batches": _merged}
     if not order_matters:
         checks["order of rows"] = _shuffled
@@ -188,6 +192,8 @@ def _example_failures(module: SandboxedModule, manifest: ModuleManifest) -> Iter
     for example in manifest.card.examples:
         try:
             result = _compute(module, example)
+        except ModuleFailed:
+            raise
         except ValueError as error:
             if example.error is None or example.error not in str(error):
                 yield f"{example.title}: {error}"
