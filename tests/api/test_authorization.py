@@ -66,8 +66,9 @@ def invited(stage: Stage) -> Stage:
     return stage
 
 
-UNSIGNED = ("/studies/", "/api/v1/crowd/")
-"""Addresses where a log-in does not help: a study asks for the platform's word, a webhook for its signature."""
+UNSIGNED = ("/studies/", "/api/v1/crowd/", "/api/hub/api/{kinds}/{name}", "/api/hub/{name}/")
+"""Addresses where a log-in does not help: a study asks for the platform's word, a webhook for its signature, and of the
+hub no repository is without a namespace."""
 
 
 def turned_away(answer: httpx2.Response, role: str, path: str) -> bool:

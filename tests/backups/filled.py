@@ -46,6 +46,7 @@ VARYING = (
     re.compile(r'()<span>(?:<span class="nowrap">p50 .*?|<span class="muted">not used recently)</span></span>'),
     re.compile(r'("used_at":)"[^"]*"'),
     re.compile(r'(^\{"made_at":)"[^"]*"'),  # when the file of one's own data was made
+    re.compile(r'("casUrl":)"[^}]*'),  # a token for uploads begins now
     re.compile(r"()\b\d+ (?:s|min) ago\b"),
     re.compile(r'(<td><time datetime=")[^>]*(?=>\*</time></td>\n)'),  # when a token was used: by this very test
     re.compile(r'("seen_at":)"[^"]*"'),  # notices are marked as seen by the page that shows them
