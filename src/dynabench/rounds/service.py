@@ -146,7 +146,7 @@ def task_names(session: Session, ids: Collection[str]) -> dict[str, str]:
     """Return the name of each task by its id, sorted by name; a task that does not exist here goes by its id."""
     versions = dict(session.execute(select(Task.id, Task.version_id).where(Task.id.in_(ids))).all())
     names = {id: config_of(session, version).name if (version := versions.get(id)) else id for id in ids}
-    return dict(sorted(names.items(), key=lambda entry: entry[1].casefold()))
+    return dict(sorted(names.items(), key=lambda entry: (entry[1].casefold(), entry[0])))
 
 
 def newest_config(session: Session, task_id: str) -> TaskConfig:

@@ -44,4 +44,4 @@ def list_tasks(session: Session) -> list[AdminTaskRow]:
         rows.append(
             AdminTaskRow(task_id, name, owners.get(task_id, ()), open_rounds.get(task_id), examples, verified, people)
         )
-    return sorted(rows, key=lambda row: row.name.lower())
+    return sorted(rows, key=lambda row: (row.name.lower(), row.id))
