@@ -12,6 +12,7 @@ from pathlib import Path
 
 import httpx2
 import pytest
+from alembic import command
 from huggingface_hub import HfApi
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -92,6 +93,13 @@ def _free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+def create_schema(database: Database) -> None:
+    """Create all tables at the newest version at once, which is quicker than one migration after the other."""
+    migrations.metadata().create_all(database.engine)
+    with database.engine.begin() as connection:
+        command.stamp(migrations.config(connection), migrations.newest())
+
+
 class HubProcesses:
     """Platforms on either database, and one of each kind that tests share."""
 
@@ -108,8 +116,9 @@ class HubProcesses:
         environment |= {f"DYNABENCH_{name.upper()}": value for name, value in values.items()}
         settings = Settings(home=home, rate_limit=False, database_url=environment["DYNABENCH_DATABASE_URL"])
         assert settings.key
-        migrations.upgrade(settings)
-        hub = HubProcess(home, f"http://127.0.0.1:{port}", settings, Database(settings.url), environment)
+        database = Database(settings.url)
+        create_schema(database)
+        hub = HubProcess(home, f"http://127.0.0.1:{port}", settings, database, environment)
         self.running.append(hub)
         hub.start()
         return hub
