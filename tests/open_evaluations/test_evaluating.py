@@ -121,3 +121,13 @@ def test_csv_of_predictions_is_safe_and_whole(desk: Desk):
     table = desk.database.read(lambda s: predictions.prediction_table(s, desk.settings, desk.someone(s), id))
     assert len(list(predictions.read_lines(desk.settings, table))) == 2
     assert predictions.as_parquet(desk.settings, table)[:4] == b"PAR1"
+
+
+def test_a_start_that_is_sent_again_is_one_evaluation_until_it_ends(desk: Desk):
+    dataset = desk.upload("reviews.csv", reviews(12))
+    models = ["sentiment-ngram"]
+    first = desk.start(dataset, models)
+    assert desk.start(dataset, models) == first
+    assert desk.start(dataset, models, rows=6) != first
+    desk.run(first)
+    assert desk.start(dataset, models) != first

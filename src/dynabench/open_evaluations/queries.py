@@ -103,6 +103,11 @@ def open_jobs() -> Select[str | None, int]:
     return select(OpenEvaluation.job_id, OpenEvaluation.id).where(OpenEvaluation.state.in_(OPEN_STATES))
 
 
+def evaluations_in_progress(person_id: int) -> Select[OpenEvaluation]:
+    """A person's open evaluations that have not ended: one index range."""
+    return own_evaluations(person_id).where(OpenEvaluation.state.in_(OPEN_STATES))
+
+
 def own_evaluations(person_id: int) -> Select[OpenEvaluation]:
     """A person's open evaluations, oldest first: one index range."""
     return select(OpenEvaluation).where(OpenEvaluation.person_id == person_id).order_by(OpenEvaluation.id)

@@ -50,7 +50,10 @@ def evaluation_folder(settings: Settings, evaluation: int) -> Path:
 def start_evaluation(
     session: Session, settings: Settings, person: Person, choices: OpenChoices, cards: Sequence[ModelCard]
 ) -> OpenEvaluation:
-    """Start an open evaluation of a person; raises `Invalid` with everything that is missing, by field."""
+    """Start an open evaluation of a person; raises `Invalid` with everything that is missing, by field.
+
+    A request that is sent again gets the evaluation that the first one started, as long as that has not ended.
+    """
     may_start = may.may(person, Action.EVALUATE_OPENLY)
     if not may_start:
         raise errors.Forbidden(may_start.reason)
@@ -58,6 +61,9 @@ def start_evaluation(
     if plan.problems:
         raise errors.Invalid(plan.problems)
     session.get_one(Person, person.id, with_for_update=True)  # two that start at once are counted one after the other
+    for going in session.scalars(queries.evaluations_in_progress(person.id)):
+        if OpenChoices.model_validate(going.choices) == plan.choices and going.edition == plan.source.edition:
+            return going
     if (session.scalar(queries.count_open(person.id)) or 0) >= MOST_OPEN:
         message = _("%(n)s evaluations of yours are running. Wait for one of them, or cancel it.", n=MOST_OPEN)
         raise errors.Conflict(message)
