@@ -1,6 +1,7 @@
 """`dynabench evaluate`: what modules there are, what they mean, and what they say about a model or its predictions."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -140,18 +141,17 @@ def run_evaluation(
     from dynabench.evaluate.chosen_metrics import parse_metric
 
     try:
+        mapped = evaluation_run.parse_pairs(column or (), "--column")
+        meanings = evaluation_run.parse_pairs(label_mapping.split(",") if label_mapping else [], "--label-mapping")
         if dataset:
-            for name, value in (("--data", data), ("--predictions", predictions), ("--by", by), ("--html", html_file)):
-                if value:
-                    raise ValueError(f"{name} does not go with --dataset")
+            _refuse_with_dataset({"--data": data, "--predictions": predictions, "--by": by, "--html": html_file})
             from dynabench.cli import open_evaluation
 
             choices: dict[str, Any] = {
-                "task": task, "columns": evaluation_run.parse_pairs(column or (), "--map"), "metrics": metric or [],
-                "rows": rows, "pair": pair, "config": subset, "split": split,
+                "task": task, "columns": mapped, "metrics": metric or [], "rows": rows, "pair": pair,
+                "config": subset, "split": split,
                 "classes": [name.strip() for name in classes.split(",") if name.strip()],
             }  # fmt: skip
-            meanings = evaluation_run.parse_pairs(label_mapping.split(",") if label_mapping else [], "--label-mapping")
             request = open_evaluation.OpenRequest(
                 dataset, model or [], choices, meanings, server.rstrip("/"), token, predictions_out
             )
@@ -164,12 +164,10 @@ def run_evaluation(
             model=model[0] if model else "",
             task=task,
             predictions=predictions,
-            columns=evaluation_run.parse_pairs(column or (), "--column"),
+            columns=mapped,
             subset=subset or None,
             split=split or None,
-            label_mapping=evaluation_run.parse_pairs(
-                label_mapping.split(",") if label_mapping else [], "--label-mapping"
-            ),
+            label_mapping=meanings,
             batch_size=batch_size,
             checkpoint=checkpoint,
             level=level if interval else None,
@@ -181,6 +179,13 @@ def run_evaluation(
         typer.echo(f"Cannot evaluate: {error}", err=True)
         raise typer.Exit(1) from None
     _tell(outcome, json_file, html_file)
+
+
+def _refuse_with_dataset(values: Mapping[str, object]) -> None:
+    """Raise ValueError where an option is given that does not go with --dataset."""
+    for name, value in values.items():
+        if value:
+            raise ValueError(f"{name} does not go with --dataset")
 
 
 @app.command("verify")

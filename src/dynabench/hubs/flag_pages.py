@@ -6,9 +6,9 @@ from fastapi import APIRouter, Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
-from dynabench.hubs import flags, queries, service
-from dynabench.hubs.addresses import Namespace, RepositoryName, kind_of
-from dynabench.hubs.schemas import TYPES, HubKinds
+from dynabench.hubs import flags, queries
+from dynabench.hubs.addresses import Place, RepositoryPlace
+from dynabench.hubs.schemas import TYPES
 from dynabench.hubs.service import HubEntry
 from dynabench.hubs.tables import RepositoryFlag, RepositoryFlagReason, RepositoryFlagState
 from dynabench.kit import errors
@@ -52,9 +52,11 @@ async def flags_csv(db: Db, person: Member) -> Response:
     return csv_response("flags.csv", HEADER, lines)
 
 
-async def _flag_page(request: Request, kinds: HubKinds, entry: HubEntry, person: Person, **values: Any) -> Response:
+async def _flag_page(
+    request: Request, place: RepositoryPlace, entry: HubEntry, person: Person, **values: Any
+) -> Response:
     page: dict[str, Any] = {
-        "place": {"kinds": kinds, "namespace": entry.namespace, "name": entry.row.name},
+        "place": place.parameters(entry),
         "manages": bool(may.may(person, Action.CHANGE_REPOSITORY, author=entry.row.owner_id)),
         "moderates": bool(may.may(person, Action.HIDE_REPOSITORY)),
         "reasons": [reason.value for reason in RepositoryFlagReason],
@@ -62,64 +64,58 @@ async def _flag_page(request: Request, kinds: HubKinds, entry: HubEntry, person:
         "status": 200,
         "flagged": None,
     }
-    return render(request, "hubs/flag.html", entry=entry, kinds=kinds, **(page | values))
+    return render(request, "hubs/flag.html", entry=entry, kinds=place.kinds, **(page | values))
 
 
 @router.get(f"{REPOSITORY}/flag", name="flag_repository_form")
-async def flag_form(
-    request: Request, db: Db, kinds: HubKinds, namespace: Namespace, name: RepositoryName, person: Member
-) -> Response:
+async def flag_form(request: Request, db: Db, place: Place, person: Member) -> Response:
     """The form that flags a repository, and for administrators the decision."""
 
     def read(session: Session) -> tuple[HubEntry, RepositoryFlag | None]:
-        entry = service.find_entry(session, person, kind_of(kinds), namespace, name)
+        entry = place.find(session, person)
         return entry, session.scalar(queries.flag_of(entry.row.id, person.id))
 
     entry, flagged = await db.aread(read)
     typed = {"reason": flagged.reason, "text": flagged.text} if flagged else {"reason": "", "text": ""}
-    return await _flag_page(request, kinds, entry, person, typed=typed, flagged=flagged)
+    return await _flag_page(request, place, entry, person, typed=typed, flagged=flagged)
 
 
 @router.post(f"{REPOSITORY}/flag", name="flag_repository")
 async def flag_repository(
     request: Request,
     db: Db,
-    kinds: HubKinds,
-    namespace: Namespace,
-    name: RepositoryName,
+    place: Place,
     person: Member,
     reason: Text = "",
     text: Text = "",
 ) -> Response:
     """Flag a repository."""
-    entry = await db.aread(service.find_entry, person, kind_of(kinds), namespace, name)
+    entry = await db.aread(place.find, person)
 
     def write(session: Session) -> None:
-        fresh = service.find_entry(session, person, kind_of(kinds), namespace, name)
+        fresh = place.find(session, person)
         flags.flag_repository(session, person, fresh, reason, text)
 
     try:
         await db.awrite(write)
     except (errors.Invalid, errors.Conflict) as problem:
         typed = {"reason": reason, "text": text}
-        return await _flag_page(request, kinds, entry, person, typed=typed, **rejection(problem, "text"))
-    return redirect(request, "flag_repository_form", kinds=kinds, namespace=entry.namespace, name=entry.row.name)
+        return await _flag_page(request, place, entry, person, typed=typed, **rejection(problem, "text"))
+    return redirect(request, "flag_repository_form", **place.parameters(entry))
 
 
 @router.post(f"{REPOSITORY}/flags/decide", name="decide_flags")
 async def decide_flags(
     request: Request,
     db: Db,
-    kinds: HubKinds,
-    namespace: Namespace,
-    name: RepositoryName,
+    place: Place,
     person: Member,
     hide: Text = "",
 ) -> Response:
     """Hide a repository or show it, and decide its flags (administrator)."""
 
     def write(session: Session) -> None:
-        entry = service.find_entry(session, person, kind_of(kinds), namespace, name)
+        entry = place.find(session, person)
         flags.decide_flags(session, person, entry, bool(hide))
 
     await db.awrite(write)
