@@ -5,7 +5,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from dynabench.client import Client
 from tests.browser.people import PHONE, draw_over, example_on, find_in_queue, models_answers, strip, unfold
@@ -131,6 +131,19 @@ def accept_warning(page: Page) -> None:
     expect(page.get_by_role("heading", name="Before you continue")).to_be_visible()
     page.get_by_role("button", name="I have read this, continue").click()
     expect(page.get_by_role("heading", name="Before you continue")).to_have_count(0)
+
+
+def test_a_form_that_is_sent_before_the_scripts_arrive_shows_its_result_in_focus(guest):
+    page = guest("gil").page
+    page.goto("/tasks/hate/create")
+    accept_warning(page)
+    late: list[Route] = []
+    page.route("**/js/site.js", lambda route: route.continue_() if late else late.append(route))
+    page.goto("/tasks/hate/create", wait_until="commit")
+    page.get_by_role("textbox", name="Statement").fill(PLAIN)
+    page.locator("#create-form").get_by_label("not hateful").check()
+    page.get_by_role("button", name="Ask the models").click()
+    expect(page.get_by_role("heading", name=re.compile("got it|You fooled"))).to_be_focused()
 
 
 def test_hate_speech_from_the_warning_over_a_perturbation_to_the_vote(guest):

@@ -95,7 +95,7 @@ def test_an_evaluation_reads_the_commit_that_was_chosen(desk: Desk):
 def test_only_readers_of_a_repository_choose_run_and_see_its_rows(desk: Desk, owner_of):
     source = add_dataset(desk, "films", FILES)
     other = Desk(desk.database, desk.settings, owner_of("mallory"))
-    waiting, done = (other.start(source, ["sentiment-ngram"]) for _number in range(2))
+    waiting, done = (other.start(source, ["sentiment-ngram"], title=title) for title in ("later", "now"))
     assert other.run(done).evaluation.state == "done"
 
     def rows() -> int:

@@ -95,5 +95,6 @@ export function startPage() {
   for (const tab of document.querySelectorAll(".tabs [aria-current], .rail [aria-current], .module-tasks [aria-current]")) {
     tab.closest("nav").scrollLeft = tab.offsetLeft - 16; // on a phone the current one may be off the edge
   }
-  document.querySelector('[aria-invalid="true"], [role="alert"][data-focus]')?.focus();
+  // A form that was sent before these scripts arrived is answered with a whole page: its result takes the focus all the same.
+  document.querySelector('[aria-invalid="true"], [role="alert"][data-focus], [data-announce][data-focus]')?.focus();
 }
