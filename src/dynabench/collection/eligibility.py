@@ -171,7 +171,9 @@ def refuse_spent(session: Session, person_id: int, round_id: int, plan: Mapping[
         return
     if person_quota.for_good:
         raise errors.Conflict(person_quota.explanation)
-    raise errors.TooMany(person_quota.explanation, retry_after=max(int((person_quota.resets - now()).total_seconds()), 1))
+    raise errors.TooMany(
+        person_quota.explanation, retry_after=max(int((person_quota.resets - now()).total_seconds()), 1)
+    )
 
 
 def take(session: Session, person_id: int, round_id: int, plan: Mapping[str, Any]) -> None:
