@@ -27,9 +27,14 @@ from dynabench.published_modules.trust import UntrustedModule, add_trust, check_
 from tests.hubs.conftest import HubProcess
 from tests.published_modules.writing import module_files
 
-pytestmark = pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)  # loading asks the hub alone
 ROWS = {"predictions": [0, 1, 1, 0], "references": [0, 1, 0, 0]}
 COMMITS = st.text("0123456789abcdef", min_size=40, max_size=40)
+
+
+@pytest.fixture
+def database_kind() -> str:
+    """The kind of the hub's database, which who loads a module never sees."""
+    return "sqlite"
 
 
 @pytest.fixture

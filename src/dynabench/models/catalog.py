@@ -66,8 +66,8 @@ def find(places: Iterable[Path] | None = None) -> list[Entry]:
 def _read_shipped(folder: Path) -> Entry:
     """Return the entry of a shipped model; its weights are hashed once, as long as no file of it changes."""
     try:
-        stats = [path.stat() for path in sorted(folder.rglob("*"))]
-        state = (encoder.digest(), *((each.st_ino, each.st_size, each.st_mtime_ns) for each in stats))
+        statuses = [path.stat() for path in sorted(folder.rglob("*"))]
+        state = (encoder.digest(), *((status.st_ino, status.st_size, status.st_mtime_ns) for status in statuses))
     except (Problem, OSError):
         return read_entry(folder)
     return _remembered(folder, state)
