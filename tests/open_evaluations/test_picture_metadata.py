@@ -1,4 +1,4 @@
-"""Tables beside pictures as the package `datasets` reads them: in zip files, in folders and in repositories of the hub."""
+"""Tables beside pictures as the package `datasets` reads them: in zip files, folders and repositories."""
 
 import json
 from pathlib import Path
@@ -100,7 +100,7 @@ def test_folders_that_cannot_be_read_are_refused(tmp_path: Path, files: dict[str
 
 def test_a_table_above_several_splits_serves_each(tmp_path: Path):
     names = ["train/a.png", "train/b.png", "test/c.png"]
-    files = {name: PNG for name in names} | {"metadata.csv": table(*((name, 1) for name in names))}
+    files = dict.fromkeys(names, PNG) | {"metadata.csv": table(*((name, 1) for name in names))}
     for split, expected in (("test", ["test/c.png"]), ("train", names[:2])):
         rows, refused = read_zip(tmp_path, files, split)
         assert ([row["image"].entry.filename for row in rows], refused) == (expected, [])

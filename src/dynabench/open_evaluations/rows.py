@@ -115,7 +115,7 @@ def read_input(role: ColumnRole, value: Any, column: str) -> Any:
 def read_picture(value: Any, column: str) -> Any:
     """Return a picture as `data:` text, small enough to be kept; a picture that the platform stores stays a reference.
 
-    Takes bytes, `{bytes, path}` as the package `datasets` writes them, `data:` texts, and pictures in a file or a repository.
+    Takes bytes, `{bytes, path}` as the package `datasets` writes them, `data:` texts, and pictures in files.
     """
     if is_reference(value):
         return dict(value)
