@@ -8,7 +8,6 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from dynabench.datasets import copy_jobs, twins
-from dynabench.datasets import jobs as twin_jobs
 from dynabench.datasets.stored import StoredRow
 from dynabench.datasets.tables import DatasetVersion, Twin
 from dynabench.kit import jobs
@@ -73,7 +72,7 @@ def place(database: Database, settings: Settings, person: Callable[[str], Caller
     database.write(rounds.set_role, None, "nli", "olga", "owner")
     version = database.write(furnish, settings)
     monkeypatch.setattr(jobs, "_database", database)
-    monkeypatch.setattr(twin_jobs, "get_settings", lambda: settings)
+    monkeypatch.setattr(copy_jobs, "get_settings", lambda: settings)
     return Place(database, settings, olga, version)
 
 

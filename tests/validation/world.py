@@ -229,6 +229,7 @@ class World:
         with monkeypatch.context() as patch:
             patch.setattr(places, "now", ahead)
             patch.setattr(service, "now", ahead)
+            patch.setattr(undoing, "now", ahead)
             yield
 
 
