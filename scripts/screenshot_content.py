@@ -254,11 +254,11 @@ class Filler:
         path = self.home / "films.csv"
         path.write_bytes(reviews(ROWS))
         dataset = self.admin.upload_rows(str(path))
-        made = self.admin.evaluate_openly(dataset, ["sentiment-ngram", "sentiment-minilm"])
-        wait_for_state(lambda: self.admin.open_evaluation(made["id"]))
+        evaluation = self.admin.evaluate_openly(dataset, ["sentiment-ngram", "sentiment-minilm"])
+        wait_for_state(lambda: self.admin.open_evaluation(evaluation["id"]))
         with suppress(ApiError):
-            self.admin.request("POST", f"/open-evaluations/{made['id']}/cards")
-        self.starts += [f"/open-evaluations/{made['id']}", f"/open-evaluations/new?dataset={dataset}"]
+            self.admin.request("POST", f"/open-evaluations/{evaluation['id']}/cards")
+        self.starts += [f"/open-evaluations/{evaluation['id']}", f"/open-evaluations/new?dataset={dataset}"]
         self.starts += ["/open-evaluations/new?dataset=dataset%3Asentiment%2Fround-1", "/open-evaluations"]
 
     def measure_data(self) -> None:
@@ -408,8 +408,8 @@ class Filler:
         how["content"] = reviews(40) + b"\nA row without a label,,1\n"
         sent = self.admin.request("POST", "/tasks/sentiment/datasets/files", **how)
         layout = {"fields": {"statement": "review"}, "answers": {"label": "sentiment"}}
-        made = {"file": sent["file"], "name": "films", "tolerance": "skip", "visibility": "public", "layout": layout}
-        self.admin.request("POST", "/tasks/sentiment/datasets", json=made)
+        dataset = {"file": sent["file"], "name": "films", "tolerance": "skip", "visibility": "public", "layout": layout}
+        self.admin.request("POST", "/tasks/sentiment/datasets", json=dataset)
         self.starts += ["/tasks/sentiment/datasets/films", "/tasks/sentiment/datasets/films/versions/1/refused"]
 
     def tell_people(self) -> None:

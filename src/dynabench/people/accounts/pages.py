@@ -119,8 +119,8 @@ def login_form(
     values = {"username": username, "next": safe_next(next)}
     mails = request.app.state.settings.mails
     status = status or (401 if error else 200)
-    shown = values | {"reason": _login_reason(values["next"])}
-    return render(request, "accounts/login.html", status=status, values=shown, error=error, done=done, mails=mails)
+    context = values | {"reason": _login_reason(values["next"])}
+    return render(request, "accounts/login.html", status=status, values=context, error=error, done=done, mails=mails)
 
 
 async def log_in(
