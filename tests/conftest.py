@@ -180,9 +180,11 @@ def postgres() -> Iterator[Any]:
 
 
 @pytest.fixture(scope="session")
-def server(postgres: Any, tmp_path_factory: pytest.TempPathFactory) -> Server:
+def server(postgres: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """PostgreSQL databases to copy."""
-    return Server(tmp_path_factory.mktemp("furnished"), postgres)
+    server = Server(tmp_path_factory.mktemp("furnished"), postgres)
+    yield server
+    server.connection.close()
 
 
 @pytest.fixture(params=KINDS)

@@ -256,7 +256,7 @@ BRIEFLY = ["", "/rounds/1", "/examples", "/figures?view=day", "/people", "/confi
 
 @pytest.mark.slow
 def test_all_other_sections_of_the_console_look_well(guest, site):
-    sections_look_well(owner(guest, site, "olga").page, [each for each in SECTIONS if each not in BRIEFLY])
+    sections_look_well(owner(guest, site, "olga").page, [section for section in SECTIONS if section not in BRIEFLY])
 
 
 def test_the_console_the_new_task_page_and_a_file_on_its_way_in_look_well(guest, site):
