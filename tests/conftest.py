@@ -29,7 +29,7 @@ from dynabench.people.accounts import login, rules
 from dynabench.people.accounts import service as accounts
 from dynabench.people.accounts.tables import SCOPES
 from dynabench.site.app import create_app
-from tests import crossing, databases, dialects, large_data
+from tests import compiled_templates, crossing, databases, dialects, large_data
 from tests.furnished import Files, Furnish, Server, bare, in_memory, settings_for
 
 KINDS = os.environ.get("DYNABENCH_TEST_DATABASES", "sqlite,postgres").split(",")
@@ -43,6 +43,12 @@ crossing.install()
 TESTS = Path(__file__).parent
 BROWSER = TESTS / "browser"
 LONGEST = (BROWSER, TESTS / "jobs", TESTS / "supervisor", TESTS / "backups", TESTS / "packaging")
+FORKING = tuple(
+    f"tests/{place}"
+    for place in ("jobs/", "hubs/", "published_modules/test_loading.py", "published_modules/test_how_to.py",
+                  "crowd/test_interruptions.py", "crowd/test_mturk.py", "console/test_signal_kinds.py")
+)  # fmt: skip
+"""Quick tests that fork processes, and share one of the hub: one process of a run starts what is forked, not both."""
 LONGEST_NAME = 200
 PLAIN = ("/login", "/register", "/settings")  # pages that change nothing for whoever opens them
 
@@ -62,8 +68,10 @@ _imported = 0
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Draw the databases by one seed in all processes."""
+    """Draw the databases by one seed in all processes, and keep compiled templates for them and for later runs."""
     config.option.database_seed = config.option.database_seed or databases.commit()
+    if cache := getattr(config, "cache", None):
+        compiled_templates.keep_in(cache.mkdir("templates"))
 
 
 def pytest_report_header(config: pytest.Config) -> str:
@@ -98,6 +106,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Keep one database of each test that needs only one, and begin with what takes longest, so that no process is left
     with it at the end."""
     longest = {path: any(map(path.is_relative_to, LONGEST)) for path in {item.path for item in items}}
+    for item in items:
+        if item.nodeid.startswith(FORKING) and not item.get_closest_marker("slow"):
+            item.add_marker(pytest.mark.xdist_group("forking"))
     items.sort(key=lambda item: not longest[item.path])
     if not config.option.both_databases and not any("::" in each for each in config.args):
         dropped = {id(each) for each in databases.superfluous(items, config.option.database_seed)}

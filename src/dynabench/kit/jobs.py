@@ -50,7 +50,7 @@ WORKFLOWS = {
     "import_data": "dynabench.datasets.jobs:import_data",
     "export_task": "dynabench.datasets.archives.jobs:export_task",
     "import_task": "dynabench.datasets.archives.jobs:import_task",
-    "perturb_dataset": "dynabench.datasets.jobs:perturb_dataset",
+    "perturb_dataset": "dynabench.datasets.copy_jobs:perturb_dataset",
     "check_submission": "dynabench.benchmark.registry.submission_checks:check_submission",
     "enter_baselines": "dynabench.benchmark.registry.platform_submissions:enter_baselines",
     "enter_targets": "dynabench.benchmark.registry.platform_submissions:enter_targets",
