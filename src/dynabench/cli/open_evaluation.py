@@ -32,6 +32,7 @@ from dynabench.open_evaluations import (
 )
 from dynabench.open_evaluations.choices import OpenChoices
 from dynabench.open_evaluations.planning import OpenPlan
+from dynabench.open_evaluations.remote_source import REMOTE_PREFIX, fetch_chosen, open_remote_dataset
 from dynabench.open_evaluations.row_source import RowSource
 from dynabench.open_evaluations.schemas import BoardOut, OpenModelOut
 from dynabench.open_evaluations.sources import UploadSource
@@ -107,7 +108,7 @@ def _here(request: OpenRequest, progress: Progress) -> Json:
     if request.label_mapping:
         mapped = {name: dict(request.label_mapping) for name in names if name in by_name}
         choices = choices.model_copy(update={"labels": mapped})
-    with _opened(settings, request.dataset, choices) as source:
+    with _opened(settings, request.dataset, choices, progress) as source:
         plan = planning.plan_rows(settings, source, choices, cards, published_metrics.pin_trusted)
         if plan.problems:
             raise ValueError(_reasons(plan.problems))
@@ -140,9 +141,14 @@ def _find_models(names: Sequence[str]) -> tuple[dict[str, tuple[str, Path]], lis
 
 
 @contextmanager
-def _opened(settings: Settings, dataset: str, choices: OpenChoices) -> Iterator[RowSource]:
-    """A file or folder of this machine, or the dataset `TASK/NAME` of the platform here."""
+def _opened(settings: Settings, dataset: str, choices: OpenChoices, progress: Progress) -> Iterator[RowSource]:
+    """A file or folder of this machine, the dataset `TASK/NAME` of the platform here, or one of another hub."""
     path = Path(dataset).expanduser()
+    if dataset.startswith(REMOTE_PREFIX):
+        bar = progress.add_task(dataset, total=None)
+        fetch_chosen(settings, choices, lambda done, size: progress.update(bar, completed=done, total=size))
+        yield open_remote_dataset(None, settings, None, dataset.removeprefix(REMOTE_PREFIX), choices)
+        return
     if path.is_dir():
         with tempfile.TemporaryDirectory(prefix="dynabench-folder-") as place:
             packed = uploaded_rows.pack_folder(path, Path(place))
@@ -157,7 +163,9 @@ def _opened(settings: Settings, dataset: str, choices: OpenChoices) -> Iterator[
     name = dataset.removeprefix("dataset:")
     task, slash, own_name = name.partition("/")
     if not slash or not task or not own_name or path.suffix:
-        raise ValueError(f"{dataset} is no file or folder here, and no dataset TASK/NAME of the platform")
+        raise ValueError(
+            f"{dataset} is no file or folder here, and no dataset TASK/NAME of the platform or remote:OWNER/NAME"
+        )
     from dynabench.cli.operator import database
 
     with database() as db:
@@ -198,6 +206,13 @@ def _at_server(request: OpenRequest, progress: Progress) -> Json:
     with Client(request.server, request.token) as client:
         dataset = _upload(client, request.dataset)
         choices = dict(request.choices)
+        if dataset.startswith(REMOTE_PREFIX):
+            bar = progress.add_task(dataset, total=None)
+            named = {name: choices[name] for name in ("config", "split") if choices.get(name)}
+            choices |= client.fetch_rows(
+                dataset, lambda done, size: progress.update(bar, completed=done, total=size or None), **named
+            )
+            dataset = choices.pop("dataset")
         if request.label_mapping:
             choices["labels"] = {name: dict(request.label_mapping) for name in request.models}
         started = client.evaluate_openly(dataset, request.models, **choices)
@@ -231,7 +246,7 @@ def _upload(client: Client, dataset: str) -> str:
 
 
 def _named_at_server(dataset: str) -> str:
-    if dataset.startswith(("file:", "dataset:", "hub:")):
+    if dataset.startswith(("file:", "dataset:", "hub:", REMOTE_PREFIX)):
         return dataset
     if dataset.count("/") != 1:
         raise ValueError(

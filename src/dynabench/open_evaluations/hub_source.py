@@ -36,12 +36,16 @@ COUNTED_BYTES = 4 * 1024**2
 
 @dataclass(frozen=True)
 class RepositoryFile:
-    """A file at a commit: its path, its hash in git, and the SHA-256 of its content where it is a large file."""
+    """A file at a commit: its path, its hash in git, and the SHA-256 of its content where it is a large file.
+
+    `place` is where the content lies, of a file that is not of the platform's hub.
+    """
 
     path: str
     blob: str
     digest: str
     size: int
+    place: Path | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,6 +123,11 @@ def _table_rows(settings: Settings, folder: str, file: RepositoryFile) -> Iterat
 @contextmanager
 def _on_disk(settings: Settings, folder: str, file: RepositoryFile) -> Iterator[Path]:
     """Give the path of a file's content: a large file's own, or a copy of what git keeps."""
+    if file.place is not None:
+        if not file.place.is_file():
+            raise errors.Invalid({"dataset": _("The download of %(name)s was erased. Fetch it again.", name=file.path)})
+        yield file.place
+        return
     if file.digest:
         path = HubFileStore.of(settings).path(file.digest)
         if not path.is_file():
@@ -181,7 +190,7 @@ def _open_commit(session: Session, settings: Settings, entry: HubEntry, commit: 
     return HubSource(
         title=entry.full_name,
         edition=commit,
-        rows=_count_rows(settings, entry.row.folder, files),
+        rows=count_rows(settings, entry.row.folder, files),
         task=hints.task,
         columns=hints.columns,
         config=config if configs or choices.config else "",
@@ -246,7 +255,7 @@ def check_size(files: Sequence[RepositoryFile]) -> None:
         raise errors.Invalid({"dataset": message})
 
 
-def _count_rows(settings: Settings, folder: str, files: Sequence[RepositoryFile]) -> int | None:
+def count_rows(settings: Settings, folder: str, files: Sequence[RepositoryFile]) -> int | None:
     """Count the rows of files where that is quick; None elsewhere."""
     if all(picture_metadata.is_picture(file.path) for file in files):
         return len(files)
