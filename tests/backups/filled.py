@@ -50,6 +50,7 @@ VARYING = (
     re.compile(r'("casUrl":)"[^}]*'),  # a token for uploads begins now
     re.compile(r"()\b\d+ (?:s|min) ago\b"),
     re.compile(r'(<td><time datetime=")[^>]*(?=>\*</time></td>\n)'),  # when a token was used: by this very test
+    re.compile(r"(T[\d:.]+\+00:00,)20[^,]*(?=,\d+,(?:True|False),)"),  # when an account was used: by this very test
     re.compile(r'("seen_at":)"[^"]*"'),  # notices are marked as seen by the page that shows them
     # the machine and the place of a platform: its database and disk, and the settings of its process
     re.compile(r'(<span class="health-figure">)[^<]*'),
