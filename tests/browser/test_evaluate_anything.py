@@ -15,7 +15,7 @@ from dynabench.cli import app
 from tests.browser.people import Guest, follow
 from tests.open_evaluations.conftest import reviews
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser]
+pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.xdist_group("storied")]
 MODELS = ("sentiment-ngram", "sentiment-minilm")
 MOST_CLICKS = 9
 COUNT = """addEventListener("click", (event) => {

@@ -11,7 +11,7 @@ from playwright.sync_api import Page
 from tests.browser.people import Guest
 from tests.web.gallery import AXE
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.xdist_group("storied")]
 LISTS = ("/models", "/evaluate", "/datasets", "/design")
 PAGES = [
     *("/", "/tasks", "/leaderboards", "/models/nli-minilm", "/models/compare", "/badges", "/login", "/register"),
