@@ -59,11 +59,23 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 _imported = 0
+ONE_KIND = re.compile(r"(slow and not release|release)")
+"""What `make test-slow` and `make test-release` ask for."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Draw the databases by one seed in all processes."""
     config.option.database_seed = config.option.database_seed or databases.commit()
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Import no file that has none of the marks that are asked for: two files of three have none."""
+    kind = ONE_KIND.fullmatch(config.option.markexpr)
+    if not kind or not collection_path.match("test_*.py"):
+        return None
+    mark = f"mark.{kind[1].split()[0]}"
+    places = (collection_path, collection_path.with_name("conftest.py"))
+    return not any(place.exists() and mark in place.read_text() for place in places) or None
 
 
 def pytest_report_header(config: pytest.Config) -> str:
