@@ -20,7 +20,7 @@ KINDS = {"role": "Role", "state": "State", "review": "Review", "source": "Source
 LOOKUPS = frozenset({"in_", "not_in", "notin_"})
 ADMIN_FILES = ("site/admin/", "accounts/", "people/", "cli/user.py", "web/templates/layout.html")
 """The column and its dependency, the decisions, the lists of accounts for operators and admins, and the menu."""
-CLIENT_FILES = ("adversaries/program_run.py",)
+CLIENT_FILES = ("adversaries/remote_tasks.py",)
 """Files that read the JSON of another platform, below the levels at which the enums are defined."""
 TEMPLATE_LITERAL = re.compile(
     r"""\b(role|state|review|source)\b["'\])]*(?:\|\w+(?:\([^)]*\))?)*\s*(?:==|!=|not in|in)\s*[(\[]?\s*["'](\w+)["']"""

@@ -8,9 +8,10 @@ from typer.testing import CliRunner
 
 import dynabench
 from dynabench.adversaries import attacks, program_run, reports
-from dynabench.adversaries.program_run import Journal, RemoteTask
 from dynabench.adversaries.protocol import AttackCandidate, AttackContext, Budget
+from dynabench.adversaries.remote_tasks import RemoteTask
 from dynabench.adversaries.reports import AttackFinding, AttackReport, SkippedEntry
+from dynabench.adversaries.run_journal import Journal
 from dynabench.cli import adversary
 from dynabench.kit.errors import Invalid
 from tests.collection.test_client import address  # noqa: F401

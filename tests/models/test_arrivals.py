@@ -13,7 +13,7 @@ from dynabench.kit.errors import Unavailable
 from dynabench.models import catalog
 from dynabench.models.backends import ngram
 from dynabench.models.client import Host
-from dynabench.models.host import repository
+from dynabench.models.host import folder_watch, repository
 from dynabench.models.host.app import create_app
 from dynabench.models.host.repository import Repository
 from tests.models.conftest import served
@@ -155,7 +155,7 @@ def test_a_folder_that_could_not_be_read_for_a_while_is_read_again(serve_models,
     disk = tmp_path / "disk"
     disk.symlink_to("/proc/self")
     (copied("nli-ngram", "locked") / "more.safetensors").symlink_to(disk / "mem")
-    before = repository.folder_marks([ngrams])
+    before = folder_watch.folder_marks([ngrams])
     with serve_models(ngrams) as address:
 
         async def story(host):
@@ -167,7 +167,7 @@ def test_a_folder_that_could_not_be_read_for_a_while_is_read_again(serve_models,
             os.utime(mended / "mem", ns=(times, times))
             (tmp_path / "swap").symlink_to(mended)
             (tmp_path / "swap").rename(disk)
-            assert repository.folder_marks([ngrams]) == before
+            assert folder_watch.folder_marks([ngrams]) == before
             assert await answered(host, "locked")
 
         ask(address, story)

@@ -5,17 +5,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from dynabench.adversaries.program_run import (
-    Journal,
-    Json,
-    ProgramHandout,
-    RemoteTask,
-    RunStep,
-    idempotency_key,
-    program_facts,
-    send_proposal,
-)
+from dynabench.adversaries.program_run import RunStep, idempotency_key, program_facts, send_proposal
 from dynabench.adversaries.protocol import AttackCandidate
+from dynabench.adversaries.remote_tasks import ProgramHandout, RemoteTask
+from dynabench.adversaries.run_journal import Journal
+from dynabench.client import Json
 from dynabench.kit import plugins
 from dynabench.kit.distributions import ATTACK_REPORTS, PLATFORM, install_command
 from dynabench.kit.errors import Invalid, NotFound

@@ -14,9 +14,11 @@ from dynabench.cli.operator import AsJson, bar, refusals, say
 
 if TYPE_CHECKING:
     from dynabench.adversaries.corpus_mining import AnswerRule
-    from dynabench.adversaries.program_run import Journal, RemoteTask, RunPlan, RunStep
+    from dynabench.adversaries.program_run import RunPlan, RunStep
     from dynabench.adversaries.protocol import Adversary, AttackContext
+    from dynabench.adversaries.remote_tasks import RemoteTask
     from dynabench.adversaries.reports import AttackReport
+    from dynabench.adversaries.run_journal import Journal
     from dynabench.adversaries.synthetic_qa import GenerationCounts
     from dynabench.client import Client
 
@@ -97,8 +99,9 @@ def run_program(
     """
     from dynabench.adversaries import attacks as files
     from dynabench.adversaries import program_run, protocol
-    from dynabench.adversaries.program_run import Journal, RemoteTask
     from dynabench.adversaries.protocol import Budget
+    from dynabench.adversaries.remote_tasks import RemoteTask
+    from dynabench.adversaries.run_journal import Journal
     from dynabench.client import Client
 
     with refusals(), Client(url, token, timeout=120) as client, ExitStack() as stack:
@@ -198,7 +201,8 @@ def import_report(
     import hashlib
 
     from dynabench.adversaries import reports
-    from dynabench.adversaries.program_run import Journal, RemoteTask
+    from dynabench.adversaries.remote_tasks import RemoteTask
+    from dynabench.adversaries.run_journal import Journal
     from dynabench.client import Client
 
     with refusals(), Client(url, token, timeout=120) as client:
@@ -301,7 +305,8 @@ def _propose_cases(
 ) -> tuple[int, list[dict[str, str]]]:
     """Propose the report's cases; return how many are proposed so far, and the refused ones with reasons."""
     from dynabench.adversaries import reports
-    from dynabench.adversaries.program_run import Journal, RemoteTask
+    from dynabench.adversaries.remote_tasks import RemoteTask
+    from dynabench.adversaries.run_journal import Journal
 
     site, refused = RemoteTask(client, task), []
     journal = Journal.open(file.with_name(f"{file.name}.{task}.jsonl"), {"task": task, "round": site.round})

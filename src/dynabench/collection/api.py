@@ -87,25 +87,25 @@ async def create_example(
 
 @router.get("/tasks/{task}/examples")
 async def list_examples(
-    request: Request, task: str, person: Member, asked: Annotated[schemas.ExampleQuery, Query()]
+    request: Request, task: str, person: Member, query: Annotated[schemas.ExampleQuery, Query()]
 ) -> schemas.ExamplePage:
     """Your examples of a task (`mine`), newest first; its owners and moderators search everybody's."""
     db: Database = request.app.state.db
 
     def read(session: Session) -> schemas.ExamplePage:
-        if not asked.mine:
-            page = search.find(session, person, task, asked.filters(), before=asked.after or None, limit=asked.limit)
+        if not query.mine:
+            page = search.find(session, person, task, query.filters(), before=query.after or None, limit=query.limit)
             items = [service.example_out(example, author=example.author.public_name) for example in page.items]
             return schemas.ExamplePage(items=items, next=str(page.next) if page.next else None)
-        if set(asked.model_fields_set) - {"mine", "after", "limit"}:
+        if set(query.model_fields_set) - {"mine", "after", "limit"}:
             raise errors.Invalid({"mine": _("Filters are for the task's owners and moderators, who see all examples.")})
         rounds.get_task(session, task)
-        mine = session.scalars(queries.examples(task, person.id, asked.after, asked.limit + 1)).all()
+        mine = session.scalars(queries.examples(task, person.id, query.after, query.limit + 1)).all()
         items = [
             service.example_out(example)
-            for example in search.seen(session, [example.id for example in mine[: asked.limit]])
+            for example in search.seen(session, [example.id for example in mine[: query.limit]])
         ]
-        return schemas.ExamplePage(items=items, next=str(items[-1].id) if len(mine) > asked.limit else None)
+        return schemas.ExamplePage(items=items, next=str(items[-1].id) if len(mine) > query.limit else None)
 
     return await db.aread(read)
 

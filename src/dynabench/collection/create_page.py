@@ -185,7 +185,7 @@ def explanation_values(saved: SavedExplanation) -> dict[str, Any]:
 
 def _spent(session: Session, person: Person | None, task: str) -> bool:
     quota = eligibility.quota_of(session, person, task)
-    return quota is not None and not quota.left
+    return quota is not None and not quota.remaining
 
 
 def _collects(session: Session, person: Person | None, task: str) -> bool:

@@ -121,7 +121,7 @@ class Quota:
     resets: datetime
 
     @property
-    def left(self) -> int:
+    def remaining(self) -> int:
         """The number of examples that the person may still write now."""
         limits = ((self.limits.per_person, self.written), (self.limits.per_day, self.today))
         return min(max(limit - done, 0) for limit, done in limits if limit is not None)
@@ -130,11 +130,11 @@ class Quota:
     def for_good(self) -> bool:
         """True if the limit that binds is the round's, which another day does not lift."""
         whole = self.limits.per_person
-        return whole is not None and max(whole - self.written, 0) <= self.left
+        return whole is not None and max(whole - self.written, 0) <= self.remaining
 
     @property
-    def said(self) -> str:
-        """Why nothing more can be written, and when it can again."""
+    def explanation(self) -> str:
+        """Say why nothing more can be written, and when it can again."""
         if self.for_good:
             return _(
                 "You have reached this round's limit of %(per_person)s examples per person.",
@@ -167,11 +167,13 @@ def quota(session: Session, person_id: int, round_id: int, plan: PlannedRound) -
 def refuse_spent(session: Session, person_id: int, round_id: int, plan: Mapping[str, Any]) -> None:
     """Raise where a person has written as much as they may: `TooMany` until tomorrow, `Conflict` for good."""
     person_quota = quota(session, person_id, round_id, parse_plan(plan)) if "limits" in plan else None
-    if person_quota is None or person_quota.left:
+    if person_quota is None or person_quota.remaining:
         return
     if person_quota.for_good:
-        raise errors.Conflict(person_quota.said)
-    raise errors.TooMany(person_quota.said, retry_after=max(int((person_quota.resets - now()).total_seconds()), 1))
+        raise errors.Conflict(person_quota.explanation)
+    raise errors.TooMany(
+        person_quota.explanation, retry_after=max(int((person_quota.resets - now()).total_seconds()), 1)
+    )
 
 
 def take(session: Session, person_id: int, round_id: int, plan: Mapping[str, Any]) -> None:

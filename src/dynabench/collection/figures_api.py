@@ -191,7 +191,7 @@ async def read_progress(db: Db, task: str, n: Number, viewer: Viewer) -> RoundPr
             for goal in eligibility.goals(session, round_)
         ]
         quota = eligibility.quota(session, viewer.id, round_.id, parse_plan(round_.plan)) if viewer else None
-        remaining = LeftOut(left=quota.left, for_good=quota.for_good, resets_at=quota.resets) if quota else None
+        remaining = LeftOut(left=quota.remaining, for_good=quota.for_good, resets_at=quota.resets) if quota else None
         return RoundProgressOut(goals=goals, mine=remaining)
 
     return await db.aread(read)

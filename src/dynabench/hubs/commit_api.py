@@ -23,6 +23,7 @@ from dynabench.hubs.service import HubEntry
 from dynabench.hubs.uploads import PART_BYTES, UploadPlan, UploadTicket
 from dynabench.kit import errors
 from dynabench.kit.api import AppSettings, Db
+from dynabench.kit.disk import require_disk_room
 from dynabench.kit.language import _
 from dynabench.people import may
 from dynabench.people.accounts.auth import Member, Viewer, limited, needs
@@ -51,12 +52,14 @@ async def announce_files(
 ) -> JSONResponse:
     """Say how announced files are sent: within the commit, or as large files before it."""
     revision = revision_and_path(request, rest, "preupload")[0]
+    announced = sum(file.size for file in body.files)
 
     def read(session: Session) -> list[dict[str, Any]]:
         entry = place.find(session, person)
         commits.require_writer(session, person, entry, revision, create_pr)
         commit = service.resolve_revision(session, settings, entry, revision)
-        service.require_room(session, settings, person.id, sum(file.size for file in body.files))
+        service.require_room(session, settings, person.id, announced)
+        require_disk_room(settings, 2 * announced)  # by Xet, chunks and the file made of them are there at once
         store = GitStore.of(settings, entry.row.folder)
         ignored = _ignore_filter(store, commit, body.gitIgnore)
         return [_mode(session, store, entry, commit, file, ignored) for file in body.files]

@@ -204,7 +204,7 @@ class ErrorCounts:
     unknown: int = 0
 
     def __post_init__(self) -> None:
-        if not 0 <= self.validated <= self.resolved <= self.fooled <= self.known <= self.examples:
+        if not 0 <= self.validated <= self.resolved <= self.fooled <= self.with_outcome <= self.examples:
             raise ValueError(f"counts need 0 <= validated <= resolved <= fooled <= examples - unknown, not {self}")
 
     def __add__(self, other: "ErrorCounts") -> "ErrorCounts":
@@ -217,14 +217,14 @@ class ErrorCounts:
         )
 
     @property
-    def known(self) -> int:
+    def with_outcome(self) -> int:
         """Examples with a known outcome (fooled or not): the base of MER and vMER."""
         return self.examples - self.unknown
 
     @property
     def settled(self) -> int:
         """Examples with a known status as validated errors: not fooled, or with a final verdict."""
-        return self.known - self.fooled + self.resolved
+        return self.with_outcome - self.fooled + self.resolved
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,15 +239,15 @@ class ErrorRates:
 def error_rates(counts: ErrorCounts, level: float = 0.95) -> ErrorRates:
     """Return the rates with Wilson intervals, as if examples were independent of each other."""
     return ErrorRates(
-        mer=wilson(counts.fooled, counts.known, level),
-        vmer=wilson(counts.validated, counts.known, level),
+        mer=wilson(counts.fooled, counts.with_outcome, level),
+        vmer=wilson(counts.validated, counts.with_outcome, level),
         vmer_resolved=wilson(counts.validated, counts.settled, level),
     )
 
 
 def clustered_error_rates(by_annotator: Sequence[ErrorCounts], level: float = 0.95) -> ErrorRates:
     """Return the rates with intervals clustered by annotator: one `ErrorCounts` per person."""
-    with_outcome = [counts.known for counts in by_annotator]
+    with_outcome = [counts.with_outcome for counts in by_annotator]
     validated = [counts.validated for counts in by_annotator]
     return ErrorRates(
         mer=clustered_rate([counts.fooled for counts in by_annotator], with_outcome, level),

@@ -175,7 +175,7 @@ def submission_row(seen: SubmissionView) -> dict[str, Any]:
     fields |= {
         name: getattr(submission, name) for name in ("inside", "baseline", "created_at", "ready_at", "withdrawn_at")
     }
-    fields |= {"task": submission.task_id, "by": seen.who, "mine": seen.mine, "name": seen.title}
+    fields |= {"task": submission.task_id, "by": seen.submitter, "mine": seen.mine, "name": seen.title}
     fields |= {name: getattr(submission, name) if seen.disclosure.name else "" for name in ("model", "version")}
     return fields | {"reason": submission.reason if seen.mine else ""}
 

@@ -50,10 +50,10 @@ class SubmissionDraft:
 
 @dataclass(frozen=True)
 class SubmissionView:
-    """A submission as one viewer sees it; `who` is empty where the viewer may not know or the submitter left."""
+    """A submission as one viewer sees it; `submitter` is empty where the viewer may not know or the submitter left."""
 
     submission: Submission
-    who: str
+    submitter: str
     disclosure: Disclosure
 
     @property

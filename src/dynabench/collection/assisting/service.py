@@ -285,7 +285,7 @@ class Help:
 
     field: Text
     suggestions: Sequence[Suggestion]
-    left: int
+    remaining: int
     used: int = 0
     before: str = ""
     problems: Sequence[str] = ()

@@ -38,7 +38,7 @@ class SheetView:
     seconds: float
 
     @property
-    def said(self) -> str:
+    def line(self) -> str:
         """The words in a line."""
         return " · ".join(str(text) for text in self.words.values())
 

@@ -74,8 +74,8 @@ def rank_teams(session: Session, task_id: str = "") -> list[TeamFigures]:
     for team_id, _person in session.execute(queries.teammates([team.id for team in teams])):
         sizes[team_id] += 1
     lines = [TeamFigures(team, sizes[team.id], work.get(team.id, {})) for team in teams]
-    lines.sort(key=lambda line: (-line.counts.validated, line.counts.known, line.team.name.casefold()))
-    ranked = [line for line in lines if line.counts.known >= LEAST_EXAMPLES and line.counts.validated]
+    lines.sort(key=lambda line: (-line.counts.validated, line.counts.with_outcome, line.team.name.casefold()))
+    ranked = [line for line in lines if line.counts.with_outcome >= LEAST_EXAMPLES and line.counts.validated]
     rank, before, result = 0, None, []
     for place, line in enumerate(ranked, start=1):
         rank, before = (rank if line.counts.validated == before else place), line.counts.validated

@@ -242,7 +242,7 @@ def _misfit(config: TaskConfig) -> str:
         return _("Annotators converse with the models.")
     if others := [other.name for other in read if not isinstance(other, Text)]:
         return _("Models read %(others)s, which is not text.", others=", ".join(others))
-    if isinstance(field, Spans) and not field.one:
+    if isinstance(field, Spans) and not field.single:
         return _("“%(name)s” may have several spans: max_spans is not 1.", name=field.name)
     if isinstance(field, Spans) and (len(read) != 2 or field.of not in [other.name for other in read]):
         return _("“%(name)s” is to be marked in one of two texts that models read.", name=field.name)

@@ -107,7 +107,7 @@ def rank_people(session: Session, query: HallQuery) -> list[HallRow]:
         key: tuple[float, float] = (
             (counts.validated, low) if query.order is HallOrder.VERIFIED else (low, counts.validated)
         )
-        (ranked if counts.known >= enough and counts.validated else others).append((key, name, counts))
+        (ranked if counts.with_outcome >= enough and counts.validated else others).append((key, name, counts))
     rows: list[HallRow] = []
     for pairs in (ranked, others):
         pairs.sort(key=lambda item: ([-value for value in item[0]], item[1].casefold()))

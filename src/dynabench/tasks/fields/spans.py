@@ -29,7 +29,7 @@ class Spans(Field):
     no_answer: ClassVar[str] = "is no list of spans"
 
     @property
-    def one(self) -> bool:
+    def single(self) -> bool:
         """True where one stretch of words is marked, such as an extracted answer."""
         return self.max_spans == 1
 
@@ -55,7 +55,7 @@ class Spans(Field):
             except (ValueError, RecursionError):
                 return filled[0]
         matches = [_POSTED.match(text) for text in filled]
-        if self.one and matches and all(matches):
+        if self.single and matches and all(matches):
             ends = [int(end) for match in matches if match for end in match.groups()]
             return [{"start": min(ends), "end": max(ends)}]
         return [{"start": int(match[1]), "end": int(match[2])} if match else None for match in matches]

@@ -177,14 +177,14 @@ class EditField(Text):
     def check(self, raw: object, beside: Mapping[str, object] = NOTHING) -> str | None:
         """Return the normalised text; None for an unchanged text where that is refused."""
         text = super().check(raw, beside)
-        return None if self.unchanged == "refused" and text == self.given(beside) else text
+        return None if self.unchanged == "refused" and text == self.original(beside) else text
 
-    def given(self, beside: Values) -> str | None:
+    def original(self, beside: Values) -> str | None:
         """Return the text to be edited, None where it is not known."""
         text = beside.get(self.of)
         return text if isinstance(text, str) else None
 
     def pieces(self, beside: Values, value: object) -> tuple[DiffPiece, ...]:
         """Return the kept, removed and added pieces; the text alone where the original is not known."""
-        text, original = value if isinstance(value, str) else "", self.given(beside)
+        text, original = value if isinstance(value, str) else "", self.original(beside)
         return word_differences(original, text) if original is not None else (DiffPiece("same", text),)
