@@ -1,8 +1,8 @@
 """See that tests have the programs that pip does not install: a Chromium for the pages, bubblewrap, and Apertium.
 
 A Chromium is one that is installed, Debian's package, or Playwright's download; one without windows first, as it needs
-two fifths less processor time. Without bubblewrap, in which handlers run, or Apertium, which translates, tests that need
-it are skipped with the reason.
+two fifths less processor time. Without bubblewrap, in which handlers run, or Apertium, which translates, tests that
+need it are skipped with the reason.
 """
 
 import os
