@@ -104,16 +104,16 @@ def test_every_public_page_can_be_read_and_used(chromium, storied, view):
         assert response is not None, path
         assert response.status == 200, path
         page.evaluate(DRAWN)
-        found = misfits(page)
+        flaws = misfits(page)
         if view in RULES:
-            found += findings(page, RULES[view])
+            flaws += findings(page, RULES[view])
         if "phone" in view:
-            found += page.evaluate(TOO_SMALL)
+            flaws += page.evaluate(TOO_SMALL)
         height = page.evaluate(HEIGHT)
         most = TALLEST.get(path, TALLEST_PAGE) if "wide" in view and path not in LISTS else height
         if height > (TALLEST_HOME_ON_PHONE if "dark" in view and path == "/" else most):
-            found.append(f"{height} pixels high")
-        problems += [(path, each) for each in found]
+            flaws.append(f"{height} pixels high")
+        problems += [(path, flaw) for flaw in flaws]
     guest.context.close()
     assert problems + guest.said == []
 
@@ -125,7 +125,7 @@ def test_no_table_of_the_console_is_cut(chromium, storied, view):
     problems = []
     for path in CONSOLE:
         guest.page.goto(path)
-        problems += [(path, each) for each in misfits(guest.page)]
+        problems += [(path, flaw) for flaw in misfits(guest.page)]
         height = guest.page.evaluate(HEIGHT)
         if "phone" in view and path.endswith("/config") and height > TALLEST_FORM_ON_PHONE:
             problems.append((path, height))

@@ -1,4 +1,4 @@
-"""What public pages weigh, and the bar of shortcuts on phones. `test_layout.py` looks at each of them."""
+"""The weight of public pages, and the bar of shortcuts on phones. `test_layout.py` looks at each of them."""
 
 import pytest
 
