@@ -12,7 +12,7 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from urllib.parse import urlencode
@@ -29,6 +29,7 @@ from dynabench.client import Client
 from dynabench.site.app import routes
 from scripts import readme_pictures
 from scripts.programs import find
+from scripts.screenshot_content import Filler, account_pages, voices
 
 ROOT = Path(__file__).parent.parent
 OUT = ROOT / "screenshots"
@@ -51,7 +52,11 @@ STARTS = (
     "/admin",
     "/me/inbox",
 )
-MOST_PAGES = 200
+OF_ANNOTATOR = ("/people/me", "/pay", "/me/decisions", "/settings", "/settings/examples", "/settings/delete", "/inbox")
+"""Pages that show more to a person who writes than to an administrator."""
+MOST_PAGES = 400
+NO_PAGE = r"^/(api|healthz|readyz|metrics|live|try|badges/news|\.well-known)|png$|csv$|\.\{|\.\w+$|/events$"
+"""Routes whose answer is no page: probes, downloads and parts of pages."""
 PREMISE = "The second violinist played the solo, since the first had caught a cold."
 HYPOTHESES = ("Nobody played the solo.", "The first violinist was too ill to play that evening.")
 
@@ -94,9 +99,9 @@ def route_of(address: str) -> str:
     return next((route for pattern, route in patterns() if pattern.match(path)), path)
 
 
-def crawl(page: Page) -> Iterator[str]:
-    """Yield the address of one page of each route that links lead to, in the order of the links."""
-    waiting, seen = list(STARTS), set[str]()
+def crawl(page: Page, starts: Sequence[str] = ()) -> Iterator[str]:
+    """Yield the address of one page of each route that `starts` and links lead to, in the order of the links."""
+    waiting, seen = [*starts, *STARTS], set[str]()
     while waiting and len(seen) < MOST_PAGES:
         path = waiting.pop(0)
         route = route_of(path)
@@ -185,29 +190,48 @@ def take_readme_pictures(page: Page, client: Client) -> None:
     readme_pictures.renew_pictures(OUT)
 
 
+def missing_routes(paths: Iterable[str]) -> list[str]:
+    """Return the routes of pages that no address of `paths` shows; downloads and parts of pages are no pages."""
+    seen = {route_of(path) for path in paths}
+    pages = {route for _, route in patterns() if not re.search(NO_PAGE, route)}
+    return sorted(pages - seen)
+
+
 def main() -> None:
     """Start the demo, take the README's pictures, then those of every page."""
     OUT.mkdir(parents=True, exist_ok=True)
     expect.set_options(timeout=20_000)
-    with tempfile.TemporaryDirectory() as home, platform(Path(home), "--demo") as base, sync_playwright() as driver:
-        annotator = register(base, ANNOTATOR)
-        register(base, ADMIN)
-        operate(Path(home), "user", "promote", ADMIN, "--admin")
-        browser = driver.chromium.launch(executable_path=find(), args=FLAGS)
-        page = browser.new_page(base_url=base, reduced_motion="reduce")
-        take_readme_pictures(page, annotator)
-        if "readme" in sys.argv[1:]:
-            return
-        page.context.clear_cookies()
-        public = list(crawl(page))
-        take_pages(page, "visitor", public)
-        log_in(page, ADMIN)
-        own = list(crawl(page))
-        routes_of_visitors = {route_of(path) for path in public}
-        take_pages(page, "admin", [path for path in own if route_of(path) not in routes_of_visitors])
-        browser.close()
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as driver:
+        home = Path(folder)
+        with voices(home / "models"), platform(home, "--demo", private_endpoints="127.0.0.1") as base:
+            annotator, admin = register(base, ANNOTATOR), register(base, ADMIN)
+            operate(home, "user", "promote", ADMIN, "--admin")
+            browser = driver.chromium.launch(executable_path=find(), args=FLAGS)
+            page = browser.new_page(base_url=base, reduced_motion="reduce")
+            take_readme_pictures(page, annotator)
+            if "readme" in sys.argv[1:]:
+                return
+            filler = Filler(base, home, admin, annotator)
+            filler.fill()
+            take_all_pages(page, [*filler.starts, *account_pages()])
+            browser.close()
     pictures = list(OUT.glob("*.png"))
     print(f"{len(pictures)} pictures, {sum(item.stat().st_size for item in pictures) / 1e6:.1f} MB, in {OUT}")
+
+
+def take_all_pages(page: Page, starts: Sequence[str]) -> None:
+    """Take every page as a visitor sees it, else as an administrator does, and some as an annotator."""
+    page.context.clear_cookies()
+    public = list(crawl(page, [start for start in starts if start.startswith(("/hub", "/snapshots", "/studies"))]))
+    take_pages(page, "visitor", public)
+    log_in(page, ADMIN)
+    own = list(crawl(page, starts))
+    routes_of_visitors = {route_of(path) for path in public}
+    take_pages(page, "admin", [path for path in own if route_of(path) not in routes_of_visitors])
+    log_in(page, ANNOTATOR)
+    take_pages(page, "annotator", list(OF_ANNOTATOR))
+    for route in missing_routes([*public, *own]):
+        print(f"not taken: {route}")
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ from dynabench.people.accounts import login, rules
 from dynabench.people.accounts import service as accounts
 from dynabench.people.accounts.tables import SCOPES
 from dynabench.site.app import create_app
-from tests import crossing, databases, dialects, large_data
+from tests import compiled_templates, crossing, databases, dialects, large_data
 from tests.furnished import Files, Furnish, Server, bare, in_memory, settings_for
 
 KINDS = os.environ.get("DYNABENCH_TEST_DATABASES", "sqlite,postgres").split(",")
@@ -43,6 +43,12 @@ crossing.install()
 TESTS = Path(__file__).parent
 BROWSER = TESTS / "browser"
 LONGEST = (BROWSER, TESTS / "jobs", TESTS / "supervisor", TESTS / "backups", TESTS / "packaging")
+FORKING = tuple(
+    f"tests/{place}"
+    for place in ("jobs/", "hubs/", "published_modules/test_loading.py", "published_modules/test_how_to.py",
+                  "crowd/test_interruptions.py", "crowd/test_mturk.py", "console/test_signal_kinds.py")
+)  # fmt: skip
+"""Quick tests that fork processes, and share one of the hub: one process of a run starts what is forked, not both."""
 LONGEST_NAME = 200
 PLAIN = ("/login", "/register", "/settings")  # pages that change nothing for whoever opens them
 
@@ -64,8 +70,10 @@ ONE_KIND = re.compile(r"(slow and not release|release)")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Draw the databases by one seed in all processes."""
+    """Draw the databases by one seed in all processes, and keep compiled templates for them and for later runs."""
     config.option.database_seed = config.option.database_seed or databases.commit()
+    if cache := getattr(config, "cache", None):
+        compiled_templates.keep_in(cache.mkdir("templates"))
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -105,11 +113,25 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> FileScheduli
     return FileScheduling(config, log) if config.option.dist == "loadgroup" else None
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out files all of whose tests are left out by their mark: importing them takes seconds of each process."""
+    left_out = [mark for mark in ("slow", "release") if f"not {mark}" in (config.option.markexpr or "")]
+    if not left_out or collection_path.suffix != ".py" or not collection_path.name.startswith("test_"):
+        return None
+    marked = re.search(
+        rf"^pytestmark = .*pytest\.mark\.({'|'.join(left_out)})\b", collection_path.read_text("utf-8"), re.M
+    )
+    return True if marked else None
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Keep one database of each test that needs only one, and begin with what takes longest, so that no process is left
     with it at the end."""
     longest = {path: any(map(path.is_relative_to, LONGEST)) for path in {item.path for item in items}}
+    for item in items:
+        if item.nodeid.startswith(FORKING) and not item.get_closest_marker("slow"):
+            item.add_marker(pytest.mark.xdist_group("forking"))
     items.sort(key=lambda item: not longest[item.path])
     if not config.option.both_databases and not any("::" in each for each in config.args):
         dropped = {id(each) for each in databases.superfluous(items, config.option.database_seed)}
@@ -170,9 +192,11 @@ def postgres() -> Iterator[Any]:
 
 
 @pytest.fixture(scope="session")
-def server(postgres: Any, tmp_path_factory: pytest.TempPathFactory) -> Server:
+def server(postgres: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """PostgreSQL databases to copy."""
-    return Server(tmp_path_factory.mktemp("furnished"), postgres)
+    server = Server(tmp_path_factory.mktemp("furnished"), postgres)
+    yield server
+    server.connection.close()
 
 
 @pytest.fixture(params=KINDS)

@@ -1,6 +1,7 @@
-"""`dynabench` commands as forks of a process that has imported their code: importing it takes longer than most tests.
+"""`dynabench` commands and programs of tests as forks of a process that has imported their code: importing it and
+making the routes of the application takes longer than most tests.
 
-What is forked runs the command from its beginning, in an environment, with a log and a process number of its own.
+What is forked runs from its beginning, in an environment, with a log and a process number of its own.
 """
 
 import multiprocessing
@@ -17,7 +18,10 @@ from dynabench.kit.jobs import FOLDERS, KEEPERS, WORKFLOWS
 _forking = multiprocessing.get_context("forkserver")
 _forking.set_forkserver_preload(
     [
+        "pytest",
         "dbos",
+        "tests.forked",
+        "tests.made_routes",
         "dynabench.cli.processes",
         *{where.partition(":")[0] for where in (*WORKFLOWS.values(), *KEEPERS, *FOLDERS)},
     ]
@@ -25,10 +29,10 @@ _forking.set_forkserver_preload(
 
 
 class Forked:
-    """A running command, with what a `subprocess.Popen` offers."""
+    """A running command, or a program given as its `code`, with what a `subprocess.Popen` offers."""
 
-    def __init__(self, command: Sequence[str], env: Mapping[str, str], log: Path) -> None:
-        self._process = _forking.Process(target=run_command, args=(command, dict(env), log), daemon=True)
+    def __init__(self, command: Sequence[str], env: Mapping[str, str], log: Path, code: str = "") -> None:
+        self._process = _forking.Process(target=run_command, args=(command, dict(env), log, code), daemon=True)
         self._process.start()
         assert self._process.pid is not None
         self.pid: int = self._process.pid
@@ -52,7 +56,7 @@ class Forked:
                 os.kill(self.pid, how)
 
 
-def run_command(command: Sequence[str], env: Mapping[str, str], log: Path) -> None:
+def run_command(command: Sequence[str], env: Mapping[str, str], log: Path, code: str) -> None:
     from dynabench.cli import main
 
     os.environ.clear()
@@ -62,4 +66,7 @@ def run_command(command: Sequence[str], env: Mapping[str, str], log: Path) -> No
         os.dup2(file.fileno(), 2)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     sys.argv = ["dynabench", *command]
-    main()
+    if code:
+        exec(compile(code, "<code>", "exec"), {"__name__": "__main__"})
+    else:
+        main()

@@ -44,6 +44,8 @@ EVALUATION: dict[tuple[str, str], Route] = {
     # open evaluations
     ("POST", "/api/v1/open-evaluations/files"): Route("member", params={"name": "a.csv"}, content=FILE),
     ("DELETE", "/api/v1/open-evaluations/files/{id}"): Route("member"),
+    ("POST", "/api/v1/open-evaluations/remote-datasets"): Route("member", json={"dataset": "remote:a/b"}),
+    ("GET", "/api/v1/open-evaluations/remote-datasets"): Route("member", params={"dataset": "remote:a/b"}),
     ("GET", "/api/v1/open-evaluations/plan"): Route("member", params={"dataset": "dataset:nli/films"}),
     ("POST", "/api/v1/open-evaluations"): Route("member", json={"dataset": "dataset:nli/films"}),
     ("GET", "/api/v1/open-evaluations"): Route("anyone"),
@@ -56,6 +58,7 @@ EVALUATION: dict[tuple[str, str], Route] = {
     ("GET", "/open-evaluations"): Route("anyone"),
     ("GET", "/open-evaluations/new"): Route("member", params={"dataset": "dataset:nli/films"}),
     ("POST", "/open-evaluations/files"): Route("member", form={}),
+    ("POST", "/open-evaluations/remote-datasets"): Route("member", form={"remote": "a/b"}),
     ("POST", "/open-evaluations"): Route("member", form={"dataset": "dataset:nli/films"}),
     ("GET", "/open-evaluations/{id}"): Route("keeper"),
     ("GET", "/open-evaluations/{id}/scores.csv"): Route("keeper"),

@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from sqlalchemy import select
 
 from dynabench.collection import withdrawal
+from dynabench.collection.curation_tables import Label
 from dynabench.collection.near_duplicates import LABEL, NearBand
-from dynabench.collection.tables import Label, Standing
+from dynabench.collection.tables import Standing
 from dynabench.rounds import service
 from dynabench.stats import minhash
 from dynabench.tasks.shipped import shipped_tasks

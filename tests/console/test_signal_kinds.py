@@ -2,10 +2,9 @@
 
 import itertools
 import json
+import os
 import random
 import signal
-import subprocess
-import sys
 from datetime import timedelta
 
 import pytest
@@ -26,6 +25,7 @@ from dynabench.quality.signals.tables import Signal, SignalKind, SignalState
 from dynabench.rounds.tables import Round
 from dynabench.stats.minhash import shingle_hashes
 from tests.collection.conftest import draw, send, written
+from tests.forked import Forked
 
 TEXT = "Three tired hikers finish their lunch at home long before the storm gathers over the hills."
 ALL = SignalFilters(state=None)
@@ -252,17 +252,17 @@ from dynabench.kit.settings import Settings
 from dynabench.quality.signals import computing
 
 event.listen(Session, sys.argv[1], lambda _session: os.kill(os.getpid(), signal.SIGKILL))
-Database(Settings(**json.loads(sys.stdin.readline())).url).write(computing.compute_some, "nli")
+Database(Settings(**json.loads(sys.argv[2])).url).write(computing.compute_some, "nli")
 """
 
 
 @pytest.mark.parametrize("moment", ["before_commit", "after_commit"])
-def test_a_worker_that_is_killed_loses_and_doubles_no_signal(client, ada, bob, database, settings, moment):
+def test_a_worker_that_is_killed_loses_and_doubles_no_signal(client, ada, bob, database, settings, moment, tmp_path):
     for person in (ada, bob):
         play(person, TEXT)
-    values = json.dumps(settings.model_dump(mode="json", exclude_defaults=True)) + "\n"
-    killed = subprocess.run([sys.executable, "-c", KILLED, moment], input=values, text=True, check=False)
-    assert killed.returncode == -signal.SIGKILL
+    values = json.dumps(settings.model_dump(mode="json", exclude_defaults=True))
+    killed = Forked([moment, values], os.environ, tmp_path / "killed.log", KILLED)
+    assert killed.wait(60) == -signal.SIGKILL
     stored = database.read(lambda session: session.scalar(select(func.count()).select_from(Signal)))
     unchecked = database.read(lambda session: session.query(WritingFacts).filter_by(checked_at=None).count())
     assert (stored == 0, unchecked) == ((True, 2) if moment == "before_commit" else (False, 0))

@@ -1,8 +1,8 @@
 """Acts of owners and jobs that are cut off between here and Prolific: each is finished, and nothing is paid twice."""
 
 import json
-import subprocess
-import sys
+import os
+import signal
 
 import pytest
 
@@ -15,6 +15,7 @@ from tests.crowd import prolific_study
 from tests.crowd.conftest import CONSENT, OpenStudy
 from tests.crowd.prolific_server import TOKEN
 from tests.crowd.prolific_study import approve_bonus, finished, lead, part_of, run_jobs
+from tests.forked import Forked
 
 prolific, settings, study = prolific_study.prolific, prolific_study.settings, prolific_study.study
 
@@ -122,26 +123,24 @@ import json, sys
 from dynabench.crowd import bonuses
 from dynabench.kit.db import Database
 from dynabench.kit.settings import Settings
-settings = Settings(**json.loads(sys.stdin.readline()))
+settings = Settings(**json.loads(sys.argv[2]))
 bonuses.advance_order(Database(settings.url), settings, int(sys.argv[1]))
 """
 
 
 @pytest.mark.parametrize("step", ["/submissions/bonus-payments/", "/bulk-bonus-payments/.*"])
-def test_a_process_killed_while_it_pays_pays_once(study, prolific, browser, database, settings, step):
+def test_a_process_killed_while_it_pays_pays_once(study, prolific, browser, database, settings, step, tmp_path):
     session_id, _page = finished(prolific, study, browser)
     approve_bonus(database, session_id, 80, "bonus")
     order = database.write(lambda session: bonuses.begin_order(session, None, "nli", study.id).id)
     prolific.fail(step, "hang")
-    values = json.dumps(settings.model_dump(mode="json", exclude_defaults=True)) + "\n"
-    process = subprocess.Popen([sys.executable, "-c", ADVANCE, str(order)], stdin=subprocess.PIPE)
+    values = json.dumps(settings.model_dump(mode="json", exclude_defaults=True))
+    process = Forked([str(order), values], os.environ, tmp_path / "process.log", ADVANCE)
     try:
-        process.stdin.write(values.encode())
-        process.stdin.close()
         assert prolific.reached.wait(60)
     finally:
-        process.kill()
-        process.wait()
+        process.send_signal(signal.SIGKILL)
+        process.wait(60)
     prolific.released.set()
     for _ in range(2):
         assert bonuses.advance_order(database, settings, order) == BonusOrderState.PAID

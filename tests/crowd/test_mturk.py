@@ -1,8 +1,9 @@
 """Mechanical Turk over its real protocol, against a local server: the frame, decisions, bonuses once, blocks."""
 
 import json
+import os
 import re
-import subprocess
+import signal
 import sys
 from urllib.parse import parse_qs, urlsplit
 
@@ -34,6 +35,7 @@ from dynabench.people.accounts.tables import Person
 from dynabench.site import admission
 from tests.crowd.conftest import CONSENT, OpenStudy, write_example
 from tests.crowd.mturk_server import ACCESS_KEY, SECRET_KEY, MechanicalTurk
+from tests.forked import Forked
 
 SECRETS = {"access_key": ACCESS_KEY, "secret_key": SECRET_KEY}
 
@@ -415,26 +417,24 @@ import json, sys
 from dynabench.crowd import bonuses
 from dynabench.kit.db import Database
 from dynabench.kit.settings import Settings
-settings = Settings(**json.loads(sys.stdin.readline()))
+settings = Settings(**json.loads(sys.argv[2]))
 bonuses.advance_order(Database(settings.url), settings, int(sys.argv[1]))
 """
 
 
-def test_a_process_killed_between_two_bonuses_pays_each_once(study, turk, browser, database, settings):
+def test_a_process_killed_between_two_bonuses_pays_each_once(study, turk, browser, database, settings, tmp_path):
     assignments = [finished(turk, study, browser)[0] for _ in range(2)]
     for number, assignment in enumerate(assignments):
         approve_bonus(database, assignment, 75 + number, f"bonus-{number}")
     order = database.write(lambda session: bonuses.begin_order(session, None, "nli", study.id).id)
     turk.fail("SendBonus", "hang")
-    values = json.dumps(settings.model_dump(mode="json", exclude_defaults=True)) + "\n"
-    process = subprocess.Popen([sys.executable, "-c", ADVANCE, str(order)], stdin=subprocess.PIPE)
+    values = json.dumps(settings.model_dump(mode="json", exclude_defaults=True))
+    process = Forked([str(order), values], os.environ, tmp_path / "process.log", ADVANCE)
     try:
-        process.stdin.write(values.encode())
-        process.stdin.close()
         assert turk.reached.wait(60)
     finally:
-        process.kill()
-        process.wait()
+        process.send_signal(signal.SIGKILL)
+        process.wait(60)
     turk.released.set()
     assert len(turk.books.bonuses) == 1
     assert bonuses.advance_order(database, settings, order) == BonusOrderState.PAID

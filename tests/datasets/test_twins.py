@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from sqlalchemy import select
 
 from dynabench.adversaries.perturbations import find_transformations, names_on_axis
-from dynabench.datasets import jobs as twin_jobs
-from dynabench.datasets import stored, twins
+from dynabench.datasets import copy_jobs, stored, twins
 from dynabench.datasets.stored import StoredRow
 from dynabench.datasets.tables import Dataset, Twin
 from dynabench.kit import jobs
@@ -71,8 +70,8 @@ def test_a_step_that_runs_again_changes_nothing(place):
     place.ask()
     twin = place.last("robustness")
     job = place.database.read(lambda s: s.get_one(jobs.Job, twin.job_id))
-    first = twin_jobs.generate_copies(job.payload, lambda _: None)
-    assert twin_jobs.generate_copies(job.payload, lambda _: None)["digest"] == first["digest"]
+    first = copy_jobs.generate_copies(job.payload, lambda _: None)
+    assert copy_jobs.generate_copies(job.payload, lambda _: None)["digest"] == first["digest"]
     assert not list((place.settings.folder / "datasets").glob(".twin*"))
 
 

@@ -7,8 +7,7 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from dynabench.datasets import jobs as twin_jobs
-from dynabench.datasets import twins
+from dynabench.datasets import copy_jobs, twins
 from dynabench.datasets.stored import StoredRow
 from dynabench.datasets.tables import DatasetVersion, Twin
 from dynabench.kit import jobs
@@ -59,9 +58,9 @@ class Place:
 def run(job: jobs.Job, database: Database) -> None:
     """The workflow's steps in order; `tests/jobs` runs them in a real worker."""
     if "file" in job.payload:
-        twin_jobs.upload_step(job.id, job.payload)
+        copy_jobs.upload_step(job.id, job.payload)
     else:
-        twin_jobs.generate_copies(job.payload, lambda _: None)
+        copy_jobs.generate_copies(job.payload, lambda _: None)
     database.write(lambda s: jobs._mark_sent(s, [job.id]))
 
 
@@ -73,7 +72,7 @@ def place(database: Database, settings: Settings, person: Callable[[str], Caller
     database.write(rounds.set_role, None, "nli", "olga", "owner")
     version = database.write(furnish, settings)
     monkeypatch.setattr(jobs, "_database", database)
-    monkeypatch.setattr(twin_jobs, "get_settings", lambda: settings)
+    monkeypatch.setattr(copy_jobs, "get_settings", lambda: settings)
     return Place(database, settings, olga, version)
 
 

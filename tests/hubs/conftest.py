@@ -3,8 +3,6 @@
 import os
 import signal
 import socket
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
@@ -24,6 +22,7 @@ from dynabench.operations import migrations
 from dynabench.people.accounts import service
 from dynabench.people.accounts.rules import Newcomer
 from dynabench.people.accounts.tables import SCOPES, Person
+from tests.forked import Forked
 from tests.furnished import Server
 
 
@@ -37,7 +36,7 @@ class HubProcess:
     database: Database
     environment: dict[str, str]
     tokens: dict[str, str] = field(default_factory=dict)
-    process: subprocess.Popen[bytes] | None = None
+    process: Forked | None = None
     clients: dict[str, httpx2.Client] = field(default_factory=dict)
 
     @property
@@ -47,15 +46,14 @@ class HubProcess:
 
     def start(self) -> None:
         """Start the process and wait until it answers."""
-        command = [sys.executable, "-m", "dynabench", "web"]
-        self.process = subprocess.Popen(command, env=os.environ | self.environment)
+        self.process = Forked(["web"], os.environ | self.environment, self.home / "web.log")
         wait_for(f"{self.address}/healthz", 60)
 
     def kill(self) -> None:
         """Kill the process without a warning."""
         assert self.process is not None
         self.process.send_signal(signal.SIGKILL)
-        self.process.wait()
+        self.process.wait(60)
 
     def api(self, name: str) -> HfApi:
         """The client of a person, who registers at the first call."""

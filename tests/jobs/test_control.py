@@ -6,6 +6,8 @@ from dynabench.kit import job_control, jobs
 from dynabench.kit.jobs import Job, JobState
 from tests.jobs.conftest import until
 
+MISSING = "FileNotFoundError: [Errno 2] No such file or directory: 'nothing'"
+
 
 def state_of(database, settings, id):
     return job_control.job_status(database, settings, id).state
@@ -23,7 +25,7 @@ def test_a_failed_job_runs_again_under_its_id(worker, database, settings, client
     for runs in range(2, 5):  # each in the moment in which its end is known, while the worker still clears up after it
         job_control.retry_job(database, settings, id)
         until(lambda: state_of(database, settings, id) == JobState.FAILED, pause=0)
-        until(lambda runs=runs: worker.said().count("FileNotFoundError: ") == runs)
+        until(lambda runs=runs: worker.said().count(MISSING) == runs)
     assert [beat.name for beat in database.read(job_control.list_workers)]
     figures = job_control.queue_figures(database, settings)
     assert (figures.waiting, figures.running, figures.failed) == (0, 0, 1)

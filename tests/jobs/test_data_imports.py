@@ -76,16 +76,6 @@ def test_a_worker_that_dies_in_between_brings_nothing_twice(owner, worker, datab
 
 
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
-def test_a_hub_that_does_not_answer_is_told(owner, worker):
-    worker.env["DYNABENCH_HUB_URL"] = ""
-    worker.start()
-    job = owner.post(f"{API}/hub", json={"dataset": "some/data", "format": "anli"}).json()["id"]
-    told = ended(owner, job)
-    assert told["state"] == "failed"
-    assert "does not use a hub" in told["error"]
-
-
-@pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 def test_a_dataset_of_the_hub_is_downloaded_and_imported(owner, worker, database, settings, address):  # noqa: F811
     worker.env["DYNABENCH_HUB_URL"] = address
     worker.start()

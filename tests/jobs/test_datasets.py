@@ -4,6 +4,7 @@ import os
 import signal
 from pathlib import Path
 
+import pytest
 from sqlalchemy import func, select
 
 from dynabench.benchmark import maintenance as benchmark_maintenance
@@ -33,6 +34,7 @@ def told(database, id):
     return database.read(lambda s: s.get_one(Job, id)).done
 
 
+@pytest.mark.slow
 def test_a_dataset_whose_worker_is_killed_while_it_reads_is_read_whole_and_announced_once(
     olga, worker, database, settings
 ):

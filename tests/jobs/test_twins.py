@@ -6,13 +6,13 @@ import signal
 import pytest
 from sqlalchemy import select
 
-from dynabench.datasets import jobs, stored, twins
+from dynabench.datasets import copy_jobs, stored, twins
 from dynabench.datasets.stored import StoredRow
 from dynabench.datasets.tables import Dataset, DatasetVersion
 from tests.jobs.conftest import until
 from tests.kept import dataset
 
-ROWS = 2 * jobs.SHARD + 5
+ROWS = 2 * copy_jobs.SHARD + 5
 
 
 def furnish(session, settings, count):

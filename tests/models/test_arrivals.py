@@ -13,7 +13,7 @@ from dynabench.kit.errors import Unavailable
 from dynabench.models import catalog
 from dynabench.models.backends import ngram
 from dynabench.models.client import Host
-from dynabench.models.host import folder_watch, repository
+from dynabench.models.host import folder_watch
 from dynabench.models.host.app import create_app
 from dynabench.models.host.repository import Repository
 from tests.models.conftest import served
@@ -26,7 +26,7 @@ SECONDS = 60.0
 @pytest.fixture(autouse=True)
 def looks(monkeypatch):
     """Hosts look often."""
-    monkeypatch.setattr(repository, "LOOK_SECONDS", 0.1)
+    monkeypatch.setattr(folder_watch, "LOOK_SECONDS", 0.1)
 
 
 async def answered(host, name):
@@ -151,7 +151,7 @@ def test_a_folder_that_cannot_be_read_holds_up_no_other_and_is_served_once_it_ca
 @pytest.mark.slow
 def test_a_folder_that_could_not_be_read_for_a_while_is_read_again(serve_models, ngrams, copied, monkeypatch, tmp_path):  # noqa: F811
     """A file becomes readable, and nothing in the folder changes by that."""
-    monkeypatch.setattr(repository, "RETRY_SECONDS", 0.1)
+    monkeypatch.setattr(folder_watch, "RETRY_SECONDS", 0.1)
     disk = tmp_path / "disk"
     disk.symlink_to("/proc/self")
     (copied("nli-ngram", "locked") / "more.safetensors").symlink_to(disk / "mem")

@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dynabench.kit.errors import Unavailable
-from dynabench.models.host import batch_queue
-from dynabench.models.host.batch_queue import HALF_LIFE, BatchQueue, Busy, HostCounters, Pace, size_class
+from dynabench.models.host import compute_threads
+from dynabench.models.host.batch_queue import HALF_LIFE, BatchQueue, Busy, Pace, size_class
+from dynabench.models.host.compute_threads import HostCounters
 
 
 def figure(figures, name):
@@ -343,13 +344,13 @@ def test_a_batch_that_never_ends_is_given_up_and_others_are_computed():
                 first, second = await asyncio.gather(lane.submit(1, 1), lane.submit(2, 1), return_exceptions=True)
                 assert isinstance(first, Unavailable)
                 assert second == 4
-                assert batch_queue.has_stuck_threads(), "the process says so, and its supervisor starts it anew"
+                assert compute_threads.has_stuck_threads(), "the process says so, and its supervisor starts it anew"
                 assert await lane.submit(3, 1, within=5) == 6
                 await lane.close()
             assert figure(figures, "dynabench_host_given_up_total") == 1
         finally:
             stuck.set()
-        while batch_queue.has_stuck_threads():
+        while compute_threads.has_stuck_threads():
             await asyncio.sleep(0.01)
 
     asyncio.run(story())

@@ -8,7 +8,7 @@ import yaml
 from dynabench.kit.errors import Invalid
 from dynabench.models import catalog, encoder, exporting, kinds, spec
 from dynabench.models.backends import pieces
-from dynabench.models.backends.onnx import Graph
+from dynabench.models.backends.onnx_graph import Graph
 from dynabench.models.backends.pieces import Plain
 from dynabench.models.backends.pool import Pool
 from dynabench.models.catalog import BUILTIN

@@ -10,7 +10,7 @@ import pytest
 from dynabench.kit.errors import Unavailable
 from dynabench.models.catalog import BUILTIN
 from dynabench.models.client import Host
-from dynabench.models.host import repository
+from dynabench.models.host import folder_watch
 from dynabench.models.host.app import BODY, create_app
 from dynabench.models.host.repository import Repository
 
@@ -206,7 +206,7 @@ def test_a_broken_model_takes_down_no_other_and_says_why(serve_models, ngrams, c
 def test_a_model_that_could_not_be_loaded_is_loaded_once_the_cause_has_passed(tmp_path, monkeypatch, serve_models):
     """A host that starts while its sandbox cannot work (a full disk, a busy machine) must not need a restart."""
     need_bubblewrap()
-    monkeypatch.setattr(repository, "RETRY_SECONDS", 0.2)
+    monkeypatch.setattr(folder_watch, "RETRY_SECONDS", 0.2)
     write(tmp_path / "models" / "late", doing("pass"))
     path = os.environ["PATH"]
     monkeypatch.setenv("PATH", str(tmp_path))

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 import httpx2 as httpx
 import pytest
 
-from dynabench.models.host_connection import HostCalls
+from dynabench.models.host_calls import HostCalls
 
 LENGTH = b'HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\n{"a":1}'
 CHUNKED = b'HTTP/1.1 503 Busy\r\nTransfer-Encoding: chunked\r\n\r\n3;x=y\r\n{"a\r\n4\r\n":1}\r\n0\r\nMore: yes\r\n\r\n'

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from dynabench.kit.errors import Unavailable
-from dynabench.models.host import batch_queue
+from dynabench.models.host import compute_threads
 from dynabench.models.host.engine import Streams
 
 HELLO = [{"role": "user", "content": "Hello"}]
@@ -69,11 +69,11 @@ def test_a_model_that_never_goes_on_keeps_nobody_waiting_for_ever():
                 with pytest.raises(Unavailable, match="busy"):
                     await said(streams, Writer(lambda: None), within=0.01)
                 assert await said(streams, Writer(lambda: None)) == ["Hello"]
-                assert batch_queue.has_stuck_threads()
+                assert compute_threads.has_stuck_threads()
                 await streams.close()
         finally:
             stuck.set()
-        while batch_queue.has_stuck_threads():
+        while compute_threads.has_stuck_threads():
             await asyncio.sleep(0.01)
 
     asyncio.run(story())

@@ -6,7 +6,7 @@ import threading
 
 from dynabench.kit import heartbeat
 from dynabench.models.host.app import create_app
-from dynabench.models.host.batch_queue import Threads
+from dynabench.models.host.compute_threads import Threads
 from dynabench.models.host.repository import Repository
 
 

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from dynabench.people.accounts.service import NOTICE_KINDS
 from dynabench.people.notices import service as notices
 
 
@@ -44,6 +45,14 @@ def test_the_bell_counts_what_is_unread_and_no_page_has_a_band(hers, notify):
     assert "Evaluation 6" not in hers.get("/").text
     page = hers.get("/inbox").text
     assert page.index("Evaluation 6 is &lt;b&gt;done") < page.index("Evaluation 0 is")
+
+
+def test_every_kind_of_notice_has_its_line(hers, notify):
+    for kind in NOTICE_KINDS:
+        notify(kind, f"About {kind}.")
+    page = hers.get("/inbox")
+    assert page.status_code == 200
+    assert [kind for kind in NOTICE_KINDS if f"About {kind}." not in page.text] == []
 
 
 def test_a_moderator_s_words_stand_on_every_page_until_they_are_dismissed(hers, notify):

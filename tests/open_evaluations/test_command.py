@@ -114,7 +114,7 @@ def test_what_does_not_fit_is_said_with_the_option_that_mends_it(films: Path, wo
 
 
 def test_a_file_that_is_not_there_and_one_without_rows_are_refused(tmp_path: Path):
-    assert "is no file here" in run("--dataset", "nosuch.csv", *TWO, status=1).output
+    assert "is no file or folder here" in run("--dataset", "nosuch.csv", *TWO, status=1).output
     empty = tmp_path / "empty.csv"
     empty.write_text("text,label\n")
     assert "There are no rows in this file" in run("--dataset", str(empty), *TWO, status=1).output

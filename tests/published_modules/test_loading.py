@@ -32,6 +32,12 @@ COMMITS = st.text("0123456789abcdef", min_size=40, max_size=40)
 
 
 @pytest.fixture
+def database_kind() -> str:
+    """The kind of the hub's database, which who loads a module never sees."""
+    return "sqlite"
+
+
+@pytest.fixture
 def published(hub: HubProcess, request: pytest.FixtureRequest) -> PublishedCommit:
     """A module of Ada's, and her token in the environment."""
     hub.api("ada")

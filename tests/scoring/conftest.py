@@ -13,8 +13,7 @@ from dynabench.benchmark.evaluations import service as evaluations
 from dynabench.benchmark.evaluations.tables import Evaluation
 from dynabench.benchmark.registry import submission_sources
 from dynabench.benchmark.registry.tables import Submission
-from dynabench.datasets import jobs as twin_jobs
-from dynabench.datasets import stored
+from dynabench.datasets import copy_jobs, stored
 from dynabench.datasets.stored import StoredRow
 from dynabench.datasets.tables import Dataset, DatasetVersion, Twin
 from dynabench.kit import jobs
@@ -182,7 +181,7 @@ def run_jobs(place: Any, database: Database, settings: Settings) -> Callable[...
         elif job.kind == "queue_evaluations":
             evaluating.queue_missing(job.payload)
         else:
-            twin_jobs.generate_copies(job.payload, lambda _: None)
+            copy_jobs.generate_copies(job.payload, lambda _: None)
 
     def run(*kinds: Literal["evaluate", "queue_evaluations", "perturb_dataset"]) -> None:
         waiting = select(jobs.Job).where(jobs.Job.sent_at.is_(None), jobs.Job.kind.in_(kinds))

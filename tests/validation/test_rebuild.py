@@ -13,7 +13,7 @@ from dynabench.collection.tables import Breakdown, Explanation, SearchPosting, S
 from dynabench.kit.db import Database
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds.tables import Context
-from dynabench.validation import moderation, rebuild
+from dynabench.validation import moderation, rebuild, rebuild_index
 from dynabench.validation.rebuild import rebuild_all
 
 from .world import World
@@ -50,6 +50,7 @@ DAMAGE = st.lists(
 def world(database, monkeypatch) -> World:
     """Examples of each kind that counters tell apart; pages and blocks of a few examples."""
     monkeypatch.setattr(rebuild, "PAGE", 8)
+    monkeypatch.setattr(rebuild_index, "PAGE", 8)
     monkeypatch.setattr(search, "SIZE", 16)
     monkeypatch.setattr(rebuild, "CONTEXTS", 1)
     monkeypatch.setattr(rebuild, "BREATH", 0)

@@ -20,7 +20,7 @@ from dynabench.people.roles import Role
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round, Target, Task, TaskVersion
 from dynabench.tasks import TaskConfig
-from dynabench.validation import places, service
+from dynabench.validation import places, service, undoing
 from dynabench.validation.rebuild import rebuild_all
 from dynabench.validation.service import Ballot, Outcome
 from dynabench.validation.tables import Undo, Validation
@@ -168,7 +168,7 @@ class World:
 
     def undo(self, person: Person, example_id: int) -> Outcome:
         """Take the last vote back."""
-        return self.db.write(service.undo, person, example_id, seconds=600)
+        return self.db.write(undoing.undo, person, example_id, seconds=600)
 
     def next(self, person: Person, seconds: int = 600) -> places.CheckItem | None:
         """The next item for somebody."""
@@ -229,6 +229,7 @@ class World:
         with monkeypatch.context() as patch:
             patch.setattr(places, "now", ahead)
             patch.setattr(service, "now", ahead)
+            patch.setattr(undoing, "now", ahead)
             yield
 
 

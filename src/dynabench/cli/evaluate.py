@@ -117,7 +117,10 @@ def run_evaluation(
     json_file: Annotated[Path | None, typer.Option("--json", help="JSON file for the results; - prints them.")] = None,
     html_file: Annotated[Path | None, typer.Option("--html", help="HTML file for a report.")] = None,
     dataset: Annotated[
-        str, typer.Option(help="A file, or TASK/NAME of a platform: compares all models on a board with intervals.")
+        str,
+        typer.Option(
+            help="A file, TASK/NAME of a platform, or remote:OWNER/NAME of a hub: compares all models on a board."
+        ),
     ] = "",
     rows: Annotated[int, typer.Option(min=0, help="With --dataset: the first rows only; 0 for all.")] = 0,
     classes: Annotated[str, typer.Option(help="With --dataset: names of the classes 0, 1, 2, with commas.")] = "",

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -24,6 +25,7 @@ from dynabench.models.protocol import ModelCard
 from dynabench.open_evaluations import local_runs, planning, predictions, sources, uploaded_rows
 from dynabench.open_evaluations.choices import OpenChoices
 from dynabench.open_evaluations.planning import OpenPlan
+from dynabench.open_evaluations.remote_source import REMOTE_PREFIX, fetch_chosen, open_remote_dataset
 from dynabench.open_evaluations.row_source import RowSource
 from dynabench.open_evaluations.schemas import BoardOut, OpenModelOut
 from dynabench.open_evaluations.sources import UploadSource
@@ -99,20 +101,19 @@ def _here(request: OpenRequest, progress: Progress) -> Json:
     if request.label_mapping:
         mapped = {name: dict(request.label_mapping) for name in names if name in by_name}
         choices = choices.model_copy(update={"labels": mapped})
-    with _opened(settings, request.dataset, choices) as source:
+    with _opened(settings, request.dataset, choices, progress) as source:
         plan = planning.plan_rows(settings, source, choices, cards)
-    if plan.problems:
-        raise ValueError(_reasons(plan.problems))
-    bars: dict[str, TaskID] = {name: progress.add_task(name, total=plan.counted_rows) for name in names}
+        if plan.problems:
+            raise ValueError(_reasons(plan.problems))
+        bars: dict[str, TaskID] = {name: progress.add_task(name, total=plan.counted_rows) for name in names}
 
-    def report_progress(name: str, done: int, rows: int) -> None:
-        progress.update(bars[name], completed=done, total=rows)
+        def report_progress(name: str, done: int, rows: int) -> None:
+            progress.update(bars[name], completed=done, total=rows)
 
-    paths = dict(folders.values())
-    with local_runs.run_locally(settings, plan, paths, report_progress) as outcome:
-        if request.predictions and outcome.answered:
-            _write_predictions(request.predictions, outcome)
-        return _local_document(plan, outcome)
+        with local_runs.run_locally(settings, plan, dict(folders.values()), report_progress) as outcome:
+            if request.predictions and outcome.answered:
+                _write_predictions(request.predictions, outcome)
+            return _local_document(plan, outcome)
 
 
 def _find_models(names: Sequence[str]) -> tuple[dict[str, tuple[str, Path]], list[ModelCard]]:
@@ -133,9 +134,20 @@ def _find_models(names: Sequence[str]) -> tuple[dict[str, tuple[str, Path]], lis
 
 
 @contextmanager
-def _opened(settings: Settings, dataset: str, choices: OpenChoices) -> Iterator[RowSource]:
-    """A file of this machine, or the dataset `TASK/NAME` of the platform here."""
+def _opened(settings: Settings, dataset: str, choices: OpenChoices, progress: Progress) -> Iterator[RowSource]:
+    """A file or folder of this machine, the dataset `TASK/NAME` of the platform here, or one of another hub."""
     path = Path(dataset).expanduser()
+    if dataset.startswith(REMOTE_PREFIX):
+        bar = progress.add_task(dataset, total=None)
+        fetch_chosen(settings, choices, lambda done, size: progress.update(bar, completed=done, total=size))
+        yield open_remote_dataset(None, settings, None, dataset.removeprefix(REMOTE_PREFIX), choices)
+        return
+    if path.is_dir():
+        with tempfile.TemporaryDirectory(prefix="dynabench-folder-") as place:
+            packed = uploaded_rows.pack_folder(path, Path(place))
+            title = packed.name.removesuffix(".zip")
+            yield UploadSource(path=packed, name=packed.name, title=title, edition="", rows=None, split=choices.split)
+        return
     if path.is_file():
         uploaded_rows.require_known_kind(path.name)
         title = path.name.removesuffix(".gz").rpartition(".")[0] or path.name
@@ -143,8 +155,10 @@ def _opened(settings: Settings, dataset: str, choices: OpenChoices) -> Iterator[
         return
     name = dataset.removeprefix("dataset:")
     task, slash, own_name = name.partition("/")
-    if not slash or not task or not own_name or path.suffix or path.is_dir():
-        raise ValueError(f"{dataset} is no file here, and no dataset TASK/NAME of the platform")
+    if not slash or not task or not own_name or path.suffix:
+        raise ValueError(
+            f"{dataset} is no file or folder here, and no dataset TASK/NAME of the platform or remote:OWNER/NAME"
+        )
     from dynabench.cli.operator import database
 
     with database() as db:
@@ -183,9 +197,15 @@ def _local_document(plan: OpenPlan, outcome: local_runs.LocalOutcome) -> Json:
 
 def _at_server(request: OpenRequest, progress: Progress) -> Json:
     with Client(request.server, request.token) as client:
-        path = Path(request.dataset).expanduser()
-        dataset = client.upload_rows(str(path)) if path.is_file() else _named_at_server(request.dataset)
+        dataset = _upload(client, request.dataset)
         choices = dict(request.choices)
+        if dataset.startswith(REMOTE_PREFIX):
+            bar = progress.add_task(dataset, total=None)
+            named = {name: choices[name] for name in ("config", "split") if choices.get(name)}
+            choices |= client.fetch_rows(
+                dataset, lambda done, size: progress.update(bar, completed=done, total=size or None), **named
+            )
+            dataset = choices.pop("dataset")
         if request.label_mapping:
             choices["labels"] = {name: dict(request.label_mapping) for name in request.models}
         started = client.evaluate_openly(dataset, request.models, **choices)
@@ -209,11 +229,22 @@ def _at_server(request: OpenRequest, progress: Progress) -> Json:
         }
 
 
+def _upload(client: Client, dataset: str) -> str:
+    """Send a file or a folder, and return what names it there; a dataset of the server keeps its name."""
+    path = Path(dataset).expanduser()
+    if path.is_dir():
+        with tempfile.TemporaryDirectory(prefix="dynabench-folder-") as place:
+            return str(client.upload_rows(str(uploaded_rows.pack_folder(path, Path(place)))))
+    return str(client.upload_rows(str(path))) if path.is_file() else _named_at_server(dataset)
+
+
 def _named_at_server(dataset: str) -> str:
-    if dataset.startswith(("file:", "dataset:", "hub:")):
+    if dataset.startswith(("file:", "dataset:", "hub:", REMOTE_PREFIX)):
         return dataset
     if dataset.count("/") != 1:
-        raise ValueError(f"{dataset} is no file here, and names no dataset of the server: TASK/NAME or hub:OWNER/NAME")
+        raise ValueError(
+            f"{dataset} is no file or folder here, and names no dataset of the server: TASK/NAME or hub:OWNER/NAME"
+        )
     return f"dataset:{dataset}"
 
 

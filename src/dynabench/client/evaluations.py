@@ -1,12 +1,14 @@
 """The part of the client that evaluates chosen models on any dataset."""
 
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, cast
 
 Json = dict[str, Any]
 PLACE = "/open-evaluations"
+FETCH_SECONDS = 0.5
 
 
 class Evaluating(ABC):
@@ -29,6 +31,23 @@ class Evaluating(ABC):
     def delete_rows(self, dataset: str) -> None:
         """Delete an uploaded file, named as `upload_rows` named it; evaluations of it stay."""
         self.request("DELETE", f"{PLACE}/files/{dataset.removeprefix('file:')}")
+
+    def fetch_rows(self, dataset: str, report: Callable[[int, int], object] | None = None, **choices: str) -> Json:
+        """Fetch a split of a dataset (`remote:OWNER/NAME`) of the hub that the server uses, and wait until it is there.
+
+        `choices` are `config`, `split` and `revision`. Return those that were taken, for the choices of an evaluation.
+        `report` is called with the bytes that are there and those of all files. Raises ValueError with the reason.
+        """
+        body = {"dataset": dataset, **choices}
+        download = self.request("POST", f"{PLACE}/remote-datasets", json=body)
+        while download["open"]:
+            if report is not None:
+                report(download["downloaded"], download["bytes"])
+            time.sleep(FETCH_SECONDS)
+            download = self.request("GET", f"{PLACE}/remote-datasets", params=body)
+        if download["reason"]:
+            raise ValueError(download["reason"])
+        return {name: download[name] for name in ("dataset", "config", "split", "revision")}
 
     def plan_evaluation(self, dataset: str, models: Sequence[str] = (), **choices: str) -> Json:
         """Return the guesses for a dataset and models, and what is missing; nothing is started.

@@ -12,7 +12,7 @@ from dynabench.collection import (
     eligibility,
     figure_schemas,
     figures_api,
-    handouts,
+    handout_storage,
     media_uploads,
     own_writing,
     playing,
@@ -122,7 +122,7 @@ async def list_links(
 ) -> schemas.LinkPage:
     """List what the links told about the authors of examples, such as a crowd worker's number (owners)."""
     db: Database = request.app.state.db
-    return await db.aread(handouts.list_links, person, task, n, after, limit)
+    return await db.aread(handout_storage.list_links, person, task, n, after, limit)
 
 
 @router.get("/examples/{id}")

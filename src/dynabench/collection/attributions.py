@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from dynabench.collection import drafts, eligibility, queries
+from dynabench.collection import draft_origin, drafts, eligibility, queries
 from dynabench.collection.schemas import AttributionIn, ExampleIn
 from dynabench.collection.tables import Example, Prediction, StoredAttribution
 from dynabench.kit import errors
@@ -90,7 +90,7 @@ def about_draft(session: Session, person: Person | None, body: AttributionIn) ->
             _("%(model)s is not a target of round %(number)s.", model=body.model, number=current.number)
         )
     config = rounds.config_of(session, current.version_id)
-    context = drafts.context_of(session, body.task, body.context_id)
+    context = draft_origin.context_of(session, body.task, body.context_id)
     draft = ExampleIn(context_id=body.context_id, input=body.input, answer={})
     draft = drafts.filled(session, person, body.task, config, draft, context.values)
     cleaned = config.clean_input(draft.input, context.values)

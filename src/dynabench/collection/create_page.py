@@ -9,7 +9,7 @@ from typing import Any
 from fastapi import Request
 from sqlalchemy.orm import Session
 
-from dynabench.collection import boards, drafts, eligibility, forms, overview, playing, queries
+from dynabench.collection import boards, draft_origin, eligibility, forms, overview, playing, queries
 from dynabench.collection.assisting import service as assisting
 from dynabench.collection.chat import schemas as chats
 from dynabench.collection.drawing import pages as drawings
@@ -211,7 +211,7 @@ async def _handout(
 
 def _same(session: Session, task: str, posted: Posted) -> HandoutOut:
     config = rounds.task_config(session, task)
-    context = drafts.context_of(session, task, posted.context_id)
+    context = draft_origin.context_of(session, task, posted.context_id)
     assigned = config.draw_goal(random.Random()) or {}
     options = {field.name: getattr(field, "values", []) for field in config.answer}
     goal = {  # a forged one is no goal, and is refused as an answer

@@ -18,6 +18,12 @@ from sqlalchemy.orm import Session
 
 from dynabench.collection import eligibility, queries
 from dynabench.collection.chat.sending import Conversed
+from dynabench.collection.draft_origin import (
+    check_origin,
+    context_of,
+    edit_distance,
+    refuse_repetition,
+)
 from dynabench.collection.drawing.service import Drawn
 from dynabench.collection.queries import Place
 from dynabench.collection.schemas import ExampleIn, ProgramIn
@@ -31,11 +37,10 @@ from dynabench.onboarding import admission
 from dynabench.onboarding.tables import OnboardingActivity
 from dynabench.people import may
 from dynabench.people.accounts.tables import Person
-from dynabench.people.may import Action
 from dynabench.people.roles import TaskRole
 from dynabench.rounds import people, plan
 from dynabench.rounds import service as rounds
-from dynabench.rounds.tables import Context, Round
+from dynabench.rounds.tables import Round
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.rules.base import EnsembleRule
 
@@ -234,7 +239,7 @@ def _written(session: Session, person: Person, task_id: str, body: ExampleIn, ro
     body, members = before_record(features, session, person, config, body, row)
     written, claimed = _cleaned(config, row.context, body, goal=row.handout_goal)
     if body.made_from is not None and body.made_from != row.handout_made_from:
-        _check_origin(session, person, task_id, body.made_from)
+        check_origin(session, person, task_id, body.made_from)
     targets = rounds.targets_of(session, row.id)
     return Draft(
         task_id=task_id,
@@ -255,7 +260,7 @@ def _written(session: Session, person: Person, task_id: str, body: ExampleIn, ro
         source=ExampleSource.PROGRAM if body.program else source_of(may.effective_role(person, row.role)),
         program=body.program,
         made_from=body.made_from or row.handout_made_from,
-        edit_distance=_edit_distance(config, row.handout_start, row.handout_initial, written),
+        edit_distance=edit_distance(config, row.handout_start, row.handout_initial, written),
         active_seconds=body.active_seconds,
         features=features,
         writing=DraftWriting(body.writing or WritingIn()),
@@ -364,49 +369,3 @@ def _again(session: Session, example_id: int) -> Draft:
     base = _base(round_, rounds.config_of(session, example.version_id), example.context_id)
     plain: dict[str, Any] = {"input": example.input, "answer": example.answer, "author_id": example.author_id}
     return replace(base, earlier=example_id, **plain)
-
-
-def context_of(session: Session, task_id: str, context_id: int) -> Context:
-    """The context, or `NotFound` where the task has no such one."""
-    context = session.get(Context, context_id)
-    if context is None or context.task_id != task_id:
-        raise errors.NotFound(
-            _("Task %(task_id)s has no context %(context_id)s.", task_id=repr(task_id), context_id=context_id)
-        )
-    return context
-
-
-def _edit_distance(config: TaskConfig, start: str, initial: dict[str, Any], written: dict[str, Any]) -> int | None:
-    """Return the edit distance between the text and the one that it began with; None for a blank start.
-
-    Raise `Invalid` where a seed or an own example was not changed.
-    """
-    if start == "blank":
-        return None
-    changed = config.edit_distance(initial, written)
-    if not changed and start in ("seed", "perturb"):
-        raise errors.Invalid(
-            {f"input.{config.input[0].name}": _("Change the text: it is still the one you started with.")}
-        )
-    return changed
-
-
-def refuse_repetition(tries: Sequence[Any], new: Draft) -> None:
-    """Refuse what its author wrote on the same context already, unless they took it back."""
-    for old in tries:
-        if old.input == new.input and old.answer == new.answer and not old.gone and not old.same_key:
-            raise errors.Conflict(
-                _("You already tried exactly this on this context. Change something or ask for another context."),
-                example=old.id,
-            )
-
-
-def _check_origin(session: Session, person: Person, task_id: str, made_from: int | None) -> None:
-    if made_from is None:
-        return
-    origin = session.get(Example, made_from)
-    round_ = session.get(Round, origin.round_id) if origin else None
-    if origin is None or round_ is None or round_.task_id != task_id:
-        raise errors.Invalid({"made_from": _("There is no such example of this task.")})
-    if origin.author_id != person.id and not may.may_in(session, person, Action.READ_EXAMPLE, task_id):
-        raise errors.Invalid({"made_from": _("There is no such example of this task.")})  # nor is it told that there is

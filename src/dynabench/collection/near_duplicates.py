@@ -12,8 +12,9 @@ from sqlalchemy import BigInteger, Executable, ForeignKey, String, and_, bindpar
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from dynabench.collection import search
+from dynabench.collection.curation_tables import Label
 from dynabench.collection.drafts import Draft
-from dynabench.collection.tables import Example, Label, Standing
+from dynabench.collection.tables import Example, Standing
 from dynabench.kit.db import Base
 from dynabench.people import disclosure
 from dynabench.stats.minhash import BANDS, Hashes, band_keys, shingle_hashes, similarity

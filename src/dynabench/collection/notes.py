@@ -10,7 +10,8 @@ from sqlalchemy import ColumnElement, Executable, Select, select, update
 from sqlalchemy.orm import Session
 
 from dynabench.collection import search, terms
-from dynabench.collection.tables import BulkAct, Example, Label, Note
+from dynabench.collection.curation_tables import BulkAct, Label, Note
+from dynabench.collection.tables import Example
 from dynabench.kit import errors
 from dynabench.kit.db import now
 from dynabench.kit.language import _

@@ -8,7 +8,7 @@ from typing import cast
 
 from sqlalchemy.orm import Session
 
-from dynabench.collection import drafts, eligibility, handouts, projections, queries, targets
+from dynabench.collection import drafts, eligibility, handout_storage, handouts, projections, queries, targets
 from dynabench.collection.drafts import Draft
 from dynabench.collection.handouts import Offer
 from dynabench.collection.schemas import ExampleIn, HandoutOut, OutcomeOut
@@ -92,9 +92,9 @@ async def _screened(db: Database, host: Host, person: Person | None, offer: Offe
         answers = await targets.gather(host, offer.missing, offer.inputs) if offer.missing else ()
         if not screening.fools(answers):
             if answers:
-                await db.awrite(handouts.keep, offer.seed_id, answers)
-            return replace(offer, handout=handouts.add_seed_predictions(offer, answers), missing=())
-        await db.awrite(handouts.keep_fooling, offer, answers)
+                await db.awrite(handout_storage.keep, offer.seed_id, answers)
+            return replace(offer, handout=handout_storage.add_seed_predictions(offer, answers), missing=())
+        await db.awrite(handout_storage.keep_fooling, offer, answers)
         passed.append(offer.seed_id)
         seedless = len(passed) >= MOST_ASKED or time.monotonic() - begun > LONGEST_SECONDS
         run = db.awrite if person else db.aread
@@ -108,8 +108,8 @@ async def _complete(db: Database, host: Host, offer: Offer) -> HandoutOut:
     if not offer.missing or offer.inputs is None:
         return offer.handout
     answers = await targets.gather(host, offer.missing, offer.inputs)  # nothing is held while models think
-    await db.awrite(handouts.keep, offer.seed_id, answers)
-    return handouts.add_seed_predictions(offer, answers)
+    await db.awrite(handout_storage.keep, offer.seed_id, answers)
+    return handout_storage.add_seed_predictions(offer, answers)
 
 
 async def play(

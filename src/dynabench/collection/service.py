@@ -8,7 +8,7 @@ from uuid import uuid4
 
 from sqlalchemy.orm import Session
 
-from dynabench.collection import drafts, eligibility, projections, queries, search
+from dynabench.collection import draft_origin, drafts, eligibility, projections, queries, search
 from dynabench.collection.drafts import Draft, DraftHandout
 from dynabench.collection.schemas import ExampleOut, OutcomeOut, PredictionOut, ProgramIn
 from dynabench.collection.search import FoundExample
@@ -45,7 +45,7 @@ def record(session: Session, draft: Draft, verdict: TargetVerdict) -> OutcomeOut
                 round_number=draft.round_number,
             )
         )
-    drafts.refuse_repetition(tries, draft)
+    draft_origin.refuse_repetition(tries, draft)
     if plan:
         eligibility.take(session, draft.author_id, draft.round_id, plan)
     row = _row(draft, verdict, handout, attempt=1 + sum(old.handout_id == handout.id for old in tries))

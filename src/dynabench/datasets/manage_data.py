@@ -1,6 +1,6 @@
 """Data pages of a task's owner: exports, and imports of examples, contexts and seeds."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from dynabench.kit import errors
 from dynabench.kit.api import AppSettings, Db
 from dynabench.kit.db import Database
 from dynabench.kit.forms import redirect
+from dynabench.kit.language import _
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds import queries, uploaded_files
 from dynabench.rounds.manage import frame, imports
@@ -106,14 +107,11 @@ async def _preview(request: Request, task: str, owner: Person, file: str, form_v
     )
 
 
-def _fields(config: Any) -> list[str]:
-    """The names that a mapping may give columns to."""
+def _fields(config: Any) -> dict[str, str]:
+    """The names that a mapping may give columns to, with the labels that people read."""
     groups = (("context", "context"), ("input", "input"), ("answer", "answer"), ("explanation", "ask"))
-    return [f"{prefix}.{field.name}" for prefix, group in groups for field in config.fields(group)] + [
-        "tag",
-        "author",
-        "uid",
-    ]
+    labels = {f"{prefix}.{field.name}": field.label for prefix, group in groups for field in config.fields(group)}
+    return labels | {"tag": _("Tag"), "author": _("Author"), "uid": _("Row id")}
 
 
 def _sheet(preview: ImportPreviewOut) -> tuple[list[str], list[tuple[PreviewRow, list[str]]]]:
@@ -135,7 +133,7 @@ def _cells(values: dict[str, Any]) -> Iterator[tuple[str, str]]:
             yield name, ", ".join(map(str, value)) if isinstance(value, list) else str(value or "")
 
 
-def _columns(plan: PlanIn, preview: ImportPreviewOut, fields: list[str]) -> dict[str, str]:
+def _columns(plan: PlanIn, preview: ImportPreviewOut, fields: Iterable[str]) -> dict[str, str]:
     """The column that each field comes from: as chosen, else the one that is called like it."""
     if isinstance(plan.mapping, dict):
         return {name: str(column) for name, column in plan.mapping.get("fields", {}).items()}

@@ -59,6 +59,14 @@ def find_splits(names: Sequence[str], card: str = "", config: str = "") -> dict[
         raise errors.Invalid(
             {"dataset": _("%(why)s Supported files: %(kinds)s.", why=why, kinds=", ".join(reader.KINDS))}
         )
+    return group_files(data, card, config)
+
+
+def group_files(data: Sequence[str], card: str = "", config: str = "") -> dict[str, list[str]]:
+    """Return paths by split, as the card's configs say, else by the words in them.
+
+    Raises `Invalid` under `config` for one that neither the card nor a folder is called.
+    """
     by_split = _from_card(data, card, config)
     if by_split is None:
         if config:
@@ -116,7 +124,7 @@ def card_configs(card: str) -> dict[str, dict[str, Any]]:
     return {first: named[first]} | named
 
 
-def _from_card(data: list[str], card: str, config: str) -> dict[str, list[str]] | None:
+def _from_card(data: Sequence[str], card: str, config: str) -> dict[str, list[str]] | None:
     named = card_configs(card)
     if not named:
         return None
@@ -193,7 +201,7 @@ def open_path(path: Path) -> Iterator[RowFiles]:
 def _unpack(path: Path, place: Path, split: str, first: bool) -> list[Path]:
     try:
         with zipfile.ZipFile(path) as archive:
-            entries = {entry.filename: entry for entry in _entries(archive)}
+            entries = {entry.filename: entry for entry in honest_entries(archive)}
             names = _without_top(list(entries))
             card = ""
             if CARD in names:
@@ -203,14 +211,16 @@ def _unpack(path: Path, place: Path, split: str, first: bool) -> list[Path]:
             room, files = UNPACKED_BYTES, []
             for number, name in enumerate(chosen[:1] if first else chosen):
                 target = place / f"{number:04d}-{PurePosixPath(name).name[-80:]}"
-                room -= _unpack_file(archive, entries[names[name]], target, room)
+                room -= unpack_file(archive, entries[names[name]], target, room)
                 files.append(target)
             return files
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, UnicodeError) as problem:
         raise errors.Invalid({"file": f"This zip file cannot be read: {str(problem)[:100]}"}) from None
 
 
-def _entries(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
+def honest_entries(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
+    """Return the files of an archive. Raises `Invalid` for paths that lead out of it, links, passwords and files of one
+    name, and `TooLarge` for too many."""
     entries = [entry for entry in archive.infolist() if not entry.is_dir()]
     if len(entries) > MOST_ENTRIES:
         raise errors.TooLarge(
@@ -245,8 +255,8 @@ def _without_top(names: list[str]) -> dict[str, str]:
     return {name.partition("/")[2] if below else name: name for name in data_names}
 
 
-def _unpack_file(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path, room: int) -> int:
-    """Unpack a file; how many bytes it has, whatever the archive says."""
+def unpack_file(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path, room: int) -> int:
+    """Unpack a file; return how many bytes it has, whatever the archive says. Raises `TooLarge` beyond `room`."""
     size = 0
     with archive.open(entry) as stream, target.open("xb") as out:
         while piece := stream.read(PIECE):

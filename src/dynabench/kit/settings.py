@@ -74,6 +74,9 @@ class Settings(BaseSettings):
     hub_url: str = Field(
         "https://huggingface.co", description="Hub that datasets and models come from; empty means that none is called."
     )
+    hub_hosts: str = Field(
+        "", description="Hosts and networks that the hub may keep its files at though they are not public, by commas."
+    )
     private_endpoints: str = Field(
         "", description="Hosts and networks that models may be served from though they are not public, by commas."
     )

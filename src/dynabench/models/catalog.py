@@ -7,11 +7,12 @@ import logging
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 
 from dynabench.kit.errors import NotFound, Problem
 from dynabench.kit.settings import Settings, get_settings
-from dynabench.models import kinds, spec
+from dynabench.models import encoder, kinds, spec
 from dynabench.models.protocol import Attributable, ModelCard
 
 log = logging.getLogger(__name__)
@@ -54,12 +55,27 @@ def find(places: Iterable[Path] | None = None) -> list[Entry]:
     entries_by_key: dict[tuple[str, str], Entry] = {}
     for place in folders() if places is None else places:
         for folder in subfolders(place):
-            entry = read_entry(folder)
+            entry = _read_shipped(folder) if place == BUILTIN else read_entry(folder)
             if place == BUILTIN and entry.card and not kinds.kind(entry.card.kind).has_weights():
                 continue  # a shipped model appears once the package of its weights is installed
             entries_by_key.setdefault((entry.name, entry.version), entry)
     entries = _with_members(list(entries_by_key.values()), places is not None)
     return sorted(entries, key=lambda entry: entry.name)
+
+
+def _read_shipped(folder: Path) -> Entry:
+    """Return the entry of a shipped model; its weights are hashed once, as long as no file of it changes."""
+    try:
+        statuses = [path.stat() for path in sorted(folder.rglob("*"))]
+        state = (encoder.digest(), *((status.st_ino, status.st_size, status.st_mtime_ns) for status in statuses))
+    except (Problem, OSError):
+        return read_entry(folder)
+    return _remembered(folder, state)
+
+
+@lru_cache(maxsize=256)
+def _remembered(folder: Path, _state: tuple[object, ...]) -> Entry:
+    return read_entry(folder)
 
 
 def subfolders(place: Path) -> list[Path]:

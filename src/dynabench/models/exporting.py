@@ -18,8 +18,8 @@ from dynabench.intake.reader import read_objects
 from dynabench.kit.errors import Invalid
 from dynabench.models import encoder, spec
 from dynabench.models.backends import pieces
-from dynabench.models.backends.onnx import FILE as GRAPH_FILE
-from dynabench.models.backends.onnx import inspect as inspect_graph
+from dynabench.models.backends.onnx_graph import FILE as GRAPH_FILE
+from dynabench.models.backends.onnx_graph import inspect as inspect_graph
 from dynabench.models.protocol import Inputs, Model, ModelCard, ModelOutput
 from dynabench.models.spec import Spec
 from dynabench.tasks import shipped

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import TypeVar
 
 from sqlalchemy import Integer, cast, func, select
 from sqlalchemy.orm import Session
@@ -25,6 +26,8 @@ from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 from dynabench.rounds import service as rounds
 from dynabench.stats.rates import Rate, wilson
+
+Row = TypeVar("Row", OnboardingProgress, Qualification)
 
 
 class OnboardingState(StrEnum):
@@ -96,20 +99,8 @@ def list_people(
     of_people = select(QuizAttempt).where(QuizAttempt.task_id == task_id, QuizAttempt.person_id.in_(ids))
     for attempt in session.scalars(of_people.order_by(QuizAttempt.number)):
         attempts.setdefault((attempt.person_id, attempt.activity), []).append(attempt)
-    progress = {
-        (row.person_id, row.activity): row
-        for row in session.scalars(
-            select(OnboardingProgress).where(
-                OnboardingProgress.task_id == task_id, OnboardingProgress.person_id.in_(ids)
-            )
-        )
-    }
-    qualifications = {
-        (row.person_id, row.activity): row
-        for row in session.scalars(
-            select(Qualification).where(Qualification.task_id == task_id, Qualification.person_id.in_(ids))
-        )
-    }
+    progress = _by_activity(session, OnboardingProgress, task_id, ids)
+    qualifications = _by_activity(session, Qualification, task_id, ids)
     paths = {activity: service.read_path(session, task_id, activity) for activity in OnboardingActivity}
     rows = []
     for key in sorted(progress.keys() | qualifications.keys()):
@@ -128,6 +119,11 @@ def list_people(
             )
         )
     return rows
+
+
+def _by_activity(session: Session, table: type[Row], task_id: str, ids: list[int]) -> dict[tuple[int, str], Row]:
+    rows = session.scalars(select(table).where(table.task_id == task_id, table.person_id.in_(ids)))
+    return {(row.person_id, row.activity): row for row in rows}
 
 
 def _state(

@@ -14,9 +14,20 @@ from dynabench.benchmark.registry.pages import visible_models
 from dynabench.kit import errors
 from dynabench.kit.api import After, AppSettings, Db, Limit, attachment, csv_response
 from dynabench.kit.db import Database
+from dynabench.kit.language import _
+from dynabench.kit.security import throttle
 from dynabench.kit.settings import Settings
 from dynabench.models.protocol import ModelCard
-from dynabench.open_evaluations import board, planning, predictions, published_predictions, records, service
+from dynabench.open_evaluations import (
+    board,
+    planning,
+    predictions,
+    published_predictions,
+    records,
+    remote_downloads,
+    remote_source,
+    service,
+)
 from dynabench.open_evaluations.card_api import site_address
 from dynabench.open_evaluations.choices import OpenChoices
 from dynabench.open_evaluations.schemas import (
@@ -28,6 +39,8 @@ from dynabench.open_evaluations.schemas import (
     PlanOut,
     PublicationIn,
     PublicationOut,
+    RemoteDatasetIn,
+    RemoteDownloadOut,
 )
 from dynabench.open_evaluations.uploaded_rows import require_known_kind
 from dynabench.people import may
@@ -87,6 +100,38 @@ async def upload_file(
 async def remove_file(db: Db, settings: AppSettings, id: FileId, person: Member) -> None:
     """Delete an uploaded file of yours before its time. Evaluations of it stay, with their rows and predictions."""
     service.erase(await db.awrite(service.delete_file, settings, person, id))
+
+
+@router.post("/remote-datasets", status_code=202)
+async def fetch_rows(
+    request: Request, db: Db, settings: AppSettings, person: Member, body: RemoteDatasetIn
+) -> RemoteDownloadOut:
+    """Fetch one split of a dataset of the hub that the operator chose, for evaluations of anybody here.
+
+    A request that is sent again gets the download that is there or on its way; one that failed starts again.
+    """
+    return await start_fetching(request, db, settings, person, OpenChoices.parse(body.model_dump()))
+
+
+async def start_fetching(
+    request: Request, db: Database, settings: Settings, person: Person, choices: OpenChoices
+) -> RemoteDownloadOut:
+    """Start the download of the chosen dataset and return how far it is."""
+    throttle(request, "remote-datasets", 60, 3600)
+    download = await db.awrite(remote_source.start_download, settings, person, choices)
+    return RemoteDownloadOut.model_validate(remote_downloads.download_document(settings, download))
+
+
+@router.get("/remote-datasets")
+async def read_download(
+    settings: AppSettings, person: Member, chosen: Annotated[RemoteDatasetIn, Query()]
+) -> RemoteDownloadOut:
+    """Return how far a download is."""
+    wish = remote_source.remote_request(OpenChoices.parse(chosen.model_dump()))
+    download = await to_thread.run_sync(remote_downloads.find_download, settings, wish)
+    if download is None:
+        raise errors.NotFound(_("%(name)s is not on this platform yet. Fetch it first.", name=wish.dataset))
+    return RemoteDownloadOut.model_validate(remote_downloads.download_document(settings, download))
 
 
 @router.get("/plan")

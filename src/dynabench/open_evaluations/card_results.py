@@ -22,6 +22,7 @@ from dynabench.kit.settings import Settings
 from dynabench.open_evaluations import queries, records
 from dynabench.open_evaluations.board import column_of
 from dynabench.open_evaluations.external_models import is_external
+from dynabench.open_evaluations.remote_source import REMOTE_PREFIX
 from dynabench.open_evaluations.service import VisibleEvaluation, find_changeable, find_evaluation
 from dynabench.open_evaluations.tables import (
     CardLocation,
@@ -63,7 +64,9 @@ def signed_results(
             dataset_name=evaluation.title,
             dataset_config=evaluation.choices.get("config") or None,
             dataset_split=evaluation.choices.get("split") or None,
-            dataset_revision=evaluation.edition if evaluation.source.startswith("hub:") else evaluation.digest,
+            dataset_revision=evaluation.edition
+            if evaluation.source.startswith(("hub:", REMOTE_PREFIX))
+            else evaluation.digest,
             metric_type=metric,
             metric_name=column_of(score).title,
             metric_value=round(score.value, 6),

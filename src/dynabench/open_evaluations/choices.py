@@ -23,7 +23,8 @@ OneLine = Annotated[str, Field(max_length=300)]
 class OpenChoices(StrictModel):
     """The choices; what is left out is guessed.
 
-    `dataset` is `file:ID` (an upload), `dataset:TASK/NAME` (of this platform) or `hub:OWNER/NAME[@REVISION]`.
+    `dataset` is `file:ID` (an upload), `dataset:TASK/NAME` (of this platform), `hub:OWNER/NAME[@REVISION]`
+    (of its hub) or `remote:OWNER/NAME[@REVISION]` (of the hub of `DYNABENCH_HUB_URL`).
     `columns` maps roles to columns, `labels` maps a model's labels to those of the rows, by model. `rows` takes the
     first rows only. `classes` names the classes of a column of numbers, from 0 on; `base` is the number of the
     first choice of multiple choice. `cards` puts the results on the models' cards at the end.
@@ -57,8 +58,8 @@ class OpenChoices(StrictModel):
                 values[name] = text
             elif name == "classes":
                 values["classes"] = [part.strip() for part in text.split(",") if part.strip()]
-            elif name == "hub" and text:
-                values["dataset"] = f"hub:{text.removeprefix('hub:')}"
+            elif name in ("hub", "remote") and text:
+                values["dataset"] = f"{name}:{text.removeprefix(f'{name}:')}"
             elif name in ("listed", "cards"):
                 values[name] = text in ("1", "true", "on")
             elif name in ("metric", "model") and text:

@@ -9,7 +9,7 @@ from dynabench.media.store import is_reference
 from dynabench.open_evaluations.choices import LEFT_OUT
 from dynabench.open_evaluations.kinds import OPEN_TASKS, ColumnRole, OpenTask, RoleKind
 from dynabench.open_evaluations.multiple_choice import UnfitValue, find_group, guess_base, read_choices
-from dynabench.open_evaluations.picture_folders import ZippedPicture
+from dynabench.open_evaluations.picture_folders import StoredPicture
 from dynabench.open_evaluations.row_source import ClassNames, RowSource
 from dynabench.open_evaluations.rows import read_reference, row_with_lists
 
@@ -163,4 +163,4 @@ def _holds_choices(value: Any, column: str) -> bool:
 def _is_picture(value: Any) -> bool:
     if isinstance(value, Mapping):
         return is_reference(value) or isinstance(value.get("bytes"), bytes)
-    return isinstance(value, bytes | ZippedPicture) or (isinstance(value, str) and value.startswith("data:image/"))
+    return isinstance(value, bytes | StoredPicture) or (isinstance(value, str) and value.startswith("data:image/"))

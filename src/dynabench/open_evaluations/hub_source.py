@@ -20,9 +20,10 @@ from dynabench.intake.rows import FileRow
 from dynabench.kit import errors
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
-from dynabench.open_evaluations import picture_folders
+from dynabench.open_evaluations import picture_folders, picture_metadata
 from dynabench.open_evaluations.choices import OpenChoices
 from dynabench.open_evaluations.dataset_cards import DatasetHints, read_hints
+from dynabench.open_evaluations.multiple_choice import UnfitValue
 from dynabench.open_evaluations.row_source import ClassNames, RowSource
 from dynabench.people.accounts.tables import Person
 from dynabench.people.disclosure import shows_repository
@@ -35,12 +36,16 @@ COUNTED_BYTES = 4 * 1024**2
 
 @dataclass(frozen=True)
 class RepositoryFile:
-    """A file at a commit: its path, its hash in git, and the SHA-256 of its content where it is a large file."""
+    """A file at a commit: its path, its hash in git, and the SHA-256 of its content where it is a large file.
+
+    `place` is where the content lies, of a file that is not of the platform's hub.
+    """
 
     path: str
     blob: str
     digest: str
     size: int
+    place: Path | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +62,9 @@ class HubSource(RowSource):
 
     def class_names(self, settings: Settings) -> ClassNames:
         """Return the names of classes: of folders of pictures, of the card, of a Parquet file."""
-        pictures = [file.path for file in self.files if _is_picture(file.path)]
+        pictures = [file.path for file in self.files if picture_metadata.is_picture(file.path)]
+        if pictures and len(pictures) < len(self.files):
+            return self.classes
         if pictures:
             return {"label": sorted({PurePosixPath(path).parent.name for path in pictures})}
         parquet = next((file for file in self.files if file.path.lower().endswith(".parquet")), None)
@@ -67,24 +74,60 @@ class HubSource(RowSource):
             return dict(self.classes) | reader.read_class_names(path)
 
 
+@dataclass(frozen=True)
+class RepositoryPicture(picture_folders.StoredPicture):
+    """A picture in a repository."""
+
+    settings: Settings
+    folder: str
+    file: RepositoryFile
+
+    def read(self) -> bytes:
+        """Return its bytes; raises `UnfitValue` for a large file that is gone, or one that is too large."""
+        if self.file.size > picture_folders.MOST_BYTES:
+            raise UnfitValue(_("%(name)s is larger than 20 MiB.", name=self.file.path[-100:]))
+        try:
+            with _on_disk(self.settings, self.folder, self.file) as path:
+                return path.read_bytes()
+        except errors.Invalid as problem:
+            raise UnfitValue("; ".join(problem.fields.values())) from None
+
+
 def read_files(settings: Settings, folder: str, files: Sequence[RepositoryFile]) -> Iterator[FileRow]:
-    """Yield the rows of files of a repository, numbered through. A picture is a row, with its folder as the label."""
+    """Yield the rows of files of a repository, numbered through.
+
+    A picture is a row with its folder as the label, unless tables beside the pictures describe them.
+    """
+    pictures = {
+        file.path: RepositoryPicture(settings, folder, file) for file in files if picture_metadata.is_picture(file.path)
+    }
+    tables = [file for file in files if file.path not in pictures]
+    if pictures and tables:
+        rows = ((file.path, _table_rows(settings, folder, file)) for file in tables)
+        yield from picture_metadata.describe_pictures(rows, pictures, [file.path for file in files])
+        return
+    for number, (path, picture) in enumerate(pictures.items(), start=1):
+        yield FileRow(number, {"image": picture, "label": PurePosixPath(path).parent.name, "file": path})
     number = 0
-    for file in files:
-        with _on_disk(settings, folder, file) as path:
-            if _is_picture(file.path):
-                number += 1
-                values = {"image": path.read_bytes(), "label": PurePosixPath(file.path).parent.name, "file": file.path}
-                yield FileRow(number, values)
-                continue
-            for row in reader.read_rows(path, PurePosixPath(file.path).name):
-                number += 1
-                yield row._replace(number=number)
+    for file in tables:
+        for row in _table_rows(settings, folder, file):
+            number += 1
+            yield row._replace(number=number)
+
+
+def _table_rows(settings: Settings, folder: str, file: RepositoryFile) -> Iterator[FileRow]:
+    with _on_disk(settings, folder, file) as path:
+        yield from reader.read_rows(path, PurePosixPath(file.path).name)
 
 
 @contextmanager
 def _on_disk(settings: Settings, folder: str, file: RepositoryFile) -> Iterator[Path]:
     """Give the path of a file's content: a large file's own, or a copy of what git keeps."""
+    if file.place is not None:
+        if not file.place.is_file():
+            raise errors.Invalid({"dataset": _("The download of %(name)s was erased. Fetch it again.", name=file.path)})
+        yield file.place
+        return
     if file.digest:
         path = HubFileStore.of(settings).path(file.digest)
         if not path.is_file():
@@ -95,10 +138,6 @@ def _on_disk(settings: Settings, folder: str, file: RepositoryFile) -> Iterator[
         copy.write(GitStore.of(settings, folder).blob(file.blob))
         copy.flush()
         yield Path(copy.name)
-
-
-def _is_picture(path: str) -> bool:
-    return path.lower().endswith(picture_folders.ENDINGS)
 
 
 def open_hub_dataset(
@@ -151,7 +190,7 @@ def _open_commit(session: Session, settings: Settings, entry: HubEntry, commit: 
     return HubSource(
         title=entry.full_name,
         edition=commit,
-        rows=_count_rows(settings, entry.row.folder, files),
+        rows=count_rows(settings, entry.row.folder, files),
         task=hints.task,
         columns=hints.columns,
         config=config if configs or choices.config else "",
@@ -178,14 +217,20 @@ def read_card_text(store: GitStore, blobs: Mapping[str, str]) -> str:
 
 
 def find_splits(names: Sequence[str], card: str, config: str) -> dict[str, list[str]]:
-    """Return the files by split: files of rows, else pictures in folders. Raises `Invalid`."""
+    """Return the files by split: pictures with the tables that describe them, files of rows, or pictures in folders.
+
+    Raises `Invalid`.
+    """
+    pictures = sorted(name for name in names if picture_metadata.is_picture(name))
+    if pictures and any(picture_metadata.is_metadata(name) for name in names):
+        return picture_metadata.find_splits(names, card, config)
     try:
         return sources.find_splits(names, card, config)
     except errors.Invalid:
-        pictures = sorted(name for name in names if _is_picture(name) and "/" in name)
-        if not pictures:
+        labelled = [name for name in pictures if "/" in name]
+        if not labelled:
             raise
-        return sources.group_by_split(pictures)
+        return sources.group_files(labelled, card, config)
 
 
 def choose_split(by_split: Mapping[str, Any], chosen: str, hints: DatasetHints) -> tuple[str, str]:
@@ -201,7 +246,7 @@ def choose_split(by_split: Mapping[str, Any], chosen: str, hints: DatasetHints) 
 
 def check_size(files: Sequence[RepositoryFile]) -> None:
     """Raise `Invalid` for more files or bytes than one evaluation reads."""
-    pictures = all(_is_picture(file.path) for file in files)
+    pictures = any(picture_metadata.is_picture(file.path) for file in files)
     most_files = sources.MOST_ENTRIES if pictures else sources.MOST_FILES
     if len(files) > most_files or sum(file.size for file in files) > sources.MOST_BYTES:
         message = _(
@@ -210,15 +255,18 @@ def check_size(files: Sequence[RepositoryFile]) -> None:
         raise errors.Invalid({"dataset": message})
 
 
-def _count_rows(settings: Settings, folder: str, files: Sequence[RepositoryFile]) -> int | None:
+def count_rows(settings: Settings, folder: str, files: Sequence[RepositoryFile]) -> int | None:
     """Count the rows of files where that is quick; None elsewhere."""
-    if all(_is_picture(file.path) for file in files):
+    if all(picture_metadata.is_picture(file.path) for file in files):
         return len(files)
     if all(file.path.lower().endswith(".parquet") for file in files):
         return sum(_parquet_rows(settings, folder, file) for file in files)
-    if sum(file.size for file in files) > COUNTED_BYTES:
+    if sum(file.size for file in files if not picture_metadata.is_picture(file.path)) > COUNTED_BYTES:
         return None
-    return sum(row.values is not None for row in read_files(settings, folder, files))
+    try:
+        return sum(row.values is not None for row in read_files(settings, folder, files))
+    except errors.Invalid:  # the preview of the rows says why
+        return None
 
 
 def _parquet_rows(settings: Settings, folder: str, file: RepositoryFile) -> int:

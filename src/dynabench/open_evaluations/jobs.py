@@ -22,6 +22,7 @@ from dynabench.open_evaluations import card_results, planning, queries, records,
 from dynabench.open_evaluations.choices import OpenChoices
 from dynabench.open_evaluations.kinds import OPEN_TASKS
 from dynabench.open_evaluations.model_runs import ModelRun, first_rows, owned_evaluation, planned_shards
+from dynabench.open_evaluations.remote_source import fetch_chosen
 from dynabench.open_evaluations.row_source import RowSource
 from dynabench.open_evaluations.rows import OpenRowReader
 from dynabench.open_evaluations.sources import open_source
@@ -131,6 +132,7 @@ def _read(job_id: str, evaluation: int) -> Result:
         choices = OpenChoices.parse(row.choices)
         return choices, open_source(session, settings, person, choices)
 
+    fetch_chosen(settings, database.read(_chosen, evaluation, job_id))  # what it downloads may have been erased
     choices, source = database.write(begin)
     with TURNS.shared():
         prepared = OpenRowReader(OPEN_TASKS[choices.task], choices, source.class_names(settings))
@@ -140,6 +142,10 @@ def _read(job_id: str, evaluation: int) -> Result:
         reasons = "\n".join(prepared.report.lines()[:5])
         raise EvaluationStopped("no_rows", _("No row fits the chosen columns.") + f"\n{reasons}")
     return database.write(_keep_rows, job_id, evaluation, written, prepared)
+
+
+def _chosen(session: Session, evaluation: int, job_id: str) -> OpenChoices:
+    return OpenChoices.parse(owned_evaluation(session, evaluation, job_id).choices)
 
 
 def _keep_rows(session: Session, job_id: str, evaluation: int, written: WrittenRows, prepared: OpenRowReader) -> Result:

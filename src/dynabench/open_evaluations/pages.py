@@ -6,6 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
 
+from anyio import to_thread
 from fastapi import APIRouter, Query, Request
 from sqlalchemy.orm import Session
 from starlette.datastructures import UploadFile
@@ -26,6 +27,7 @@ from dynabench.open_evaluations import (
     predictions,
     published_predictions,
     queries,
+    remote_source,
     repository_cards,
     service,
     sources,
@@ -34,6 +36,7 @@ from dynabench.open_evaluations.card_api import site_address
 from dynabench.open_evaluations.choices import MOST_MODELS, OpenChoices, label_field
 from dynabench.open_evaluations.kinds import OPEN_TASKS
 from dynabench.open_evaluations.planning import OpenPlan
+from dynabench.open_evaluations.remote_downloads import RemoteDownload, downloaded_bytes, find_download
 from dynabench.open_evaluations.schemas import PublicationIn
 from dynabench.open_evaluations.tables import OpenState
 from dynabench.people.accounts.auth import Member, Viewer
@@ -79,6 +82,22 @@ async def upload(request: Request, db: Db, settings: AppSettings, person: Member
             wrong = field_errors(problem, "file")
             return await _form_page(request, person, OpenChoices(), wrong, status=problem.status)
     return redirect(request, "open_evaluation_form", query={"dataset": stored.dataset})
+
+
+@router.post("/open-evaluations/remote-datasets", name="fetch_dataset")
+async def fetch_dataset(request: Request, db: Db, settings: AppSettings, person: Member) -> Response:
+    """Start the download of a dataset of another hub and lead to the form, which shows how far it is."""
+    async with request.form(**FORM) as form:
+        choices, wrong = _read([(name, value) for name, value in form.multi_items() if isinstance(value, str)])
+    try:
+        if not wrong:
+            await api.start_fetching(request, db, settings, person, choices)
+            return RedirectResponse(
+                f"{request.url_for('open_evaluation_form').path}?{choices.query()}", status_code=303
+            )
+    except errors.Problem as problem:
+        wrong = field_errors(problem, "dataset")
+    return await _form_page(request, person, choices, wrong, status=422)
 
 
 @router.post("/open-evaluations/{id}/file/delete", name="delete_dataset_file")
@@ -133,8 +152,10 @@ async def _form_page(
     """The form: the choice of a dataset, or the plan for the chosen one."""
     db, settings = request.app.state.db, request.app.state.settings
     plan: OpenPlan | None = None
-    down = ""
-    if choices.dataset:
+    down, download = "", None
+    if choices.dataset.startswith(remote_source.REMOTE_PREFIX):
+        download, wrong = await _find_download(settings, choices, wrong)
+    if choices.dataset and (download is None or not download.open) and "dataset" not in wrong:
         try:
             cards = await api.usable_cards(request, person)
         except errors.Unavailable as problem:
@@ -157,12 +178,27 @@ async def _form_page(
         "repositories": [] if plan else await db.aread(sources.offered_repositories, person),
         "further": metrics.offered_metrics(plan.task) if plan else [],
         "hub": bool(settings.hub_url),
+        "hub_address": settings.hub_url.rstrip("/").rpartition("@")[2].rpartition("//")[2],
+        "download": download,
+        "downloaded": downloaded_bytes(settings, download) if download else 0,
+        "here": f"{request.url.path}?{choices.query()}",
         "most": MOST_MODELS,
         "most_rows": planning.MOST_ROWS,
         "label_field": label_field,
         "link": f"?{plan.choices.query()}" if plan else "",
     }
     return render(request, "open_evaluations/form.html", status=status, **values)
+
+
+async def _find_download(
+    settings: Settings, choices: OpenChoices, wrong: dict[str, str]
+) -> tuple[RemoteDownload | None, dict[str, str]]:
+    """The download of the chosen dataset, and what is wrong with its name beside everything else."""
+    try:
+        wish = remote_source.remote_request(choices)
+    except errors.Invalid as problem:
+        return None, {"dataset": "; ".join(problem.fields.values())} | wrong
+    return await to_thread.run_sync(find_download, settings, wish), wrong
 
 
 @dataclass(frozen=True)

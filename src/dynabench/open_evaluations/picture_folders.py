@@ -1,10 +1,13 @@
-"""Zip files with pictures: in folders that are called by their labels, or named in the cells of a table beside them.
+"""Folders and zip files with pictures: in folders that are called by their labels, described by `metadata.csv` beside
+them, or named in the cells of another table.
 
 Pictures are read when a row is prepared, never all at once.
 """
 
+import tempfile
 import zipfile
 import zlib
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -14,17 +17,26 @@ from dynabench.intake import reader, sources
 from dynabench.intake.rows import FileRow
 from dynabench.kit import errors
 from dynabench.kit.language import _
+from dynabench.open_evaluations import picture_metadata
 from dynabench.open_evaluations.multiple_choice import UnfitValue
+from dynabench.open_evaluations.picture_metadata import ENDINGS
 
-ENDINGS = (".png", ".jpg", ".jpeg", ".webp")
 MOST_BYTES = 20 * 1024**2
 """Bytes of one picture."""
 HIDDEN = ("__MACOSX/", ".")
 DAMAGED = (zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError, OSError)
 
 
+class StoredPicture(ABC):
+    """A picture that is read when its row is prepared."""
+
+    @abstractmethod
+    def read(self) -> bytes:
+        """Return its bytes; raises `UnfitValue` for one that cannot be read."""
+
+
 @dataclass(frozen=True)
-class ZippedPicture:
+class ZippedPicture(StoredPicture):
     """A picture in an open zip file."""
 
     archive: zipfile.ZipFile
@@ -46,15 +58,23 @@ class ZippedPicture:
 
 @dataclass(frozen=True)
 class ZippedPictures:
-    """The pictures of a zip file by the names that a table may give them; `tables` says that it has files of rows."""
+    """The pictures of a zip file by the names that a table may give them.
 
+    `tables` says that it has files of rows, `metadata` names those of them that describe the pictures beside them.
+    """
+
+    path: Path
     archive: zipfile.ZipFile
     entries: list[zipfile.ZipInfo]
     tables: bool
+    metadata: list[str]
 
     @classmethod
     def open(cls, path: Path, name: str) -> "ZippedPictures | None":
-        """Open a zip file with pictures; None for every other file. Raises `TooLarge` for one of too many files."""
+        """Open a zip file with pictures; None for every other file.
+
+        Raises `TooLarge` for one of too many files, and `Invalid` where it is no honest archive with metadata.
+        """
         if not name.lower().endswith(sources.ZIP):
             return None
         try:
@@ -69,7 +89,10 @@ class ZippedPictures:
         if not pictures:
             return None
         tables = any(entry.filename.lower().endswith(reader.KINDS) for entry in visible)
-        return cls(archive, sorted(pictures, key=lambda entry: entry.filename), tables)
+        metadata = [entry.filename for entry in visible if picture_metadata.is_metadata(entry.filename)]
+        if metadata:
+            sources.honest_entries(archive)
+        return cls(path, archive, sorted(pictures, key=lambda entry: entry.filename), tables, sorted(metadata))
 
     def folder_names(self) -> list[str]:
         """Return the names of the folders that hold pictures, which are the labels."""
@@ -81,6 +104,31 @@ class ZippedPictures:
             label = PurePosixPath(entry.filename).parent.name
             picture = ZippedPicture(self.archive, entry)
             yield FileRow(number, {"image": picture, "label": label, "file": entry.filename})
+
+    def metadata_rows(self, split: str = "") -> Iterator[FileRow]:
+        """Yield the rows of the metadata with their pictures, of a split where there are several; the usual is train.
+
+        Raises `Invalid` for another split, and for metadata that describe no pictures.
+        """
+        pictures = {entry.filename: ZippedPicture(self.archive, entry) for entry in self.entries}
+        by_split = picture_metadata.find_splits([*pictures, *self.metadata])
+        chosen = split or next((name for name in ("train", "") if name in by_split), next(iter(by_split)))
+        if chosen not in by_split:
+            choices = ", ".join(sorted(filter(None, by_split)))
+            raise errors.Invalid({"split": _("Choose one of %(value)s.", value=choices)})
+        names = set(by_split[chosen])
+        with tempfile.TemporaryDirectory(prefix=".unzipped-", dir=self.path.parent) as place:
+            tables = ((name, self._table_rows(name, Path(place))) for name in self.metadata if name in names)
+            yield from picture_metadata.describe_pictures(tables, pictures, names)
+
+    def _table_rows(self, name: str, place: Path) -> Iterator[FileRow]:
+        target = place / f"{self.metadata.index(name)}{PurePosixPath(name).suffix}"
+        try:
+            sources.unpack_file(self.archive, self.archive.getinfo(name), target, sources.UNPACKED_BYTES)
+        except DAMAGED as problem:
+            message = _("%(name)s cannot be read: %(problem)s", name=name[-100:], problem=str(problem)[:100])
+            raise errors.Invalid({"file": message}) from None
+        yield from reader.read_rows(target, PurePosixPath(name).name)
 
     def fill(self, rows: Iterable[FileRow]) -> Iterator[FileRow]:
         """Yield the rows of a table with the pictures in place of the cells that name them."""

@@ -26,6 +26,7 @@ from dynabench.open_evaluations.board import OpenBoard
 from dynabench.open_evaluations.choices import OpenChoices
 from dynabench.open_evaluations.kinds import OPEN_TASKS
 from dynabench.open_evaluations.predictions import PredictionTable
+from dynabench.open_evaluations.remote_source import REMOTE_PREFIX
 from dynabench.open_evaluations.service import VisibleEvaluation, find_evaluation
 from dynabench.open_evaluations.tables import OpenEvaluation
 from dynabench.people.accounts.tables import Person
@@ -44,6 +45,8 @@ def is_public_source(session: Session, settings: Settings, person: Person, evalu
     """Return whether everybody may read the rows of an evaluation's dataset."""
     if evaluation.source.startswith(FILE_SOURCE):
         return False
+    if evaluation.source.startswith(REMOTE_PREFIX):
+        return True
     try:
         return sources.open_source(session, settings, person, OpenChoices.parse(evaluation.choices)).public
     except errors.Problem:

@@ -18,7 +18,7 @@ from dynabench.models.pictures import open_picture, text_of
 from dynabench.open_evaluations.choices import OpenChoices
 from dynabench.open_evaluations.kinds import ANSWER, PAIR, ColumnRole, OpenTask, RoleKind
 from dynabench.open_evaluations.multiple_choice import ChoiceList, UnfitValue, read_choices, read_right_choice
-from dynabench.open_evaluations.picture_folders import ZippedPicture
+from dynabench.open_evaluations.picture_folders import StoredPicture
 from dynabench.open_evaluations.row_source import ClassNames
 
 LONGEST_TEXT = 100_000
@@ -115,12 +115,12 @@ def read_input(role: ColumnRole, value: Any, column: str) -> Any:
 def read_picture(value: Any, column: str) -> Any:
     """Return a picture as `data:` text, small enough to be kept; a picture that the platform stores stays a reference.
 
-    Takes bytes, `{bytes, path}` as the package `datasets` writes them, `data:` texts, and pictures in a zip file.
+    Takes bytes, `{bytes, path}` as the package `datasets` writes them, `data:` texts, and pictures in files.
     """
     if is_reference(value):
         return dict(value)
     content = value.get("bytes") if isinstance(value, Mapping) else value
-    content = content.read() if isinstance(content, ZippedPicture) else content
+    content = content.read() if isinstance(content, StoredPicture) else content
     try:
         if isinstance(content, str) and content.startswith("data:image/"):
             picture = open_picture(content, column)

@@ -19,6 +19,35 @@ class DatasetFileOut(BaseModel):
     rows: int
 
 
+class RemoteDatasetIn(StrictModel):
+    """A dataset of the hub that the operator chose; what is empty is chosen by its card."""
+
+    dataset: str = Field(max_length=200, examples=["remote:owner/name"])
+    config: str = Field("", max_length=100)
+    split: str = Field("", max_length=100)
+    revision: str = Field("", max_length=100, description="A branch, tag or commit.")
+
+
+class RemoteDownloadOut(BaseModel):
+    """A download: `state` is `queued`, `running`, `done`, or `failed` with the `reason`.
+
+    `config`, `split` and `revision` (a commit) are the chosen ones; with them in its choices an evaluation reads these
+    rows. Downloads stay for 30 days after their last use.
+    """
+
+    dataset: str
+    state: str
+    open: bool = Field(description="True while it goes on.")
+    reason: str
+    bytes: int = Field(description="Of all files of the split; 0 before their list is there.")
+    downloaded: int
+    config: str
+    split: str
+    revision: str
+    configs: list[str]
+    splits: list[str]
+
+
 class FittingModelOut(BaseModel):
     """A model that can answer the rows: the role that each of its inputs reads, and what its labels mean."""
 

@@ -18,7 +18,7 @@ from dynabench.kit.db import Database, now
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
 from dynabench.models.protocol import ModelCard
-from dynabench.open_evaluations import planning, queries, sources
+from dynabench.open_evaluations import planning, queries, remote_downloads, sources
 from dynabench.open_evaluations.choices import OpenChoices
 from dynabench.open_evaluations.planning import OpenPlan
 from dynabench.open_evaluations.sources import UploadSource
@@ -308,6 +308,7 @@ def tidy_evaluations(database: Database, settings: Settings) -> None:
         database.write(_end_lost, going[job], job)
     for id in database.write(_forget_old_files):
         new_file_path(settings, id).unlink(missing_ok=True)
+    remote_downloads.erase_old_downloads(settings)
     # Folders are listed before the evaluations, so that one which begins in between is not erased.
     folders = list(evaluation_folder(settings, 0).parent.glob("[0-9]*"))
     evaluation_ids = set(database.read(lambda s: list(s.scalars(queries.evaluation_ids()))))

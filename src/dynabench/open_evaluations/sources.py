@@ -1,4 +1,4 @@
-"""Sources of the rows of open evaluations: an uploaded file, a dataset of this platform, or one of its hub.
+"""Sources of the rows of open evaluations: an uploaded file, a dataset of this platform, of its hub, or of another hub.
 
 A source is named by `KIND:NAME`; `SOURCES` has the function that opens each kind, so that another kind is one entry.
 """
@@ -20,6 +20,7 @@ from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
 from dynabench.open_evaluations.choices import OpenChoices
 from dynabench.open_evaluations.hub_source import open_hub_dataset
+from dynabench.open_evaluations.remote_source import REMOTE, REMOTE_PREFIX, open_remote_dataset
 from dynabench.open_evaluations.row_source import ClassNames, RowSource
 from dynabench.open_evaluations.tables import DatasetFile, OpenEvaluation
 from dynabench.open_evaluations.uploaded_rows import read_upload, upload_class_names
@@ -158,7 +159,9 @@ def _columns_of_config(config: TaskConfig) -> dict[str, str]:
 
 
 Opener = Callable[[Session, Settings, Person, str, OpenChoices], RowSource]
-SOURCES: dict[str, Opener] = {"file": _open_upload, "dataset": _open_platform, "hub": open_hub_dataset}
+SOURCES: dict[str, Opener] = {
+    "file": _open_upload, "dataset": _open_platform, "hub": open_hub_dataset, REMOTE: open_remote_dataset,
+}  # fmt: skip
 """The function that opens a source, by the word before the colon."""
 
 
@@ -173,9 +176,9 @@ def open_source(session: Session, settings: Settings, viewer: Person, choices: O
 def require_rows(session: Session, settings: Settings, viewer: Person, evaluation: OpenEvaluation) -> None:
     """Refuse the rows of an evaluation to a person who may no longer read its dataset. Raises `Forbidden`.
 
-    An uploaded file is its author's, also after it was deleted.
+    An uploaded file is its author's, also after it was deleted; a dataset of a hub elsewhere is everybody's.
     """
-    if evaluation.source.startswith("file:"):
+    if evaluation.source.startswith(("file:", REMOTE_PREFIX)):
         return
     try:
         open_source(session, settings, viewer, OpenChoices.parse(evaluation.choices))

@@ -22,7 +22,7 @@ from dynabench.people.accounts.auth import Member, Viewer, needs, scope
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds import service as rounds
 from dynabench.rounds.schemas import Number
-from dynabench.validation import bulk, media, moderation, pages, places, service, validators_api
+from dynabench.validation import bulk, media, moderation, pages, places, service, undoing, validators_api
 from dynabench.validation.bulk import Kind
 from dynabench.validation.controls import api as controls
 from dynabench.validation.moderation import Case
@@ -59,7 +59,7 @@ async def validate(request: Request, id: RowId, body: BallotIn, person: Member) 
 async def undo_validation(request: Request, id: RowId, person: Member) -> UndoneOut:
     """Take back your last vote, within a minute and before anybody votes after you."""
     state = request.app.state
-    outcome = await state.db.awrite(service.undo, person, id, seconds=state.settings.reservation_seconds)
+    outcome = await state.db.awrite(undoing.undo, person, id, seconds=state.settings.reservation_seconds)
     return UndoneOut(id=outcome.id, verdict=outcome.verdict, votes=outcome.votes)
 
 

@@ -7,7 +7,8 @@ from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
 from dynabench.collection import notes, projections, withdrawal
-from dynabench.collection.tables import BulkAct, BulkMember, Example, Note, Standing
+from dynabench.collection.curation_tables import BulkAct, BulkMember, Note
+from dynabench.collection.tables import Example, Standing
 from dynabench.kit import errors
 from dynabench.kit.db import now
 from dynabench.kit.language import _

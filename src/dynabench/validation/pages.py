@@ -22,7 +22,7 @@ from dynabench.rounds import people, queries, views
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import RoundState
 from dynabench.tasks import TaskConfig
-from dynabench.validation import harms, places, service
+from dynabench.validation import harms, places, service, undoing
 from dynabench.validation.controls.consequences import CheckingPaused
 from dynabench.validation.harms import HarmfulOut, HarmOut, HarmsOut
 from dynabench.validation.service import Ballot, Outcome
@@ -148,7 +148,7 @@ async def undo_validation(request: Request, task: str, id: RowId, person: Member
     """Take the last vote back; the example is shown again if its place is still free."""
     state = request.app.state
     try:
-        await state.db.awrite(service.undo, person, id, seconds=state.settings.reservation_seconds)
+        await state.db.awrite(undoing.undo, person, id, seconds=state.settings.reservation_seconds)
     except Conflict as problem:
         return await _show(request, person, task, voted=id, status=problem.status, problem=problem.detail)
     return await _after(request, person, task, None)

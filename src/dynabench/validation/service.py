@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy.orm import Session
@@ -29,8 +29,6 @@ from dynabench.validation.controls import answers, consequences
 from dynabench.validation.controls.drawing import ShownContent, example_content, read_content
 from dynabench.validation.controls.tables import ControlAnswer
 from dynabench.validation.tables import Reservation, Skip, Undo, Validation
-
-UNDO_WITHIN = timedelta(seconds=60)
 
 
 @dataclass(frozen=True)
@@ -65,7 +63,7 @@ class Outcome:
 
 
 @dataclass
-class _Case:
+class VoteCase:
     """An example with all that the rules ask of it; its standing is locked."""
 
     standing: Standing
@@ -82,7 +80,7 @@ def vote(session: Session, person: Person, example_id: int, ballot: Ballot) -> O
     Where the person was shown a control in place of the example, the vote answers that and leaves the example alone.
     """
     control = None if ballot.as_owner else answers.open_place(session, person, example_id)
-    case = _case(session, example_id)
+    case = read_vote_case(session, example_id)
     _admit(session, person, case, ballot.as_owner)
     content = (
         read_content(session, control.item_id, control.shown_id)
@@ -115,7 +113,7 @@ def vote(session: Session, person: Person, example_id: int, ballot: Ballot) -> O
         answers.record_answer(session, control, cast, case.round.task_id)
         return _control_outcome(cast, case.config, content)
     case.votes.append(cast)
-    return _outcome(session, case, cast)
+    return vote_outcome(session, case, cast)
 
 
 def decide(session: Session, person: Person, example_id: int, label: str) -> Outcome:
@@ -123,7 +121,7 @@ def decide(session: Session, person: Person, example_id: int, label: str) -> Out
 
     Refuses one's own example, and examples on which the expert's own vote stands.
     """
-    case = _case(session, example_id)
+    case = read_vote_case(session, example_id)
     if case.standing.author_id == person.id:
         raise errors.Forbidden(_("This is your own example; another expert decides about it."))
     may.require(session, person, Action.ADJUDICATE, case.round.task_id)
@@ -136,7 +134,7 @@ def decide(session: Session, person: Person, example_id: int, label: str) -> Out
     session.add(cast)
     session.flush()
     case.votes.append(cast)
-    return _outcome(session, case, cast)
+    return vote_outcome(session, case, cast)
 
 
 def revoke(session: Session, person: Person, vote_id: int) -> Outcome:
@@ -147,70 +145,18 @@ def revoke(session: Session, person: Person, vote_id: int) -> Outcome:
     cast = session.get(Validation, vote_id)
     if cast is None or not cast.by_owner:
         raise errors.NotFound(_("There is no such decision."))
-    case = _case(session, cast.example_id)
+    case = read_vote_case(session, cast.example_id)
     action = Action.ADJUDICATE if cast.person_id == person.id else Action.DECIDE_ALONE
     may.require(session, person, action, case.round.task_id)
     if all(vote.id != vote_id for vote in case.votes):
         raise errors.Conflict(_("This decision was taken back already."))
     session.add(Undo(validation_id=vote_id))
     case.votes = [vote for vote in case.votes if vote.id != vote_id]
-    return _outcome(session, case, cast)
+    return vote_outcome(session, case, cast)
 
 
-def undo(session: Session, person: Person, example_id: int, *, seconds: int) -> Outcome:
-    """Take back one's last vote within a minute; the place is held for `seconds` for voting again, if it is free.
-
-    Refused once another validator has voted after it: their vote was asked for, or decided, on the strength of it.
-    """
-    session.get_one(Person, person.id, with_for_update={"key_share": True})  # as in `answers.open_place`
-    case = _case(session, example_id)
-    mine = [cast for cast in case.votes if cast.person_id == person.id]
-    if not mine and (row := answers.own_answer(session, person, example_id)):
-        return _undo_control(session, person, case, *row, seconds=seconds)
-    if not mine:
-        raise errors.Conflict(_("You have no vote on this example to undo."))
-    cast, at = mine[-1], now()
-    _require_undoable(session, person, case, cast, at)
-    first = next(iter(session.scalars(queries.votes_ever(example_id, person.id).limit(1))))
-    session.add(Undo(validation_id=cast.id))
-    if cast.blind_answer is not None and first.id == cast.id:
-        count_blind(case.standing, cast.vote, -1)
-    case.votes.remove(cast)
-    outcome = _outcome(session, case, cast)
-    votes = places.ballots(case.votes)
-    if case.standing.open and places.free_places(session, case.config, person.id, example_id, votes) > 0:
-        places.reserve(session, case.config, person.id, example_id, at=at, seconds=seconds)
-    return outcome
-
-
-def _require_undoable(session: Session, person: Person, case: _Case, cast: Validation, at: datetime) -> None:
-    latest = session.scalars(queries.latest_vote(person.id)).first()
-    if latest is None or latest.id != cast.id:
-        raise errors.Conflict(_("Only your last vote can be undone."))
-    if at - cast.at > UNDO_WITHIN:
-        raise errors.Conflict(_("A vote can be undone for one minute. It counts now."))
-    if any(other.id > cast.id for other in case.votes):
-        raise errors.Conflict(_("Another vote was cast after yours, so yours can no longer be undone."))
-
-
-def _undo_control(
-    session: Session, person: Person, case: _Case, answer: ControlAnswer, cast: Validation, *, seconds: int
-) -> Outcome:
-    """Take back the answer to a control; it is shown again in place of the same example."""
-    at, example_id = now(), case.example.id
-    _require_undoable(session, person, case, cast, at)
-    content = _answered_content(session, answer)
-    if not answers.take_back(session, answer, example_id):
-        raise errors.Conflict(_("This vote can no longer be undone."))
-    votes = places.ballots(case.votes)
-    if case.standing.open and places.free_places(session, case.config, person.id, example_id, votes) > 0:
-        mode = "judge" if cast.blind_answer is None else "answer"
-        places.reserve(session, case.config, person.id, example_id, at=at, seconds=seconds, mode=mode)
-    session.flush()
-    return Outcome(cast.id, example_id, content, cast.vote, str(Verdict.PENDING), 0, case.config, content.predictions)
-
-
-def _answered_content(session: Session, answer: ControlAnswer) -> ShownContent:
+def answered_content(session: Session, answer: ControlAnswer) -> ShownContent:
+    """Return what a validator saw who answered a control item."""
     return read_content(session, answer.item_id, answer.shown_id)
 
 
@@ -243,7 +189,7 @@ def my_outcome(session: Session, person: Person, example_id: int) -> Outcome | N
     control = None if mine else answers.own_answer(session, person, example_id)
     if control and example:
         config = rounds.config_of(session, session.get_one(Round, example.round_id).version_id)
-        return _control_outcome(control[1], config, _answered_content(session, control[0]))
+        return _control_outcome(control[1], config, answered_content(session, control[0]))
     if not mine or example is None or standing is None:
         return None
     if not disclosure.shows_example(standing):
@@ -276,7 +222,8 @@ def voted_today(session: Session, person: Person) -> int:
     return session.scalar(queries.votes_since(person.id, midnight)) or 0
 
 
-def _case(session: Session, example_id: int) -> _Case:
+def read_vote_case(session: Session, example_id: int) -> VoteCase:
+    """Return an example as a vote needs it, with its standing locked. Raises `Conflict` for a withdrawn one."""
     standing = places.standing_of(session, example_id)
     if standing.retracted:
         raise errors.Conflict(_("The author has withdrawn this example."))
@@ -293,10 +240,10 @@ def _case(session: Session, example_id: int) -> _Case:
         )
     example = session.get_one(Example, example_id)
     config = rounds.config_of(session, round.version_id)
-    return _Case(standing, example, round, config, list(session.scalars(queries.votes(example_id))))
+    return VoteCase(standing, example, round, config, list(session.scalars(queries.votes(example_id))))
 
 
-def _admit(session: Session, person: Person, case: _Case, as_owner: bool) -> None:
+def _admit(session: Session, person: Person, case: VoteCase, as_owner: bool) -> None:
     if case.standing.author_id == person.id:
         raise errors.Forbidden(_("This is your own example; others check it."))
     if case.round.competition and case.example.id in places.examples_of_own_team(session, case.round.id, person.id):
@@ -327,7 +274,7 @@ def _admit(session: Session, person: Person, case: _Case, as_owner: bool) -> Non
 
 
 def _read(
-    session: Session, person: Person, case: _Case, ballot: Ballot, content: ShownContent
+    session: Session, person: Person, case: VoteCase, ballot: Ballot, content: ShownContent
 ) -> tuple[str, dict[str, Any] | None, dict[str, Any]]:
     if (ballot.vote is None) == (ballot.answer is None):
         raise errors.Invalid({"vote": _("Send either a vote or, if the task asks for it, an answer.")})
@@ -349,7 +296,7 @@ def _read(
 
 
 def _read_blind(
-    session: Session, person: Person, case: _Case, ballot: Ballot, content: ShownContent, *, blind: bool
+    session: Session, person: Person, case: VoteCase, ballot: Ballot, content: ShownContent, *, blind: bool
 ) -> tuple[str, dict[str, Any], dict[str, Any]]:
     if not blind:  # also in mixed tasks where nobody handed the item out: who knows whether the claim was seen
         raise errors.Invalid(
@@ -368,7 +315,7 @@ def _read_blind(
     return str(Verdict.CORRECT if agrees else Verdict.INCORRECT), answer, {}
 
 
-def _bind_media(session: Session, case: _Case, values: dict[str, Any], content: ShownContent) -> None:
+def _bind_media(session: Session, case: VoteCase, values: dict[str, Any], content: ShownContent) -> None:
     """Files that a validator sent belong to the example; those sent with the answer to a control to none."""
     if content.example is not None and content.example.id == case.example.id:
         media.bind_media(session, case.round.task_id, values, example_id=case.example.id)
@@ -426,7 +373,8 @@ def recount(session: Session, standing: Standing, config: TaskConfig, votes: Seq
     return new
 
 
-def _outcome(session: Session, case: _Case, cast: Validation) -> Outcome:
+def vote_outcome(session: Session, case: VoteCase, cast: Validation) -> Outcome:
+    """Return what a validator learns after a vote, and note its flags."""
     standing = case.standing
     if cast.vote == Verdict.FLAGGED:
         moderation.note_flags(session, standing.example_id, case.votes)

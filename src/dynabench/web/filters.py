@@ -120,6 +120,7 @@ def day(value: str) -> str:
 def markdown(text: str) -> Markup:
     """Instructions of a task's owner as sanitised HTML; what annotators write is never passed through here."""
     html = MarkdownIt("js-default", {"linkify": False}).render(text)
+    html = html.replace("<h1>", "<h2>").replace("</h1>", "</h2>")  # the page has its own first heading
     clean = nh3.clean(html, tags=TAGS, attributes={"a": {"href"}}, url_schemes={"http", "https", "mailto"})
     return Markup(clean)  # noqa: S704 - sanitised just now
 

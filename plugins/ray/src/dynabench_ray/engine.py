@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
 from dynabench.kit.errors import Invalid, Problem, Unavailable
-from dynabench.models.host.batch_queue import HostCounters
+from dynabench.models.host.compute_threads import HostCounters
 from dynabench.models.host.engine import make_first_call
 from dynabench.models.host.repository import Repository
 from dynabench.models.protocol import Attribution, Message, ModelOutput, explained

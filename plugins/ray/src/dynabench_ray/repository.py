@@ -15,7 +15,7 @@ from ray.serve.schema import ApplicationStatus, ReplicaState
 from dynabench.kit.errors import NotFound, Problem, Unavailable
 from dynabench.models import catalog, kinds
 from dynabench.models.catalog import Entry
-from dynabench.models.host.batch_queue import Threads
+from dynabench.models.host.compute_threads import Threads
 from dynabench.models.host.repository import FIRST_CALL, LOADING, READY, UNAVAILABLE, Repository, Slot
 from dynabench.models.host.wire import UNLOADED
 from dynabench.models.protocol import ModelCard

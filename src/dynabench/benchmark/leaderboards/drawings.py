@@ -161,7 +161,7 @@ def _trend_direction(trend: ScoreCell, direction: int) -> int:
 def pareto_finding(plot: Plot) -> str:
     """Return a sentence that names the models of the Pareto front."""
     front = [point.entrant.label for point in plot.points if not point.dominated]
-    named = ", ".join(front[:4]) + ("…" if len(front) > 4 else "")
+    named = ", ".join(front[:2]) + ("…" if len(front) > 2 else "")
     words = {"n": len(front), "all": len(plot.points), "names": named}
     return _("%(n)s of %(all)s models are Pareto-optimal: %(names)s", **words)
 

@@ -2,7 +2,7 @@
 
 import importlib
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
@@ -50,10 +50,7 @@ def write_files(
 ) -> ReleaseManifest:
     """Write a round whose examples are divided into `parts` (by uid) to an empty folder; return the manifest."""
     canary, columns = planning.canary_guid(settings, subject), ReleaseLayout.of(subject.config)
-    facts, writer = (
-        ReleaseFacts(),
-        _DataFiles(folder, columns, release_schema(columns, subject.scope, canary)),
-    )
+    facts, writer = ReleaseFacts(), _DataFiles(folder, columns, release_schema(columns, subject.scope, canary))
     number = 0
     for row in planning.export_records(db, settings, replace(subject, scope=replace(subject.scope, whole=False))):
         part = parts.get(row["uid"])
@@ -84,7 +81,18 @@ def write_files(
     for name, text in _texts(description, subject, writer.columns):
         (folder / name).write_bytes(text)
         data.append(manifest.describe_file(folder, name))
-    manifest_document = ReleaseManifest(
+    manifest_document = _manifest(subject, rules, report, canary, data)
+    (folder / manifest.MANIFEST_NAME).write_bytes(manifest_document.text())
+    for path in folder.rglob("*"):
+        if path.is_file():
+            _sync_file(path)
+    return manifest_document
+
+
+def _manifest(
+    subject: ReleaseSubject, rules: Rules, report: ReleaseReport, canary: str, files: Iterable[ReleaseFile]
+) -> ReleaseManifest:
+    return ReleaseManifest(
         format=FORMAT,
         version=1,
         canary=canary,
@@ -93,13 +101,8 @@ def write_files(
         closed_at=subject.closed_at,
         rules=rules.model_dump(mode="json"),
         examples=dict(sorted(report.parts.items())),
-        files=sorted(data, key=lambda item: item.path),
+        files=sorted(files, key=lambda item: item.path),
     )
-    (folder / manifest.MANIFEST_NAME).write_bytes(manifest_document.text())
-    for path in folder.rglob("*"):
-        if path.is_file():
-            _sync_file(path)
-    return manifest_document
 
 
 def _thanks(session: Session, round_id: int) -> tuple[Sequence[str], Sequence[str]]:

@@ -90,15 +90,12 @@ async def show(
         if view == "annotator":
             people, more = figures.annotators(session, round_, authors=who, sort=sort, after=start, limit=PAGE_SIZE)
         tables = [(by, ABOUT[by], lines, _chart(by, lines, breakdown.cumulative)) for by, lines in breakdown.by.items()]
-        arms = figures.lines(session, round_) if view == "arms" else []
-        helped = assistance.helped(session, round_) if view == "arms" else None
-        judged = statistics.calibration(session, round_) if view == "conditions" else None
-        page_values = {
-            "arms": arms,
+        page_values: dict[str, Any] = {
+            "arms": figures.lines(session, round_) if view == "arms" else [],
             "assign": round_.assign,
             "has_arms": bool(round_.arms),
-            "judged": judged,
-            "helped": helped,
+            "judged": statistics.calibration(session, round_) if view == "conditions" else None,
+            "helped": assistance.helped(session, round_) if view == "arms" else None,
         }
         page_values |= {"total": breakdown.total, "of": round_.number, "numbers": numbers, "tables": tables}
         page_values["lower_bound"] = statistics.is_lower_bound(session, round_)

@@ -88,13 +88,7 @@ def create_competition(session: Session, person: Person | None, task_id: str, bo
     )
     if competition_there and same and competition_there.created_by == maker:
         return competition_there  # sent twice
-    config = rounds.config_of(session, round_.version_id)
-    if round_.state not in (RoundState.DRAFT, RoundState.OPEN) or session.execute(boards.sums([round_.id])).first():
-        raise errors.Invalid({"round": _("Choose a draft, or an open round without examples.")})
-    if not round_.targets:
-        raise errors.Invalid({"round": _("The round has no targets to compete against.")})
-    if config.chat is not None or config.drawing is not None:
-        raise errors.Invalid({"round": _("Conversations and drawings ask models outside of any budget.")})
+    _require_fit_round(session, round_)
     if competition_there is not None:
         raise errors.Invalid({"round": _("There is a competition on this round already.")})
     if body.ends_at <= now():
@@ -120,6 +114,16 @@ def create_competition(session: Session, person: Person | None, task_id: str, bo
     subject: dict[str, Any] = {"task": task_id, "round": round_.number, "competition": competition.id}
     rounds.record_act(session, person, "competition.made", **subject)
     return competition
+
+
+def _require_fit_round(session: Session, round_: Round) -> None:
+    config = rounds.config_of(session, round_.version_id)
+    if round_.state not in (RoundState.DRAFT, RoundState.OPEN) or session.execute(boards.sums([round_.id])).first():
+        raise errors.Invalid({"round": _("Choose a draft, or an open round without examples.")})
+    if not round_.targets:
+        raise errors.Invalid({"round": _("The round has no targets to compete against.")})
+    if config.chat is not None or config.drawing is not None:
+        raise errors.Invalid({"round": _("Conversations and drawings ask models outside of any budget.")})
 
 
 def find_competition(session: Session, competition_id: int, *, lock: bool = False) -> Competition:

@@ -1,4 +1,7 @@
-"""The client for addresses that users name: checked addresses, no redirect, no proxy, limits on time and size."""
+"""The client for addresses that users name: checked addresses, no proxy, limits on time and size.
+
+Redirects are followed where a caller asks for it, each to an address that is checked as well.
+"""
 
 import json
 import threading
@@ -7,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urljoin
 
 import httpcore2
 
@@ -17,6 +21,8 @@ from dynabench.kit.outgoing.addresses import AllowedHosts, RefusedAddress, check
 
 MAX_REPLY_BYTES = 8 * 2**20
 """Bytes of an answer."""
+REDIRECTS = (301, 302, 303, 307, 308)
+MOST_REDIRECTS = 5
 MAX_QUIET_SECONDS = 30.0
 """Seconds between two parts of an answer; the first may take as long as there is time."""
 
@@ -112,6 +118,27 @@ class OutgoingClient:
             named = _headers(response)
             _check(host, response.status, named, most)
             yield HttpReply(host, response.status, named, b""), self._limited(response, until, host, most)
+
+    @contextmanager
+    def fetch(
+        self, url: str, headers: Mapping[str, str], seconds: float, most: int = MAX_REPLY_BYTES
+    ) -> Iterator[tuple[HttpReply, Iterator[bytes]]]:
+        """The answer to a GET as `stream` gives it, after at most `MOST_REDIRECTS` redirects.
+
+        The address of each redirect is checked like the first one.
+        """
+        until = time.monotonic() + seconds
+        for _redirect in range(MOST_REDIRECTS + 1):
+            host, _address = check_address(url, self._allowed, query=True)
+            with self._exchange("GET", url, None, headers, until, host) as response:
+                named = _headers(response)
+                if response.status in REDIRECTS and named.get("location"):
+                    url = urljoin(url, named["location"])
+                    continue
+                _check(host, response.status, named, most)
+                yield HttpReply(host, response.status, named, b""), self._limited(response, until, host, most)
+                return
+        raise RefusedAddress(_("%(host)s redirects again and again.", host=host))
 
     def close(self) -> None:
         """Close all connections."""

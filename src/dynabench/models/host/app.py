@@ -17,7 +17,7 @@ from dynabench import __version__
 from dynabench.kit import heartbeat
 from dynabench.kit.errors import Invalid, Problem, TooLarge, Unavailable
 from dynabench.models import spec
-from dynabench.models.host import batch_queue, wire
+from dynabench.models.host import compute_threads, wire
 from dynabench.models.host.engine import Engine, requested_conversation
 from dynabench.models.host.repository import READY, Repository, Slot
 from dynabench.models.protocol import LARGEST, Message
@@ -117,7 +117,7 @@ def create_app(repository: Repository | None = None, engine: Callable[[Repositor
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         app.state.engine = engine(repository)
-        following = heartbeat.follow_loop(lambda: not batch_queue.has_stuck_threads())
+        following = heartbeat.follow_loop(lambda: not compute_threads.has_stuck_threads())
         tasks = [asyncio.create_task(repository.run()), asyncio.create_task(following)]
         try:
             yield

@@ -16,7 +16,8 @@ from typing import Any
 from dynabench.kit.errors import Invalid, Problem, Unavailable
 from dynabench.models import kinds, samples
 from dynabench.models.backends.base import Backend
-from dynabench.models.host.batch_queue import BATCH, PATIENCE, BatchQueue, HostCounters, Threads, as_exception
+from dynabench.models.host.batch_queue import BATCH, BatchQueue
+from dynabench.models.host.compute_threads import PATIENCE, HostCounters, Threads, as_exception
 from dynabench.models.host.repository import READY, Repository
 from dynabench.models.protocol import ROLES, Attribution, Conversing, Message, ModelCard, ModelOutput, explained
 

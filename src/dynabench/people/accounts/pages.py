@@ -1,5 +1,7 @@
 """Joining, logging in, and the language of the pages."""
 
+import re
+
 from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
 
@@ -93,6 +95,23 @@ async def send_login(
     return await log_in(request, proven.person.id, next, rehashed=proven.rehashed, asks_code=True)
 
 
+LOGIN_REASONS = (
+    (r"/tasks/[^/]+/validate|/check", _("Log in to check what others wrote.")),
+    (r"/tasks/[^/]+/submit", _("Log in to submit a model.")),
+    (r"/tasks/new", _("Log in to create a task.")),
+    (r"/open-evaluations/new", _("Log in to evaluate models on any dataset, such as a file of yours.")),
+    (r"/data-reports", _("Log in to measure data: a file of yours, a dataset or a public one.")),
+    (r"/hub/new", _("Log in to create a repository for a model, a dataset or an evaluation module.")),
+    (r"/settings|/inbox|/people/me|/admin|/me|/pay|/classes", _("Log in to see this page.")),
+)
+"""Addresses that lead visitors to the form for logging in, and the words that say why."""
+
+
+def _login_reason(address: str) -> str:
+    """Say why the form is shown to a visitor who wanted `address`; "" where no page asked for it."""
+    return next((words for pattern, words in LOGIN_REASONS if re.match(rf"(?:{pattern})(?:[/?]|$)", address)), "")
+
+
 def login_form(
     request: Request, next: str, username: str = "", error: str = "", done: str = "", status: int = 0
 ) -> Response:
@@ -100,7 +119,8 @@ def login_form(
     values = {"username": username, "next": safe_next(next)}
     mails = request.app.state.settings.mails
     status = status or (401 if error else 200)
-    return render(request, "accounts/login.html", status=status, values=values, error=error, done=done, mails=mails)
+    context = values | {"reason": _login_reason(values["next"])}
+    return render(request, "accounts/login.html", status=status, values=context, error=error, done=done, mails=mails)
 
 
 async def log_in(

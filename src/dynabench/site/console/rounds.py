@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from dynabench.benchmark.registry import future_targets
 from dynabench.collection import boards as collected
-from dynabench.collection import handouts
+from dynabench.collection import handout_storage
 from dynabench.collection.manage import plans
 from dynabench.collection.schemas import ExampleLinkOut
 from dynabench.collection.statistics import statistics
@@ -244,7 +244,7 @@ def _line(item: ExampleLinkOut, names: Sequence[str]) -> list[object]:
 def _links(db: Database, owner: Person, task: str, number: int) -> Iterator[ExampleLinkOut]:
     after = 0
     while True:
-        page = db.read(handouts.list_links, owner, task, number, after, LINKS)
+        page = db.read(handout_storage.list_links, owner, task, number, after, LINKS)
         yield from page.items
         if page.next is None:
             return

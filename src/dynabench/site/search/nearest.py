@@ -1,5 +1,6 @@
 """The pages whose names are nearest to an address that does not exist."""
 
+import re
 from urllib.parse import unquote
 
 from rapidfuzz import fuzz, process
@@ -19,7 +20,7 @@ MOST = 3
 
 def words_of_address(path: str) -> str:
     """Return the words of an address for the search box: of `/tasks/natural-inference` the last part."""
-    parts = [part for part in unquote(path).split("/") if part]
+    parts = [part for part in unquote(path).split("/") if re.search(r"[^\W\d_]{2}", part)]
     last = parts[1] if len(parts) > 1 and parts[0] == "tasks" else parts[-1] if parts else ""
     return " ".join(last.replace("-", " ").replace("_", " ").removesuffix(".md").split())[:60]
 

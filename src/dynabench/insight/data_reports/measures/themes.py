@@ -55,17 +55,7 @@ def themes(data: MeasuredData) -> MeasureResult | None:
         ("cluster", _("Cluster"), "count"), ("parent", _("Part of"), "count"), ("threshold", _("Similarity"), "number"),
         ("size", _("Rows"), "count"), ("words", _("Words"), "text"), ("texts", _("Typical texts"), "text"),
     )  # fmt: skip
-    plane, variance = flatten(vectors)
-    place_of = {row: number for number, cluster in enumerate(clusters) for row in cluster.rows if cluster.parent == -1}
-    numbers = [place + 1 for place, _row in data.embedded_places]
-    points = tuple(
-        (round(float(x), 4), round(float(y), 4), place_of.get(row, -1), excerpt(texts[row], 80), numbers[row])
-        for row, (x, y) in enumerate(plane)
-    )
-    point_header = make_columns(
-        ("x", "x", "number"), ("y", "y", "number"), ("cluster", _("Cluster"), "count"), ("text", _("Text"), "text"),
-        ("row", _("Row"), "count"),
-    )  # fmt: skip
+    map_table, variance = _map_of_texts(data, texts, vectors, clusters)
     top = [cluster for cluster in clusters if cluster.parent == -1]
     inside = sum(len(cluster.rows) for cluster in top)
     figures = (
@@ -75,7 +65,7 @@ def themes(data: MeasuredData) -> MeasureResult | None:
     )
     tables = (
         Table("clusters", _("Clusters"), header, tuple(table_rows), (0,) * len(table_rows)),
-        Table("map", _("Map of texts"), point_header, points, (0,) * len(points)),
+        map_table,
         _mapped_rows(data, clusters),
     )
     note = "" if encoder else _("No encoder is installed: texts are compared by their words instead of their meaning.")
@@ -89,6 +79,24 @@ def themes(data: MeasuredData) -> MeasureResult | None:
         else _("Texts form no clusters")
     )
     return MeasureResult(finding, figures, tables, note=note)
+
+
+def _map_of_texts(
+    data: MeasuredData, texts: Sequence[str], vectors: Floats, clusters: Sequence[TextCluster]
+) -> tuple[Table, float]:
+    """Return the texts as points of a plane, and the share of variance that the plane shows."""
+    plane, variance = flatten(vectors)
+    place_of = {row: number for number, cluster in enumerate(clusters) for row in cluster.rows if cluster.parent == -1}
+    numbers = [place + 1 for place, _row in data.embedded_places]
+    points = tuple(
+        (round(float(x), 4), round(float(y), 4), place_of.get(row, -1), excerpt(texts[row], 80), numbers[row])
+        for row, (x, y) in enumerate(plane)
+    )
+    header = make_columns(
+        ("x", "x", "number"), ("y", "y", "number"), ("cluster", _("Cluster"), "count"), ("text", _("Text"), "text"),
+        ("row", _("Row"), "count"),
+    )  # fmt: skip
+    return Table("map", _("Map of texts"), header, points, (0,) * len(points)), variance
 
 
 def _mapped_rows(data: MeasuredData, clusters: Sequence[TextCluster]) -> Table:

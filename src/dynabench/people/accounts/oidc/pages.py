@@ -219,8 +219,10 @@ async def unlink(request: Request, db: Db, id: security.RowId, person: Member) -
 
 
 @router.get("/logged-out", name="logged_out_page")
-async def logged_out_page(request: Request, provider: str) -> Response:
-    """Say that one is still logged in at the provider, and lead there to log out as well."""
+async def logged_out_page(request: Request, provider: str = "") -> Response:
+    """Say that one is still logged in at the provider, and lead there to log out as well; without one lead home."""
+    if not provider:
+        return RedirectResponse("/", status_code=303)
     chosen = provider_named(request.app.state.settings, provider)
     site = request.app.state.settings.site or str(request.base_url).rstrip("/")
     address = await chosen.logout_address(f"{site}/")

@@ -36,6 +36,12 @@ function showTabs() {
   }
 }
 
+/** On a phone, cards of second rank begin folded. */
+function foldCards() {
+  if (!matchMedia("(max-width: 700px)").matches) return;
+  for (const card of document.querySelectorAll("details[data-fold-narrow]")) card.open = false;
+}
+
 /** After an answer the form is one line on a phone, until "Edit and retry" opens it. */
 function closeForm({ detail }) {
   const bench = detail.target?.id === "result" && detail.target.closest(".bench");
@@ -66,6 +72,7 @@ function sendOnce(event) {
 export function startPage() {
   document.body.addEventListener("htmx:afterSwap", closeForm);
   showTabs();
+  foldCards();
   document.addEventListener("click", (event) => {
     closeMenus(event);
     const button = event.target.closest?.("[data-copy]");
