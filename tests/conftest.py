@@ -65,7 +65,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 _imported = 0
-ONE_KIND = re.compile(r"(slow and not release|release)")
+ONE_KIND = re.compile(r"(slow|release)(?: and not release)?")
 """What `make test-slow` and `make test-release` ask for."""
 
 
@@ -74,16 +74,6 @@ def pytest_configure(config: pytest.Config) -> None:
     config.option.database_seed = config.option.database_seed or databases.commit()
     if cache := getattr(config, "cache", None):
         compiled_templates.keep_in(cache.mkdir("templates"))
-
-
-def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Import no file that has none of the marks that are asked for: two files of three have none."""
-    kind = ONE_KIND.fullmatch(config.option.markexpr)
-    if not kind or not collection_path.match("test_*.py"):
-        return None
-    mark = f"mark.{kind[1].split()[0]}"
-    places = (collection_path, collection_path.with_name("conftest.py"))
-    return not any(place.exists() and mark in place.read_text() for place in places) or None
 
 
 def pytest_report_header(config: pytest.Config) -> str:
@@ -114,11 +104,19 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> FileScheduli
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave out files all of whose tests are left out by their mark: importing them takes seconds of each process."""
-    left_out = [mark for mark in ("slow", "release") if f"not {mark}" in (config.option.markexpr or "")]
-    if not left_out or collection_path.suffix != ".py" or not collection_path.name.startswith("test_"):
+    """Leave out files without any test of the marks that are asked for: importing them takes seconds of each process.
+
+    Those are files all of whose tests have a mark that is left out, and files that lack the only mark that is asked for.
+    """
+    expression = config.option.markexpr or ""
+    left_out = [mark for mark in ("slow", "release") if f"not {mark}" in expression]
+    if collection_path.suffix != ".py" or not collection_path.name.startswith("test_"):
         return None
-    marked = re.search(
+    if asked := ONE_KIND.fullmatch(expression):
+        places = (collection_path, collection_path.with_name("conftest.py"))
+        if not any(place.exists() and f"mark.{asked[1]}" in place.read_text("utf-8") for place in places):
+            return True
+    marked = left_out and re.search(
         rf"^pytestmark = .*pytest\.mark\.({'|'.join(left_out)})\b", collection_path.read_text("utf-8"), re.M
     )
     return True if marked else None
