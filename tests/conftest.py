@@ -106,15 +106,15 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> FileScheduli
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Leave out files without any test of the marks that are asked for: importing them takes seconds of each process.
 
-    Those are files all of whose tests have a mark that is left out, and files that lack the only mark that is asked for.
+    These are files all of whose tests have a mark that is left out, and files without the only mark that is asked for.
     """
     expression = config.option.markexpr or ""
     left_out = [mark for mark in ("slow", "release") if f"not {mark}" in expression]
     if collection_path.suffix != ".py" or not collection_path.name.startswith("test_"):
         return None
-    if asked := ONE_KIND.fullmatch(expression):
+    if sought := ONE_KIND.fullmatch(expression):
         places = (collection_path, collection_path.with_name("conftest.py"))
-        if not any(place.exists() and f"mark.{asked[1]}" in place.read_text("utf-8") for place in places):
+        if not any(place.exists() and f"mark.{sought[1]}" in place.read_text("utf-8") for place in places):
             return True
     marked = left_out and re.search(
         rf"^pytestmark = .*pytest\.mark\.({'|'.join(left_out)})\b", collection_path.read_text("utf-8"), re.M
