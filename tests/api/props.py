@@ -75,7 +75,7 @@ from dynabench.people.notices import service as notices
 from dynabench.people.notices.tables import Delivery, Hook, Wish
 from dynabench.quality.signals.tables import Signal
 from dynabench.quality.tables import Adjudication, Appeal
-from dynabench.rounds import invitations
+from dynabench.rounds import invitations, task_drafts
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Invitation, Proposal, Round, TaskVersion
 from dynabench.validation import bulk
@@ -445,6 +445,15 @@ class Props:
             return made.id
 
         return self.once("proposal", make)
+
+    def task_draft(self) -> int:
+        """A draft of a new task by the author."""
+
+        def make(session: Session) -> int:
+            author = session.get_one(Person, self.callers["author"].id)
+            return task_drafts.save_draft(session, author, f"name: Irony {secrets.token_hex(4)}").id
+
+        return self.database.write(make)
 
     def row(self) -> int:
         """A row of the task's board, made when first asked for."""

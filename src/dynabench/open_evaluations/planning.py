@@ -19,6 +19,13 @@ from dynabench.open_evaluations.estimates import RunEstimate
 from dynabench.open_evaluations.kinds import OPEN_TASKS, OpenTask
 from dynabench.open_evaluations.metrics import read_metric
 from dynabench.open_evaluations.multiple_choice import find_group
+from dynabench.open_evaluations.published_metrics import (
+    PinMetric,
+    PinnedMetric,
+    check_task,
+    is_published,
+    pin_on_platform,
+)
 from dynabench.open_evaluations.row_source import ClassNames, RowSource
 from dynabench.open_evaluations.rows import OpenRowReader
 from dynabench.open_evaluations.sources import open_source
@@ -95,7 +102,11 @@ def make_plan(
 
     Raises a problem where the dataset cannot be opened; everything else that is wrong stands in `problems`.
     """
-    plan = plan_rows(settings, open_source(session, settings, viewer, choices), choices, cards)
+
+    def pin(text: str) -> PinnedMetric:
+        return pin_on_platform(session, settings, viewer, text)
+
+    plan = plan_rows(settings, open_source(session, settings, viewer, choices), choices, cards, pin)
     if plan.choices.models and "models" not in plan.problems:
         cards_by_name = {card.name: card for card in cards}
         plan.estimate = estimates.estimate_run(session, plan.counted_rows, plan.choices.models, cards_by_name)
@@ -104,8 +115,10 @@ def make_plan(
     return plan
 
 
-def plan_rows(settings: Settings, source: RowSource, choices: OpenChoices, cards: Sequence[ModelCard]) -> OpenPlan:
-    """Plan as `make_plan` does, for an open source and without an estimate."""
+def plan_rows(
+    settings: Settings, source: RowSource, choices: OpenChoices, cards: Sequence[ModelCard], pin: PinMetric
+) -> OpenPlan:
+    """Plan as `make_plan` does, for an open source and without an estimate; `pin` pins metrics of the hub."""
     try:
         preview = preview_rows(source.read_rows(settings), PREVIEW_ROWS).require_rows()
         classes = source.class_names(settings)
@@ -141,6 +154,7 @@ def plan_rows(settings: Settings, source: RowSource, choices: OpenChoices, cards
             )  # fmt: skip
     _read_sample(plan)
     _match_models(plan, cards)
+    _check_metrics(plan, pin)
     _check_choices(settings, plan, {card.name: card for card in cards})
     return plan
 
@@ -183,13 +197,27 @@ def _match_models(plan: OpenPlan, cards: Sequence[ModelCard]) -> None:
     plan.others = [card.name for card in cards if card.name not in fitting]
 
 
-def _check_choices(settings: Settings, plan: OpenPlan, cards: dict[str, ModelCard]) -> None:
-    choices = plan.choices
-    for metric in choices.metrics:
+def _check_metrics(plan: OpenPlan, pin: PinMetric) -> None:
+    """Check the metrics, and pin those of the hub to a commit."""
+    names = []
+    for metric in plan.choices.metrics:
+        name = metric
         try:
-            read_metric(metric)
+            if is_published(metric):
+                pinned = pin(metric)
+                name = pinned.text
+                check_task(pinned, plan.task)
+                plan.problems |= {"metrics": pinned.notice} if pinned.notice else {}
+            else:
+                read_metric(metric)
         except errors.Invalid as problem:
             plan.problems |= problem.fields
+        names.append(name)
+    plan.choices = plan.choices.model_copy(update={"metrics": list(dict.fromkeys(names))})
+
+
+def _check_choices(settings: Settings, plan: OpenPlan, cards: dict[str, ModelCard]) -> None:
+    choices = plan.choices
     if not choices.models:
         plan.problems["models"] = _("Choose at least one model, and at most %(most)s.", most=MOST_MODELS)
     known_names = {candidate.reference for candidate in plan.candidates}
