@@ -94,6 +94,7 @@ class Server:
     def __init__(self, folder: Path, server: Any) -> None:
         self.folder, self.server = folder, server
         self.made: dict[Furnish, Furnished] = {}
+        self.connection = psycopg.connect(server.get_uri(), autocommit=True)
 
     @contextmanager
     def copy(self, furnish: Furnish, to: Path) -> Iterator[tuple[str, Any]]:
@@ -127,8 +128,7 @@ class Server:
 
     def run(self, statement: str) -> None:
         """Run a statement about databases."""
-        with psycopg.connect(self.server.get_uri(), autocommit=True) as connection:
-            connection.execute(statement)
+        self.connection.execute(statement)
 
 
 def _furnish(furnish: Furnish, settings: Settings) -> Any:

@@ -318,6 +318,7 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("POST", "/tasks/{task}/manage/clone"): Route("admin", form={"id": "nli"}),
     ("GET", "/tasks/new"): Route("member"),
     ("POST", "/tasks/new"): Route("member", form={"config": "id: x"}),
+    ("POST", "/tasks/new/drafts/{id}/delete"): Route("author", form={}),
     ("GET", "/tasks/new/older"): Route("member"),
     ("POST", "/tasks/new/older"): Route("member", form={"config": "input: []", "id": "older"}),
     ("GET", "/api/v1/schemas/task"): Route("anyone"),

@@ -156,7 +156,7 @@ class Stage(Props):
         things |= {"validators": self.voter_id}
         things |= {"conversations": lambda _: self.conversation()}
         things |= {"proposals": lambda _: self.proposal(), "announcements": lambda _: self.announcement()}
-        things |= {"bulk": lambda _: self.bulk()}
+        things |= {"bulk": lambda _: self.bulk(), "drafts": lambda _: self.task_draft()}
         return things[kind](role) if kind in things else number or self.scene.example
 
     def call(self, method: str, path: str, role: str, route: Any, number: int | None = None) -> httpx2.Response:

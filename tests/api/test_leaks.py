@@ -63,6 +63,7 @@ def furnish() -> Furnish:
 def read(stage: Stage, role: str) -> list[tuple[str, str]]:
     """All that this role reads at GET routes, as path and text; pages of an example are read for each of the three."""
     texts = []
+    stage.reading = True
     for (method, path), route in ROUTES.items():
         if method == "GET":
             numbers = (None, *stage.scene.secrets.values()) if "/examples/{id}" in path else (None,)

@@ -243,12 +243,25 @@ def add_contexts_without_scripts(page: Page) -> None:
     expect(page.get_by_role("heading", name="2 contexts added")).to_be_visible()
 
 
-def test_the_console_the_new_task_page_and_a_file_on_its_way_in_look_well(guest, site):
-    page = owner(guest, site, "olga").page
-    for section in SECTIONS:
+def sections_look_well(page: Page, sections: list[str]) -> None:
+    for section in sections:
         page.goto(f"/tasks/nli/manage{section}")
         page.locator("main details").evaluate_all("all => all.forEach((each) => { each.open = true })")
         looks_well(page)
+
+
+BRIEFLY = ["", "/rounds/1", "/examples", "/figures?view=day", "/people", "/config"]
+"""Sections that have all parts of the console's pages between them."""
+
+
+@pytest.mark.slow
+def test_all_other_sections_of_the_console_look_well(guest, site):
+    sections_look_well(owner(guest, site, "olga").page, [section for section in SECTIONS if section not in BRIEFLY])
+
+
+def test_the_console_the_new_task_page_and_a_file_on_its_way_in_look_well(guest, site):
+    page = owner(guest, site, "olga").page
+    sections_look_well(page, BRIEFLY)
     page.goto("/tasks/new")
     looks_well(page)
     page.goto("/tasks/nli/manage/contexts")

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Form, Query, Request
 from sqlalchemy.orm import Session
+from starlette.datastructures import FormData
 from starlette.responses import RedirectResponse, Response
 
 from dynabench.kit import errors
@@ -18,7 +19,7 @@ from dynabench.kit.language import _
 from dynabench.kit.security import RowId
 from dynabench.people.accounts.auth import Admin, Member, Viewer, limited
 from dynabench.people.accounts.tables import Person
-from dynabench.rounds import builder, config_review, invitations, older_configs, proposals, service
+from dynabench.rounds import builder, config_review, invitations, older_configs, proposals, service, task_drafts
 from dynabench.rounds.proposal_api import proposal_values
 from dynabench.rounds.tables import Task
 from dynabench.tasks import shipped_tasks
@@ -55,6 +56,8 @@ async def accept(request: Request, db: Db, secret: str, person: Member) -> Respo
 
 Template = Annotated[str, Query(max_length=60)]
 Called = Annotated[str, Query(max_length=100, description="The name that it begins with.")]
+Word = Annotated[str, Query(max_length=20)]
+Draft = Annotated[int, Query(ge=0, le=2**53, description="The draft that is opened.")]
 Earlier = Annotated[int, Query(ge=0, le=2**53)]
 
 
@@ -116,11 +119,15 @@ async def _page(
 ) -> Response:
     state = request.app.state
     checked = known if "problems" in known else known | await state.db.aread(config_review.check_config, text)
+    drafts = await state.db.aread(task_drafts.list_drafts, person)
     values = {"text": text, "address": str(request.app.url_path_for("new_task")), "base": 0, "note": "", "effects": []}
     values |= {
         "templates": [(shipped_task.config.id, _template_title(shipped_task)) for shipped_task in task_templates()],
         "template": "",
         "called": "",
+        "drafts": [(saved.id, task_drafts.draft_name(saved), saved.created_at) for saved in drafts],
+        "draft": 0,
+        "done": "",
     }
     values |= {"rewritten": False, "builder": builder.build_form(text, checked["problems"], refused)}
     values["creates"] = proposals.may_create_task(person, state.settings.new_tasks)
@@ -136,27 +143,33 @@ async def new(
     template_of: Template = "",
     name: Called = "",
     earlier: Earlier = 0,
+    draft: Draft = 0,
+    done: Word = "",
 ) -> Response:
-    """The editor with a config to begin with: the starter, a shipped task, or what one proposed before."""
+    """The editor with a config to begin with: the starter, a shipped task, a draft, or what one proposed before."""
     proposals.may_create_task(person, settings.new_tasks)
     called = " ".join(name.split())
+    if draft:
+        opened = await db.aread(task_drafts.get_draft, person, draft)
+        return await _page(request, person, opened.source, note=opened.note, draft=draft, done=done)
     if earlier:
         text = (await db.aread(proposals.get_proposal, person, earlier)).source
     else:
         text = await db.aread(template_config, template_of, called)
-    return await _page(request, person, text, template=template_of, called=called)
+    return await _page(request, person, text, template=template_of, called=called, done=done)
 
 
 @router.post("/tasks/new", name="send_new_task")
 async def create(request: Request, person: Member) -> Response:
     """Create the task and go to its console, or propose it; or (`then` = check) show what is wrong with it.
 
-    With `then` = edit its text is edited as the form says.
+    With `then` = edit its text is edited as the form says, with `then` = draft it is saved for later.
     """
     state = request.app.state
-    text, note = "", ""
+    text, note, draft = "", "", 0
 
     def make(session: Session) -> str:
+        task_drafts.forget_draft(session, person, draft)
         if proposals.may_create_task(person, state.settings.new_tasks):
             task_id = proposals.create_task(session, person, state.settings.new_tasks, text)
             return str(request.app.url_path_for("manage_health", task=task_id))
@@ -164,11 +177,14 @@ async def create(request: Request, person: Member) -> Response:
         return f"{request.app.url_path_for('proposals')}?done=sent#proposal-{sent.id}"
 
     async with request.form() as form:
-        note = str(form.get("note", ""))
+        note, draft = str(form.get("note", "")), _posted_draft(form)
         try:
             text = await config_review.posted_config(form)
+            if form.get("then") == "draft":
+                proposals.may_create_task(person, state.settings.new_tasks)
+                return await _save_draft(request, person, text, note, draft)
             if form.get("then") == "check":
-                return await _page(request, person, text, note=note)
+                return await _page(request, person, text, note=note, draft=draft)
             if form.get("then") == "edit":
                 edited = builder.edit_config(text, str(form.get("edit", "")))
                 return await _page(
@@ -178,6 +194,7 @@ async def create(request: Request, person: Member) -> Response:
                     part="rounds/_edited.html",
                     refused=edited.errors,
                     note=note,
+                    draft=draft,
                     rewritten=edited.rewritten,
                 )
             proposals.may_create_task(person, state.settings.new_tasks)
@@ -185,8 +202,30 @@ async def create(request: Request, person: Member) -> Response:
             address = await _write_or_refuse(state.db, make)
         except errors.Invalid as problem:
             wrong = config_review.config_problems(problem.fields)
-            return await _page(request, person, text, 422, note=note, problems=wrong, preview=None)
+            return await _page(request, person, text, 422, note=note, draft=draft, problems=wrong, preview=None)
     return RedirectResponse(address, status_code=303)
+
+
+def _posted_draft(form: FormData) -> int:
+    """Return the number of the draft that the editor's text belongs to; 0 for none."""
+    number = str(form.get("draft", ""))
+    return int(number) if re.fullmatch(r"[0-9]{1,15}", number) else 0
+
+
+async def _save_draft(request: Request, person: Person, text: str, note: str, draft: int) -> Response:
+    """Save the editor's text as a draft, and open it."""
+    try:
+        saved = await request.app.state.db.awrite(task_drafts.save_draft, person, text, note, draft)
+    except errors.Conflict as problem:
+        raise errors.Invalid({"config": problem.detail}) from None
+    return redirect(request, "new_task", query={"draft": saved.id, "done": "saved"})
+
+
+@router.post("/tasks/new/drafts/{id}/delete", name="delete_task_draft")
+async def delete_draft(request: Request, db: Db, id: RowId, person: Member) -> Response:
+    """Delete a draft of one's own."""
+    await db.awrite(task_drafts.delete_draft, person, id)
+    return redirect(request, "new_task", query={"done": "deleted"})
 
 
 async def _write_or_refuse(db: Database, make: Any) -> str:
@@ -200,7 +239,6 @@ async def _write_or_refuse(db: Database, make: Any) -> str:
 
 PAGE_ROWS = 20
 Before = Annotated[int | None, Query(ge=1, le=2**53)]
-Word = Annotated[str, Query(max_length=20)]
 
 
 def proposal_page(session: Session, person_id: int | None, state: Any, after: int | None) -> dict[str, Any]:

@@ -90,8 +90,10 @@ def propose_task(session: Session, person: Person, mode: Mode, source: str, note
 
 
 def get_proposal(session: Session, person: Person | None, id: int) -> Proposal:
-    """A proposal, for who wrote it and for admins; None is the operator."""
+    """A proposal that was sent, for who wrote it and for admins; None is the operator."""
     proposal = session.get(Proposal, id)
+    if proposal is not None and proposal.state == ProposalState.DRAFT:
+        proposal = None
     if proposal is None or (person is not None and not may.may(person, Action.SEE_PROPOSAL, author=proposal.person_id)):
         raise errors.NotFound(_("There is no such proposal."))
     return proposal
@@ -101,7 +103,8 @@ def list_proposals(
     session: Session, person_id: int | None, state: State | None, before: int | None, limit: int
 ) -> Sequence[Proposal]:
     """Proposals, newest first, below the id `before`: of one person or (None) of all, in one state or any."""
-    statement = select(Proposal).order_by(Proposal.id.desc()).limit(limit)
+    sent = Proposal.state != ProposalState.DRAFT
+    statement = select(Proposal).where(sent).order_by(Proposal.id.desc()).limit(limit)
     if person_id is not None:
         statement = statement.where(Proposal.person_id == person_id)
     if state is not None:

@@ -211,8 +211,9 @@ class RefusedRow(Base):
 
 
 class ProposalState(StrEnum):
-    """States of a proposed task; all but the first are final."""
+    """States of a proposed task: a draft is its author's alone, one that waits is decided, all others are final."""
 
+    DRAFT = "draft"
     WAITING = "waiting"
     ACCEPTED = "accepted"
     REFUSED = "refused"

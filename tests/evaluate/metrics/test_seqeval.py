@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import classification_report
 
 from dynabench.evaluate import load
-from dynabench.evaluate.metrics.tag_chunks import SCHEMES
+from dynabench.evaluate.tag_chunks import SCHEMES
 
 KEYS = {"precision": "precision", "recall": "recall", "f1": "f1-score", "number": "support"}
 

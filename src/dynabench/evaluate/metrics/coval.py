@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from dynabench.evaluate.columns import Floats, Tokens
-from dynabench.evaluate.metrics.parse_trees import Node, find_phrase, minimum_span, parse_tree
 from dynabench.evaluate.module import Metric
+from dynabench.evaluate.parse_trees import Node, find_phrase, minimum_span, parse_tree
 from dynabench.evaluate.states import SummedState, Sums
 from dynabench.evaluate.values import ratio
 

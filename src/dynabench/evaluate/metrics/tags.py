@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 from dynabench.evaluate.columns import Floats, Tokens, Weights
 from dynabench.evaluate.labels import Ints, encode_labels, merge_labels, recode_labels
 from dynabench.evaluate.metrics.classification import ClassCounts, f1, precision, recall
-from dynabench.evaluate.metrics.tag_chunks import (
+from dynabench.evaluate.module import Metric
+from dynabench.evaluate.states import SummedState, Sums
+from dynabench.evaluate.tag_chunks import (
     SCHEMES,
     Chunks,
     detect_scheme,
@@ -24,8 +26,6 @@ from dynabench.evaluate.metrics.tag_chunks import (
     strict_chunks,
     tolerant_chunks,
 )
-from dynabench.evaluate.module import Metric
-from dynabench.evaluate.states import SummedState, Sums
 from dynabench.evaluate.values import ratio, zero_division_value
 
 
