@@ -55,7 +55,7 @@ def verify_text(
 ) -> list[VerifiedResult]:
     """Check the results in a card, of a token, or of an evaluation by its link, against this platform's records.
 
-    Raises `Invalid` under `text` for what is none of these, and `NotFound` for an evaluation that is not public.
+    Raises `Invalid` under `text` for what is none of these, and for an evaluation that is not public.
     """
     text = text.strip()
     if not text or len(text) > MOST_CHARACTERS:
@@ -143,8 +143,12 @@ def _is_genuine(settings: Settings, document: dict[str, Any], signature: str) ->
 
 def _verify_evaluation(session: Session, settings: Settings, viewer: Person | None, id: int) -> list[VerifiedResult]:
     """Compare the scores on the board of an evaluation with its signed record."""
-    seen = find_evaluation(session, viewer, id)
-    record = records.read_record(session, id)
+    try:
+        seen = find_evaluation(session, viewer, id)
+        record = records.read_record(session, id)
+    except errors.Problem:
+        message = _("Evaluation %(id)s is not public, or is not done. Ask its author to show the scores.", id=id)
+        raise errors.Invalid({"text": message}) from None
     genuine = _is_genuine(settings, record.document, record.signature)
     numbers = {model.number: model.reference for model in seen.models}
     signed = {
