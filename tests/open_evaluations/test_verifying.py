@@ -50,7 +50,7 @@ def test_a_reader_verifies_a_card_a_token_and_a_link(desk: Desk, done: int):
     assert other[0].state == ResultState.RECORDED, "the key decides, not the name"
     assert states(desk, foreign) == {ResultState.RECORDED}, "the address of a source is not covered"
     unsigned = re.sub(r"\n +verifyToken: .*(\n {10,}\S+)*", "", text)
-    assert states(desk, unsigned) == {ResultState.NO_TOKEN}
+    assert states(desk, unsigned) == {ResultState.UNKNOWN}
     desk.database.write(lambda s: setattr(s.query(OpenScore).first(), "value", 0.999))
     board = verify(desk, f"/open-evaluations/{done}")
     assert [result.state for result in board].count(ResultState.CHANGED) == 1

@@ -35,7 +35,7 @@ class ResultState(StrEnum):
     HIDDEN = "hidden"
     UNKNOWN_KEY = "unknown_key"
     FOREIGN = "foreign"
-    NO_TOKEN = "no_token"
+    UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def _verify_check(
 ) -> VerifiedResult:
     state, detail = ResultState.RECORDED, ""
     if check.state in ("unsigned", "unreadable"):
-        state, detail = ResultState.NO_TOKEN, check.reason if check.state == "unreadable" else ""
+        state, detail = ResultState.UNKNOWN, check.reason if check.state == "unreadable" else ""
     elif check.state == "forged" and check.token:
         state, detail = _unknown_signer(check.token, site)
     elif check.state == "differs":
