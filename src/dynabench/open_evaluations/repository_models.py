@@ -153,10 +153,10 @@ def _copy_files(settings: Settings, model: RepositoryModel, folder: Path) -> Non
         if facts.large is None:
             target.write_bytes(store.blob(facts.entry.revision))
             continue
-        kept = large.path(facts.large.digest)
-        if not kept.is_file():
+        stored_file = large.path(facts.large.digest)
+        if not stored_file.is_file():
             raise errors.Invalid({"models": _("The file %(name)s is gone from the hub.", name=facts.path)})
-        shutil.copyfile(kept, target)
+        shutil.copyfile(stored_file, target)
 
 
 def _check_kind(folder: Path) -> None:
