@@ -61,7 +61,7 @@ def test_a_model_folder_is_scored_at_its_commit_and_its_card_gets_the_results(
     assert plan.choices.models == [other, own]
     id = desk.start(dataset, [*plan.choices.models, "sentiment-ngram"], cards=True)
     add_commit(author, entry, {"model.yaml": b"name: broken"})
-    monkeypatch.setattr(desk.settings, "public_url", "https://bench.example")
+    monkeypatch.setenv("DYNABENCH_PUBLIC_URL", "https://bench.example")
     seen = desk.run(id)
     assert [model.state for model in seen.models] == ["done"] * 3, [model.reason for model in seen.models]
     values = {line.scores[0].value for line in desk.database.read(board.read_board, seen).lines}
