@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 from dynabench.benchmark.evaluations.measures import unpack_replicates
 from dynabench.evaluate import loading
 from dynabench.open_evaluations import queries
+from dynabench.open_evaluations.published_metrics import PREFIX, is_published
 from dynabench.open_evaluations.service import VisibleEvaluation
 from dynabench.open_evaluations.tables import OpenEvaluationModel, OpenScore
 
@@ -88,6 +89,9 @@ def _sort_value(score: OpenScore | None, sign: int) -> float:
 def column_of(score: OpenScore) -> BoardColumn:
     """Return the column of a board in which a score stands."""
     name, _blank, options = score.metric.partition(" ")
+    if is_published(name):
+        title = f"{name.removeprefix(PREFIX)} {score.key} {options}".strip()
+        return BoardColumn(score.metric, score.key, score.better, title)
     outputs = loading.find_module(name).card.outputs
     better = next((output.better for output in outputs if output.name == score.key and output.better), "")
     title = score.key if score.key == name else f"{name} {score.key}"

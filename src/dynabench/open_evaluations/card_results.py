@@ -22,6 +22,7 @@ from dynabench.kit.settings import Settings
 from dynabench.open_evaluations import queries, records
 from dynabench.open_evaluations.board import column_of
 from dynabench.open_evaluations.external_models import is_external
+from dynabench.open_evaluations.published_metrics import PREFIX
 from dynabench.open_evaluations.remote_source import REMOTE_PREFIX
 from dynabench.open_evaluations.service import VisibleEvaluation, find_changeable, find_evaluation
 from dynabench.open_evaluations.tables import (
@@ -67,7 +68,7 @@ def signed_results(
             dataset_revision=evaluation.edition
             if evaluation.source.startswith(("hub:", REMOTE_PREFIX))
             else evaluation.digest,
-            metric_type=metric,
+            metric_type=metric.removeprefix(PREFIX).partition("@")[0],
             metric_name=column_of(score).title,
             metric_value=round(score.value, 6),
             metric_args=dict(part.partition("=")[::2] for part in options.split()) or None,

@@ -43,7 +43,7 @@ class OpenChoices(StrictModel):
     listed: bool = False
     cards: bool = False
     columns: dict[str, OneLine] = Field({}, max_length=10)
-    metrics: list[Annotated[str, Field(min_length=1, max_length=200)]] = Field([], max_length=MOST_METRICS)
+    metrics: list[Annotated[str, Field(min_length=1, max_length=400)]] = Field([], max_length=MOST_METRICS)
     models: list[Annotated[str, Field(min_length=1, max_length=300)]] = Field([], max_length=MOST_MODELS)
     labels: dict[str, dict[str, OneLine]] = Field({}, max_length=MOST_MODELS)
 

@@ -21,6 +21,7 @@ from dynabench.open_evaluations.candidates import match_labels
 from dynabench.open_evaluations.model_runs import answers_path, first_rows, planned_shards
 from dynabench.open_evaluations.planning import MOST_ROWS, OpenPlan
 from dynabench.open_evaluations.predictions import PredictionTable
+from dynabench.open_evaluations.published_metrics import open_trusted
 from dynabench.open_evaluations.rows import OpenRowReader
 from dynabench.open_evaluations.scoring import AnsweredModel
 from dynabench.open_evaluations.tables import OpenEvaluationModel, OpenScore, OpenState
@@ -144,13 +145,13 @@ def _answer_shard(
 
 def _score(outcome: LocalOutcome, model: OpenEvaluationModel, answered: AnsweredModel) -> None:
     metrics: Sequence[str] = outcome.plan.choices.metrics
-    computed, undefined = scoring.compute_model_scores(outcome.settings, answered, metrics)
+    computed, undefined = scoring.compute_model_scores(outcome.settings, answered, metrics, open_trusted)
     for place, score in computed:
         packed = None if score.replicates is None else pack_replicates(score.replicates)
         outcome.scores.append(
             OpenScore(
                 evaluation_id=LOCAL, model=model.number, metric=score.metric, key=score.key, place=place,
-                value=score.value, low=score.low, high=score.high, n=score.n, replicates=packed,
+                value=score.value, low=score.low, high=score.high, n=score.n, replicates=packed, better=score.better,
             )
         )  # fmt: skip
     model.state = OpenState.DONE

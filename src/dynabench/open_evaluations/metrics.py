@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -30,7 +30,7 @@ RATES = ("accuracy", "exact_match")
 
 @dataclass(frozen=True)
 class ComputedScore:
-    """One number of a metric; `metric` is its text with options."""
+    """One number of a metric; `metric` is its text with options, `better` the direction of a metric of the hub."""
 
     metric: str
     key: str
@@ -39,6 +39,7 @@ class ComputedScore:
     high: float | None
     n: int
     replicates: Replicates | None = None
+    better: str = ""
 
 
 @dataclass(frozen=True)
@@ -91,14 +92,14 @@ def compute_scores(metric: ChosenMetric, answers: ScoredAnswers, digest: str) ->
     except ValueError:
         drawn = {}
     n = len(answers.predictions)
-    for key in _keys(bound, result):
+    for key in numbers_of([output.name for output in bound.module.card.outputs], result):
         value = float(result[key]) * bound.scale
-        yield _with_interval(metric.title, key, value, n, drawn[key] * bound.scale if key in drawn else None)
+        score = with_interval(metric.title, key, value, n, drawn[key] * bound.scale if key in drawn else None)
+        yield _as_rate(score) if key in RATES else score
 
 
-def _keys(bound: BoundMetric, result: Mapping[str, Any]) -> list[str]:
-    """The numbers of a result that its card describes, at most eight."""
-    described = [output.name for output in bound.module.card.outputs]
+def numbers_of(described: Sequence[str], result: Mapping[str, Any]) -> list[str]:
+    """Return the keys of the numbers of a result that its card describes, at most eight; raises ValueError for none."""
     numbers = [
         key
         for key in result
@@ -129,15 +130,22 @@ def _bind(metric: ChosenMetric, answers: ScoredAnswers) -> BoundMetric:
     return BoundMetric(rebuilt, columns, rebuilt.card.outputs[0].name)
 
 
-def _with_interval(metric: str, key: str, value: float, n: int, drawn: Replicates | None) -> ComputedScore:
+def with_interval(metric: str, key: str, value: float, n: int, drawn: Replicates | None) -> ComputedScore:
+    """Return a score with the 95 % interval of its replicates; without them it has none."""
     if drawn is None:
         return ComputedScore(metric, key, value, None, None, n)
     filled = np.where(np.isfinite(drawn), drawn, value)
     low, high = (float(end) for end in np.quantile(filled, [0.025, 0.975]))
-    if key in RATES and 0 <= value <= 1:
-        rate = wilson(round(value * n), n)
-        low, high = rate.low if rate.low is not None else low, rate.high if rate.high is not None else high
     return ComputedScore(metric, key, value, low, high, n, filled)
+
+
+def _as_rate(score: ComputedScore) -> ComputedScore:
+    """A share of the rows with Wilson's interval."""
+    if score.replicates is None or not 0 <= score.value <= 1:
+        return score
+    rate = wilson(round(score.value * score.n), score.n)
+    low, high = score.low if rate.low is None else rate.low, score.high if rate.high is None else rate.high
+    return replace(score, low=low, high=high)
 
 
 def answer_in_rows(

@@ -12,13 +12,21 @@ from dynabench.kit import errors
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
 from dynabench.models.protocol import ModelCard
-from dynabench.open_evaluations import estimates, external_models, guessing
+from dynabench.open_evaluations import estimates, external_models, guessing, repository_models
 from dynabench.open_evaluations.candidates import FittingModel, describe_misfit, find_candidates
 from dynabench.open_evaluations.choices import MOST_MODELS, OpenChoices
 from dynabench.open_evaluations.estimates import RunEstimate
 from dynabench.open_evaluations.kinds import OPEN_TASKS, OpenTask
 from dynabench.open_evaluations.metrics import read_metric
 from dynabench.open_evaluations.multiple_choice import find_group
+from dynabench.open_evaluations.published_metrics import (
+    PinMetric,
+    PinnedMetric,
+    check_task,
+    is_published,
+    pin_on_platform,
+)
+from dynabench.open_evaluations.repository_models import PinModel
 from dynabench.open_evaluations.row_source import ClassNames, RowSource
 from dynabench.open_evaluations.rows import OpenRowReader
 from dynabench.open_evaluations.sources import open_source
@@ -31,6 +39,14 @@ PICTURE_PREVIEW_ROWS = 40
 MOST_ROWS = 100_000
 """Rows of one open evaluation."""
 MOST_LABELS = 400
+
+
+@dataclass(frozen=True)
+class HubPins:
+    """The functions that pin metrics and models of a hub to commits."""
+
+    metric: PinMetric
+    model: PinModel
 
 
 @dataclass
@@ -95,7 +111,15 @@ def make_plan(
 
     Raises a problem where the dataset cannot be opened; everything else that is wrong stands in `problems`.
     """
-    plan = plan_rows(settings, open_source(session, settings, viewer, choices), choices, cards)
+
+    def pin(text: str) -> PinnedMetric:
+        return pin_on_platform(session, settings, viewer, text)
+
+    def pin_model(reference: str) -> str:
+        return repository_models.pin_on_platform(session, settings, viewer, reference)
+
+    source = open_source(session, settings, viewer, choices)
+    plan = plan_rows(settings, source, choices, cards, HubPins(pin, pin_model))
     if plan.choices.models and "models" not in plan.problems:
         cards_by_name = {card.name: card for card in cards}
         plan.estimate = estimates.estimate_run(session, plan.counted_rows, plan.choices.models, cards_by_name)
@@ -104,8 +128,10 @@ def make_plan(
     return plan
 
 
-def plan_rows(settings: Settings, source: RowSource, choices: OpenChoices, cards: Sequence[ModelCard]) -> OpenPlan:
-    """Plan as `make_plan` does, for an open source and without an estimate."""
+def plan_rows(
+    settings: Settings, source: RowSource, choices: OpenChoices, cards: Sequence[ModelCard], pins: HubPins
+) -> OpenPlan:
+    """Plan as `make_plan` does, for an open source and without an estimate; `pins` pin what is of the hub."""
     try:
         preview = preview_rows(source.read_rows(settings), PREVIEW_ROWS).require_rows()
         classes = source.class_names(settings)
@@ -141,6 +167,8 @@ def plan_rows(settings: Settings, source: RowSource, choices: OpenChoices, cards
             )  # fmt: skip
     _read_sample(plan)
     _match_models(plan, cards)
+    _check_metrics(plan, pins.metric)
+    _pin_models(plan, pins.model)
     _check_choices(settings, plan, {card.name: card for card in cards})
     return plan
 
@@ -183,13 +211,42 @@ def _match_models(plan: OpenPlan, cards: Sequence[ModelCard]) -> None:
     plan.others = [card.name for card in cards if card.name not in fitting]
 
 
-def _check_choices(settings: Settings, plan: OpenPlan, cards: dict[str, ModelCard]) -> None:
-    choices = plan.choices
-    for metric in choices.metrics:
+def _check_metrics(plan: OpenPlan, pin: PinMetric) -> None:
+    """Check the metrics, and pin those of the hub to a commit."""
+    names = []
+    for metric in plan.choices.metrics:
+        name = metric
         try:
-            read_metric(metric)
+            if is_published(metric):
+                pinned = pin(metric)
+                name = pinned.text
+                check_task(pinned, plan.task)
+                plan.problems |= {"metrics": pinned.notice} if pinned.notice else {}
+            else:
+                read_metric(metric)
         except errors.Invalid as problem:
             plan.problems |= problem.fields
+        names.append(name)
+    plan.choices = plan.choices.model_copy(update={"metrics": list(dict.fromkeys(names))})
+
+
+def _pin_models(plan: OpenPlan, pin: PinModel) -> None:
+    """Pin models in repositories of the hub to a commit."""
+    pinned_names: dict[str, str] = {}
+    for name in plan.choices.models:
+        pinned_names[name] = name
+        if repository_models.is_repository(name):
+            try:
+                pinned_names[name] = pin(name)
+            except errors.Invalid as problem:
+                plan.problems |= problem.fields
+    labels = {pinned_names.get(name, name): meanings for name, meanings in plan.choices.labels.items()}
+    models = list(dict.fromkeys(pinned_names.values()))
+    plan.choices = plan.choices.model_copy(update={"models": models, "labels": labels})
+
+
+def _check_choices(settings: Settings, plan: OpenPlan, cards: dict[str, ModelCard]) -> None:
+    choices = plan.choices
     if not choices.models:
         plan.problems["models"] = _("Choose at least one model, and at most %(most)s.", most=MOST_MODELS)
     known_names = {candidate.reference for candidate in plan.candidates}

@@ -26,7 +26,16 @@ from dynabench.open_evaluations.metrics import (
     read_metric,
 )
 from dynabench.open_evaluations.model_runs import answers_path, owned_evaluation
+from dynabench.open_evaluations.published_metrics import (
+    OpenModule,
+    compute_published,
+    is_published,
+    open_on_platform,
+    parse_published,
+)
 from dynabench.open_evaluations.tables import OpenEvaluation, OpenEvaluationModel, OpenScore, OpenState
+
+LONGEST_REASON = 400
 
 
 @dataclass(frozen=True)
@@ -79,7 +88,7 @@ def read_answers(settings: Settings, answered: AnsweredModel) -> Iterator[Answer
 
 
 def compute_model_scores(
-    settings: Settings, answered: AnsweredModel, metrics: Sequence[str]
+    settings: Settings, answered: AnsweredModel, metrics: Sequence[str], open_module: OpenModule
 ) -> tuple[list[tuple[int, ComputedScore]], dict[str, str]]:
     """Return the scores of a model with the places of their metrics, and the metrics that are not defined here.
 
@@ -97,23 +106,36 @@ def compute_model_scores(
     undefined: dict[str, str] = {}
     for place, text in enumerate(metrics):
         try:
-            computed += [(place, score) for score in compute_scores(read_metric(text), scored_answers, answered.digest)]
+            computed += [(place, score) for score in _compute(text, scored_answers, answered.digest, open_module)]
         except (ValueError, TypeError, KeyError, ImportError) as error:
-            undefined[text] = str(error)[:300]
+            undefined[text] = shorten_reason(str(error))
     return computed, undefined
+
+
+def _compute(text: str, answers: ScoredAnswers, digest: str, open_module: OpenModule) -> Iterator[ComputedScore]:
+    if is_published(text):
+        return compute_published(parse_published(text), open_module, answers, digest)
+    return compute_scores(read_metric(text), answers, digest)
+
+
+def shorten_reason(text: str) -> str:
+    """Return a reason in one line; of a long one, such as the report of an error in code, the beginning and the end."""
+    line = " ".join(text.split())
+    return line if len(line) <= LONGEST_REASON else f"{line[:200]} … {line[-180:]}"
 
 
 def score_model(database: Database, settings: Settings, job_id: str, evaluation: int, model: int) -> dict[str, str]:
     """Compute and store all scores of a model; return the metrics that are not defined here, with the reason."""
 
-    def begin(session: Session) -> tuple[AnsweredModel, list[str]]:
+    def begin(session: Session) -> tuple[AnsweredModel, list[str], int | None]:
         row = owned_evaluation(session, evaluation, job_id, lock=True)
         model_row = session.get_one(OpenEvaluationModel, (evaluation, model))
         model_row.state = OpenState.SCORING
-        return answered_model(session, row, model_row), list(row.choices["metrics"])
+        return answered_model(session, row, model_row), list(row.choices["metrics"]), row.person_id
 
-    answered, metrics = database.write(begin)
-    computed, undefined = compute_model_scores(settings, answered, metrics)
+    answered, metrics, person_id = database.write(begin)
+    open_module = open_on_platform(database, settings, person_id)
+    computed, undefined = compute_model_scores(settings, answered, metrics, open_module)
     database.write(_store_scores, job_id, answered, computed)
     return undefined
 
@@ -146,6 +168,6 @@ def _store_scores(
             OpenScore(
                 evaluation_id=answered.evaluation, model=answered.model, metric=score.metric[:200],
                 key=score.key[:100], place=place, value=score.value, low=score.low, high=score.high, n=score.n,
-                replicates=drawn,
+                replicates=drawn, better=score.better,
             )
         )  # fmt: skip

@@ -134,6 +134,7 @@ class OpenScore(Base):
 
     `metric` is the metric with its options, `key` the member of its result. `replicates` are as in
     `benchmark.evaluations.tables.Score`: drawn by the digest of the rows, so that those of two models are paired.
+    `better` is the direction of a metric of the hub (higher, lower); the library's own cards have theirs.
     """
 
     __tablename__ = "open_evaluation_scores"
@@ -149,6 +150,7 @@ class OpenScore(Base):
     high: Mapped[float | None]
     n: Mapped[int]
     replicates: Mapped[bytes | None] = mapped_column(LargeBinary)
+    better: Mapped[str] = mapped_column(String(6), default="")
 
     __table_args__ = (UniqueConstraint("evaluation_id", "model", "metric", "key"),)
 

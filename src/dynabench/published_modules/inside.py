@@ -4,6 +4,7 @@ It runs in the sandbox alone, beside code that nobody has checked, so nothing he
 of the sandbox, and each answer is checked by the process that asked (`sandboxed.py`).
 """
 
+import math
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 
 from dynabench.evaluate import loading
 from dynabench.evaluate.module import Module
+from dynabench.evaluate.resampling import score_replicates
 from dynabench.published_modules.manifest import describe_module
 
 FOLDER = "module"
@@ -56,6 +58,14 @@ class HostedModule:
         self, module: type[Module], file: str, config: str | None, columns: dict[str, Any], options: dict[str, Any]
     ) -> Any:
         return module(config).compute(**columns, **options)
+
+    def _replicates(
+        self, module: type[Module], file: str, config: str | None, columns: dict[str, Any], options: dict[str, Any],
+        digest: str,
+    ) -> dict[str, list[float | None]]:  # fmt: skip
+        """The scores in samples of the rows by key; None for a sample in which one is undefined."""
+        drawn = score_replicates(module(config, **options), columns, digest)
+        return {key: [x if math.isfinite(x) else None for x in values.tolist()] for key, values in drawn.items()}
 
     def _merge(
         self, module: type[Module], file: str, config: str | None, parts: list[dict[str, Any]], options: dict[str, Any]

@@ -34,12 +34,18 @@ def load_published(
     digest = check_trust(reference.repository, commit, trust, reference.pinned)
     files = fetch_files(reference, commit, Path(cache_dir) if cache_dir else None)
     check_digest(files, digest)
-    manifest = files.manifest()
-    if manifest.file not in files.files:
-        raise ValueError(f"{reference.repository} has no file {manifest.file}, which its README.md names")
+    manifest, _contents = declared_files(files)
     if in_process:
         return _load_here(files, manifest)(config_name, compat=compat, **options)
     return sandbox_module(manifest, files.files, config_name, revision=commit, **options)
+
+
+def declared_files(files: ModuleFiles) -> tuple[ModuleManifest, dict[str, bytes]]:
+    """Return the module that files declare, and the files by path. Raises ValueError where its own is not there."""
+    manifest = files.manifest()
+    if manifest.file not in files.files:
+        raise ValueError(f"{files.repository} has no file {manifest.file}, which its README.md names")
+    return manifest, files.files
 
 
 def _load_here(files: ModuleFiles, manifest: ModuleManifest) -> type[Module]:

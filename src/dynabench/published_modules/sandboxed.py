@@ -7,8 +7,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
+import numpy as np
+
 import dynabench
-from dynabench.evaluate.columns import join_batches, to_numpy
+from dynabench.evaluate.columns import Floats, join_batches, to_numpy
 from dynabench.evaluate.module import Module
 from dynabench.evaluate.values import to_plain
 from dynabench.kit.errors import Unavailable
@@ -18,6 +20,7 @@ from dynabench.models.sandbox.process import HANDLER, Ended, Process, content
 from dynabench.models.validity import Broken
 from dynabench.published_modules.inside import FOLDER, HANDLER_TEXT
 from dynabench.published_modules.manifest import ModuleManifest, check_result, declared_class, read_manifest
+from dynabench.stats.bootstrap import REPLICATES
 
 LIMITS = HandlerOptions(
     memory_mb=1024, disk_mb=16, processors=1, processes=8, open_files=128, predict_seconds=10.0, load_seconds=60.0
@@ -163,6 +166,27 @@ class SandboxedModule(Module):
             return check_result(self.manifest, result, number)
         except ValueError as error:
             raise ModuleFailed(str(error)) from None
+
+    def replicates(self, columns: Mapping[str, Any], digest: str) -> dict[str, Floats]:
+        """Return the module's scores in samples of its rows by key; see `score_replicates`.
+
+        Raises ValueError for rows that the module refuses, and `ModuleFailed` where its code fails or answers what are
+        no scores of samples.
+        """
+        if not self.manifest.interval:
+            raise ValueError(f"{self.name} has no interval: it is one number for all that was given")
+        rows = {name: to_plain(_as_rows(column, name)) for name, column in columns.items()}
+        drawn = self._process.ask(
+            "replicates", config=self.config_name, columns=rows, options=self.options, digest=digest
+        )
+        outputs = {output.name for output in self.manifest.card.outputs}
+        try:
+            arrays = {key: np.array(drawn[key], float) for key in drawn if key in outputs}
+        except (TypeError, ValueError):
+            raise ModuleFailed(f"{self.name} gave what are no scores of samples") from None
+        if any(values.shape != (REPLICATES,) for values in arrays.values()):
+            raise ModuleFailed(f"{self.name} gave scores of other than {REPLICATES:,} samples")
+        return arrays
 
     def merged(self, parts: Sequence[Mapping[str, Any]], options: Mapping[str, Any]) -> Any:
         """Return the result of several batches of rows that the module reduces one by one and merges."""

@@ -153,24 +153,34 @@ def bind_metric(
     if isinstance(field, Number):
         return _numbers(name, field, predictions, accepted_answers, options or {})
     chosen_options = dict(options or {})
-    texts = [_comparison_text(field, value) for value in predictions]
-    nearest = [
-        _comparison_text(field, _nearest(field, prediction, accepted))
-        for prediction, accepted in zip(predictions, accepted_answers, strict=True)
-    ]
-    columns: dict[str, list[Any]] = {"predictions": texts, "references": nearest}
+    columns = comparison_columns(field, predictions, accepted_answers)
     if isinstance(field, Choice | YesNo) or name in ("accuracy", "exact_match"):
         return _load(name, columns, **(({"average": "macro"} if name in AVERAGED else {}) | chosen_options))
-    several: dict[str, list[Any]] = {
-        "predictions": texts,
-        "references": [[_comparison_text(field, value) for value in accepted] for accepted in accepted_answers],
-    }
+    several = comparison_columns(field, predictions, accepted_answers, several=True)
     try:
         bound = _load(name, several, **chosen_options)
         bound.module.clean(several)
     except ValueError:
         return _load(name, columns, **chosen_options)
     return bound
+
+
+def comparison_columns(
+    field: Field, predictions: Sequence[Any], accepted_answers: Sequence[Sequence[Any]], several: bool = False
+) -> dict[str, list[Any]]:
+    """Return predictions and references as texts: of each row the accepted answer that was given, else the first one.
+
+    With `several` the references of a row are the list of all accepted answers.
+    """
+    texts = [_comparison_text(field, value) for value in predictions]
+    if several:
+        lists = [[_comparison_text(field, value) for value in accepted] for accepted in accepted_answers]
+        return {"predictions": texts, "references": lists}
+    nearest = [
+        _comparison_text(field, _nearest(field, prediction, accepted))
+        for prediction, accepted in zip(predictions, accepted_answers, strict=True)
+    ]
+    return {"predictions": texts, "references": nearest}
 
 
 def _numbers(
