@@ -183,6 +183,7 @@ class Filler:
         """Open a task of conversations with two voices, and prefer a reply."""
         [shipped] = [task for task in shipped_conversations() if task.config.id == "chat-preference"]
         self.admin.save_task(shipped.source)
+        self.admin.upload_contexts("chat-preference", [{"values": {"topic": "Growing herbs at a window"}}])
         self.admin.open_round("chat-preference", list(VOICES))
         context = self.annotator.next_context("chat-preference")
         talk = self.annotator.begin_conversation("chat-preference", context["handout"])
@@ -407,8 +408,8 @@ class Filler:
             self.starts.append(f"/tasks/sentiment/{page}/files/{sent['file']}")
         how["content"] = reviews(40) + b"\nA row without a label,,1\n"
         sent = self.admin.request("POST", "/tasks/sentiment/datasets/files", **how)
-        layout = {"fields": {"statement": "review"}, "answers": {"label": "sentiment"}}
-        dataset = {"file": sent["file"], "name": "films", "tolerance": "skip", "visibility": "public", "layout": layout}
+        layout = {"fields": {"statement": "review", "answer.label": "sentiment"}}
+        dataset = {"file": sent["file"], "name": "films", "tolerance": "any", "visibility": "public", "layout": layout}
         self.admin.request("POST", "/tasks/sentiment/datasets", json=dataset)
         self.starts += ["/tasks/sentiment/datasets/films", "/tasks/sentiment/datasets/films/versions/1/refused"]
 

@@ -27,6 +27,7 @@ from dynabench.open_evaluations import (
     planning,
     predictions,
     published_metrics,
+    repository_models,
     sources,
     uploaded_rows,
 )
@@ -42,6 +43,8 @@ Json = dict[str, Any]
 SOME_FAILED = 3
 """Exit status where some models are scored and others failed."""
 POLL_SECONDS = 0.5
+PINS = planning.HubPins(published_metrics.pin_trusted, repository_models.refuse_repository)
+"""Metrics of a hub run here where the user trusts them; models in repositories of a platform run there."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +112,7 @@ def _here(request: OpenRequest, progress: Progress) -> Json:
         mapped = {name: dict(request.label_mapping) for name in names if name in by_name}
         choices = choices.model_copy(update={"labels": mapped})
     with _opened(settings, request.dataset, choices, progress) as source:
-        plan = planning.plan_rows(settings, source, choices, cards, published_metrics.pin_trusted)
+        plan = planning.plan_rows(settings, source, choices, cards, PINS)
         if plan.problems:
             raise ValueError(_reasons(plan.problems))
         bars: dict[str, TaskID] = {name: progress.add_task(name, total=plan.counted_rows) for name in names}

@@ -12,6 +12,7 @@ from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
 from dynabench.models import hub, references
 from dynabench.models.starting import described
+from dynabench.open_evaluations import repository_models
 from dynabench.open_evaluations.kinds import ANSWER, OpenTask, RoleKind
 from dynabench.tasks.config import TaskConfig
 from dynabench.tasks.fields import Field, Image, Text
@@ -22,13 +23,15 @@ ADDRESS = re.compile(r"https?://[^\s]{3,290}")
 
 
 def is_external(reference: str) -> bool:
-    """Return whether a reference is a hub id or an address."""
-    return bool(HUB_ID.fullmatch(reference) or ADDRESS.fullmatch(reference))
+    """Return whether a reference is a hub id, a repository of the platform's hub, or an address."""
+    return bool(
+        HUB_ID.fullmatch(reference) or ADDRESS.fullmatch(reference) or repository_models.is_repository(reference)
+    )
 
 
 def refusal(settings: Settings, reference: str) -> str:
     """Return why a reference cannot be a model; empty where it can."""
-    if ADDRESS.fullmatch(reference):
+    if ADDRESS.fullmatch(reference) or repository_models.is_repository(reference):
         return ""
     if not HUB_ID.fullmatch(reference) or not hub.NAME.fullmatch(reference):
         return _("There is no model %(name)s that you may use. Check its name, or give a hub id.", name=repr(reference))

@@ -18,7 +18,7 @@ from dynabench.kit.compute_lock import TURNS
 from dynabench.kit.db import now
 from dynabench.kit.language import _
 from dynabench.kit.settings import get_settings
-from dynabench.open_evaluations import card_results, planning, queries, records, scoring, service
+from dynabench.open_evaluations import card_results, planning, queries, records, repository_cards, scoring, service
 from dynabench.open_evaluations.choices import OpenChoices
 from dynabench.open_evaluations.kinds import OPEN_TASKS
 from dynabench.open_evaluations.model_runs import ModelRun, first_rows, owned_evaluation, planned_shards
@@ -117,7 +117,9 @@ def end_model_step(run: ModelRun, result: Result) -> Result:
 @DBOS.step(name="evaluate_openly.end", retries_allowed=True)
 def end_step(job_id: str, evaluation: int, result: Result) -> Result:
     """Store the final state with a signed record, and notify the author."""
-    return jobs.database().write(_end, job_id, evaluation, result)
+    ended: Result = jobs.database().write(_end, job_id, evaluation, result)
+    _add_to_repositories(evaluation)
+    return ended
 
 
 def _read(job_id: str, evaluation: int) -> Result:
@@ -200,6 +202,23 @@ def _add_to_cards(session: Session, row: OpenEvaluation) -> None:
     session.flush()
     if card_results.registry_entries(session, person, service.find_evaluation(session, person, row.id)):
         card_results.add_to_registry(session, person, row.id)
+
+
+def _add_to_repositories(evaluation: int) -> None:
+    """Put the results on the cards of repositories whose models were evaluated, where the author chose it.
+
+    Tokens name the platform's address, so one without `DYNABENCH_PUBLIC_URL` leaves it to the author.
+    """
+    database, settings = jobs.database(), get_settings()
+
+    def find_author(session: Session) -> Person | None:
+        row = session.get(OpenEvaluation, evaluation)
+        done = row is not None and row.state == OpenState.DONE and OpenChoices.parse(row.choices).cards
+        return session.get(Person, row.person_id) if row is not None and done and row.person_id else None
+
+    person = database.read(find_author)
+    if person is not None and settings.site:
+        repository_cards.add_to_own_repositories(database, settings, person, evaluation, settings.site)
 
 
 def _notify(session: Session, row: OpenEvaluation) -> None:

@@ -18,7 +18,7 @@ from dynabench.kit.compute_lock import TURNS
 from dynabench.kit.errors import NotFound
 from dynabench.kit.settings import Settings
 from dynabench.models import catalog
-from dynabench.open_evaluations import external_models, service
+from dynabench.open_evaluations import external_models, repository_models, service
 from dynabench.open_evaluations.answering import AnsweringModel
 from dynabench.open_evaluations.candidates import match_labels
 from dynabench.open_evaluations.choices import OpenChoices
@@ -30,6 +30,8 @@ from dynabench.open_evaluations.tables import (
     OpenShard,
     OpenState,
 )
+from dynabench.people.accounts.tables import Person
+from dynabench.tasks.config import TaskConfig
 
 Item = TypeVar("Item")
 SHARD_ROWS = 256
@@ -123,7 +125,26 @@ class ModelRun:
             except NotFound:
                 raise EvaluationStopped("model_gone") from None
         into = service.evaluation_folder(self.settings, self.evaluation) / f"model-{self.model}" / "folder"
+        if repository_models.is_repository(reference):
+            return self._repository_folder(reference, prepared, into)
         return external_models.make_folder(OPEN_TASKS[prepared.kind], prepared.labels, prepared.roles, reference, into)
+
+    def _repository_folder(self, reference: str, prepared: "PreparedFacts", into: Path) -> Path:
+        """The folder of a model in a repository, which the author may read now."""
+
+        def find(session: Session) -> repository_models.RepositoryModel:
+            evaluation = session.get_one(OpenEvaluation, self.evaluation)
+            person = session.get(Person, evaluation.person_id) if evaluation.person_id else None
+            return repository_models.open_repository(session, self.settings, person, reference)
+
+        def describe() -> TaskConfig:
+            task = OPEN_TASKS[prepared.kind]
+            return external_models.model_config(task, prepared.labels, prepared.roles, writes=False)
+
+        model = jobs.database().read(find)
+        return repository_models.finished_folder(into) or repository_models.make_repository_folder(
+            self.settings, model, describe, into
+        )
 
 
 def _is_stored(session: Session, evaluation: int, model: int, shard: int) -> bool:

@@ -12,7 +12,7 @@ from dynabench.kit import errors
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
 from dynabench.models.protocol import ModelCard
-from dynabench.open_evaluations import estimates, external_models, guessing
+from dynabench.open_evaluations import estimates, external_models, guessing, repository_models
 from dynabench.open_evaluations.candidates import FittingModel, describe_misfit, find_candidates
 from dynabench.open_evaluations.choices import MOST_MODELS, OpenChoices
 from dynabench.open_evaluations.estimates import RunEstimate
@@ -26,6 +26,7 @@ from dynabench.open_evaluations.published_metrics import (
     is_published,
     pin_on_platform,
 )
+from dynabench.open_evaluations.repository_models import PinModel
 from dynabench.open_evaluations.row_source import ClassNames, RowSource
 from dynabench.open_evaluations.rows import OpenRowReader
 from dynabench.open_evaluations.sources import open_source
@@ -38,6 +39,14 @@ PICTURE_PREVIEW_ROWS = 40
 MOST_ROWS = 100_000
 """Rows of one open evaluation."""
 MOST_LABELS = 400
+
+
+@dataclass(frozen=True)
+class HubPins:
+    """The functions that pin metrics and models of a hub to commits."""
+
+    metric: PinMetric
+    model: PinModel
 
 
 @dataclass
@@ -106,7 +115,11 @@ def make_plan(
     def pin(text: str) -> PinnedMetric:
         return pin_on_platform(session, settings, viewer, text)
 
-    plan = plan_rows(settings, open_source(session, settings, viewer, choices), choices, cards, pin)
+    def pin_model(reference: str) -> str:
+        return repository_models.pin_on_platform(session, settings, viewer, reference)
+
+    source = open_source(session, settings, viewer, choices)
+    plan = plan_rows(settings, source, choices, cards, HubPins(pin, pin_model))
     if plan.choices.models and "models" not in plan.problems:
         cards_by_name = {card.name: card for card in cards}
         plan.estimate = estimates.estimate_run(session, plan.counted_rows, plan.choices.models, cards_by_name)
@@ -116,9 +129,9 @@ def make_plan(
 
 
 def plan_rows(
-    settings: Settings, source: RowSource, choices: OpenChoices, cards: Sequence[ModelCard], pin: PinMetric
+    settings: Settings, source: RowSource, choices: OpenChoices, cards: Sequence[ModelCard], pins: HubPins
 ) -> OpenPlan:
-    """Plan as `make_plan` does, for an open source and without an estimate; `pin` pins metrics of the hub."""
+    """Plan as `make_plan` does, for an open source and without an estimate; `pins` pin what is of the hub."""
     try:
         preview = preview_rows(source.read_rows(settings), PREVIEW_ROWS).require_rows()
         classes = source.class_names(settings)
@@ -154,7 +167,8 @@ def plan_rows(
             )  # fmt: skip
     _read_sample(plan)
     _match_models(plan, cards)
-    _check_metrics(plan, pin)
+    _check_metrics(plan, pins.metric)
+    _pin_models(plan, pins.model)
     _check_choices(settings, plan, {card.name: card for card in cards})
     return plan
 
@@ -214,6 +228,21 @@ def _check_metrics(plan: OpenPlan, pin: PinMetric) -> None:
             plan.problems |= problem.fields
         names.append(name)
     plan.choices = plan.choices.model_copy(update={"metrics": list(dict.fromkeys(names))})
+
+
+def _pin_models(plan: OpenPlan, pin: PinModel) -> None:
+    """Pin models in repositories of the hub to a commit."""
+    pinned_names: dict[str, str] = {}
+    for name in plan.choices.models:
+        pinned_names[name] = name
+        if repository_models.is_repository(name):
+            try:
+                pinned_names[name] = pin(name)
+            except errors.Invalid as problem:
+                plan.problems |= problem.fields
+    labels = {pinned_names.get(name, name): meanings for name, meanings in plan.choices.labels.items()}
+    models = list(dict.fromkeys(pinned_names.values()))
+    plan.choices = plan.choices.model_copy(update={"models": models, "labels": labels})
 
 
 def _check_choices(settings: Settings, plan: OpenPlan, cards: dict[str, ModelCard]) -> None:

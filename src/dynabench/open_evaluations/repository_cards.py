@@ -1,5 +1,6 @@
 """Results of open evaluations in the cards of models' repositories on the hub: by a commit, or as a pull request."""
 
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -22,6 +23,7 @@ from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
 from dynabench.open_evaluations import queries
 from dynabench.open_evaluations.card_results import card_model_name, signed_results
+from dynabench.open_evaluations.repository_models import is_repository, repository_name
 from dynabench.open_evaluations.service import VisibleEvaluation, find_changeable
 from dynabench.open_evaluations.tables import CardLocation, CardState, ModelCardEntry, OpenEvaluationModel, OpenState
 from dynabench.people import may
@@ -30,6 +32,7 @@ from dynabench.people.may import Action
 from dynabench.rounds.service import record_act
 
 TRIES = 5
+log = logging.getLogger(__name__)
 ADDED, REMOVED = "Add evaluation results", "Remove evaluation results"
 
 
@@ -82,7 +85,7 @@ def _state(session: Session, row: ModelCardEntry, entry: HubEntry) -> str:
 def _suggest(session: Session, person: Person, model: OpenEvaluationModel) -> str:
     """The repository that the model is called after: its own id, or one of the person's own with its name."""
     own = session.get(HubNamespace, person.id)
-    names = [model.reference] if "/" in model.reference else []
+    names = [repository_name(model.reference)] if "/" in model.reference else []
     names += [f"{own.name}/{model.name.rpartition('/')[2]}"] if own else []
     for name in names:
         namespace, _slash, own_name = name.partition("/")
@@ -118,7 +121,7 @@ def add_to_repository(
         entry = _find_repository(session, person, repository)
         direct = bool(may.may(person, Action.CHANGE_REPOSITORY, author=entry.row.owner_id))
         seen.evaluation.listed = True
-        return entry, direct, model.name
+        return entry, direct, repository_name(model.reference) if is_repository(model.reference) else model.name
 
     entry, direct, name = db.write(begin)
 
@@ -144,6 +147,21 @@ def add_to_repository(
 
     db.write(keep)
     return outcome
+
+
+def add_to_own_repositories(db: Database, settings: Settings, person: Person, id: int, site: str) -> None:
+    """Add the results of each model that came from a repository of the hub to the card there, once.
+
+    A card that cannot be changed stays as it is; the author can add the results by hand.
+    """
+    entries = db.read(lambda session: repository_entries(session, person, find_changeable(session, person, id)))
+    for item in entries:
+        if item.entry is None and is_repository(item.model.reference):
+            try:
+                name = repository_name(item.model.reference)
+                add_to_repository(db, settings, person, id, item.model.number, name, site)
+            except errors.Problem as problem:
+                log.warning("open evaluation %s, card of %s: %s", id, item.model.reference, problem.detail)
 
 
 def remove_from_repository(db: Database, settings: Settings, person: Person, id: int, number: int) -> None:

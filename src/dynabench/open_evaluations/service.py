@@ -21,6 +21,7 @@ from dynabench.models.protocol import ModelCard
 from dynabench.open_evaluations import planning, queries, remote_downloads, sources
 from dynabench.open_evaluations.choices import OpenChoices
 from dynabench.open_evaluations.planning import OpenPlan
+from dynabench.open_evaluations.repository_models import is_repository, shown_name
 from dynabench.open_evaluations.sources import UploadSource
 from dynabench.open_evaluations.tables import (
     OPEN_STATES,
@@ -100,7 +101,9 @@ def _model_rows(plan: OpenPlan) -> list[OpenEvaluationModel]:
                 )
             )  # fmt: skip
         else:
-            rows.append(OpenEvaluationModel(reference=reference, name=reference, labels={}))
+            name = shown_name(reference) if is_repository(reference) else reference
+            labels = dict(plan.choices.labels.get(reference, {}))
+            rows.append(OpenEvaluationModel(reference=reference, name=name, labels=labels))
     return rows
 
 

@@ -12,7 +12,7 @@ import yaml
 from dynabench.kit.errors import Conflict, Invalid
 from dynabench.models import kinds, spec
 from dynabench.tasks.config import TaskConfig
-from dynabench.tasks.fields import Choice, Field, Spans
+from dynabench.tasks.fields import Choice, Field, Image, Spans
 
 DOUBT = "may might perhaps probably some several hope wants plans likely tall sad brother friend because later"
 DENIAL = "not no never nobody none nothing neither nor without isn't doesn't don't didn't hardly sleeping empty alone"
@@ -274,6 +274,8 @@ def _write(
     options |= overrides
     if isinstance(field, Choice) and (answered_labels := _answered(own, field.values, options.get("labels") or {})):
         more["labels"] = answered_labels
+    if pictures := [item.name for item in (*config.context, *config.input) if isinstance(item, Image)]:
+        more["images"] = pictures
     model_facts = facts(name, config, "transformers", options, data=["unknown"], **more)
     try:
         spec.Spec.model_validate(model_facts)
