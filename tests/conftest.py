@@ -65,6 +65,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 _imported = 0
+ONE_KIND = re.compile(r"(slow|release)(?: and not release)?")
+"""What `make test-slow` and `make test-release` ask for."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -102,11 +104,19 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> FileScheduli
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave out files all of whose tests are left out by their mark: importing them takes seconds of each process."""
-    left_out = [mark for mark in ("slow", "release") if f"not {mark}" in (config.option.markexpr or "")]
-    if not left_out or collection_path.suffix != ".py" or not collection_path.name.startswith("test_"):
+    """Leave out files without any test of the marks that are asked for: importing them takes seconds of each process.
+
+    These are files all of whose tests have a mark that is left out, and files without the only mark that is asked for.
+    """
+    expression = config.option.markexpr or ""
+    left_out = [mark for mark in ("slow", "release") if f"not {mark}" in expression]
+    if collection_path.suffix != ".py" or not collection_path.name.startswith("test_"):
         return None
-    marked = re.search(
+    if sought := ONE_KIND.fullmatch(expression):
+        places = (collection_path, collection_path.with_name("conftest.py"))
+        if not any(place.exists() and f"mark.{sought[1]}" in place.read_text("utf-8") for place in places):
+            return True
+    marked = left_out and re.search(
         rf"^pytestmark = .*pytest\.mark\.({'|'.join(left_out)})\b", collection_path.read_text("utf-8"), re.M
     )
     return True if marked else None

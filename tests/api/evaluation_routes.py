@@ -73,6 +73,8 @@ EVALUATION: dict[tuple[str, str], Route] = {
     ("POST", "/api/v1/open-evaluations/{id}/cards/remove"): Route("keeper", json={"model": 0}),
     ("POST", "/open-evaluations/{id}/cards"): Route("keeper", form={}),
     ("POST", "/open-evaluations/{id}/cards/change"): Route("keeper", form={"act": "add", "model": "0"}),
+    ("GET", "/results/verify"): Route("anyone"),
+    ("POST", "/results/verify"): Route("anyone", form={"text": "/open-evaluations/1"}),
     ("GET", "/api/v1/models/{name}/card"): Route("anyone"),
     ("POST", "/api/v1/open-evaluations/{id}/predictions/dataset"): Route("keeper", json={}),
     ("POST", "/open-evaluations/{id}/publish"): Route("keeper", form={"private": "1"}),

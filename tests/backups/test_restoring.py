@@ -14,10 +14,10 @@ from tests.collection import conftest as collection
 
 rules = collection.rules
 BEGIN = ("/", "/tasks/nli", "/tasks/checks", "/tasks/done", "/models")
-LINKS = {"admin": 120, "author": 80, "anon": 40}
+LINKS = {"admin": 60, "author": 60, "anon": 20}
 """How many pages are looked at that each reaches by links."""
-LEAST = {"admin": 0.85, "author": 0.85, "anon": 0.4}
-"""The share of what is asked that is answered: strangers are sent to log in where a route is not theirs."""
+LEAST = 0.85
+"""The share of what is asked that is answered."""
 OTHER = {"sqlite": "postgres", "postgres": "sqlite"}
 
 
@@ -47,9 +47,9 @@ def test_a_restored_platform_answers_every_page_as_before(
         with opened(there, rules.url, scene) as restored:
             apart, statuses = differences(here, restored, asked, in_order=own)
             assert not apart, "\n".join(apart)
-            for role, least in LEAST.items():
+            for role in LINKS:
                 answers = sum(count for (of, _), count in statuses.items() if of == role)
-                assert statuses[role, 200] >= least * answers, statuses  # two refusals would be alike as well
+                assert statuses[role, 200] >= LEAST * answers, statuses  # two refusals would be alike as well
             assert restored.database.read(check_files, there) == []
     assert there.key == settings.key
     assert pseudonym(there.key, "person", 1) == pseudonym(settings.key, "person", 1)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser
 
+from benchmarks import talker as talking
 from benchmarks.running import operate, platform
 from dynabench.client import Client
 from dynabench.kit.db import Database
@@ -16,8 +17,11 @@ from dynabench.rounds import contexts, demo
 from dynabench.rounds.contexts import ContextRow
 from dynabench.tasks.shipped import TEMPLATES, shipped_tasks
 from tests.browser.people import PASSWORD, Guest, models_answer
+from tests.collection.chat.conftest import NORTH, SOUTH
 from tests.crowd.mturk_server import MechanicalTurk
 from tests.crowd.prolific_server import Prolific
+from tests.models.served import painter
+from tests.models.served.painter import Painter, Studio
 from tests.small_demo import prepare_home
 from tests.web import gallery
 
@@ -39,21 +43,65 @@ def turk() -> Iterator[MechanicalTurk]:
 
 
 @pytest.fixture(scope="package")
+def talker() -> Iterator[talking.Talker]:
+    """A local server that speaks the API of chat models, with two voices that the platform has as models."""
+    voices = {"north": NORTH, "south": SOUTH}
+    server = talking.Talker(**{name: talking.Voice(words, before=4) for name, words in voices.items()})
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="package")
+def studio() -> Iterator[Studio]:
+    """A local server that speaks an images API, with two painters that the platform has as models."""
+    server = Studio(oils=Painter(refuses="forbidden"), pixels=Painter(form="JPEG"))
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="package")
 def site(
-    tmp_path_factory: pytest.TempPathFactory, prolific: Prolific, turk: MechanicalTurk
+    tmp_path_factory: pytest.TempPathFactory,
+    prolific: Prolific,
+    turk: MechanicalTurk,
+    talker: talking.Talker,
+    studio: Studio,
 ) -> Iterator[SimpleNamespace]:
     """`base` (address) and `home` (folder) of a platform whose models answer; `cookies` of who logged in there, and
     its `admins`."""
     home = tmp_path_factory.mktemp("platform")
     prepare_home(home)
+    for name in talker.voices:
+        talking.folder(home / "models", name, talker.url, name)
+    for name in studio.painters:
+        painter.folder(home / "models", name, studio.url, pictures=2, size="256x256")
     addresses = {"prolific": prolific.address, "mturk": turk.address}
     crowd = {
         "crowd_urls": json.dumps(addresses),
         "crowd_hosts": ", ".join(["127.0.0.1", *(address[7:] for address in addresses.values())]),
     }
-    with platform(home, answer_seconds="15", **crowd) as base:  # what a loaded machine may take
+    with platform(
+        home, answer_seconds="15", private_endpoints="127.0.0.1", **crowd
+    ) as base:  # what a loaded machine may take
         models_answer(base)
         yield SimpleNamespace(base=base, home=home, cookies={}, admins=set())
+
+
+@pytest.fixture(scope="package")
+def storied(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
+    """A platform with three released rounds of two tasks, with scores; `cookies` of who logged in there.
+
+    `ada`, whose `token` this is, administers it.
+    """
+    home = tmp_path_factory.mktemp("storied")
+    prepare_home(home, "nli", "sentiment")
+    with platform(home) as base:
+        models_answer(base)
+        with Client(base) as program:
+            program.register("ada", "ada@example.org", PASSWORD)
+            operate(home, "user", "promote", "ada", "--admin")
+            token = program.log_in("ada", PASSWORD)
+        yield SimpleNamespace(base=base, home=home, cookies={}, token=token)
 
 
 @pytest.fixture(scope="package")

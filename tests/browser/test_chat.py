@@ -2,14 +2,11 @@
 
 import re
 import time
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from playwright.sync_api import expect
 
-from benchmarks.running import platform
-from benchmarks.talker import Talker, Voice, folder
 from dynabench.client import Client
 from dynabench.kit.db import Database
 from dynabench.kit.settings import Settings
@@ -24,20 +21,14 @@ pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
 
 @pytest.fixture(scope="module")
-def talks(tmp_path_factory):
-    """A platform with a round of chat preference against two voices."""
-    home = tmp_path_factory.mktemp("chatting")
-    talker = Talker(north=Voice(NORTH, before=4), south=Voice(SOUTH, before=4))
-    for name in ("north", "south"):
-        folder(Path(home) / "models", name, talker.url, name)
-    with platform(Path(home), private_endpoints="127.0.0.1", answer_seconds="15") as base:
-        db = Database(Settings(home=home).url)
-        db.write(opened, "chat-preference", home / "models", "north", "south")
-        db.close()
-        wire = Wire(int(base.rsplit(":", 1)[1]))
-        yield SimpleNamespace(base=base, wire=wire, **talker.voices)
-        wire.close()
-    talker.stop()
+def talks(site, talker):
+    """A round of chat preference against two voices, and the wire that leads to it."""
+    db = Database(Settings(home=site.home).url)
+    db.write(opened, "chat-preference", site.home / "models", "north", "south")
+    db.close()
+    wire = Wire(int(site.base.rsplit(":", 1)[1]))
+    yield SimpleNamespace(base=site.base, wire=wire, **talker.voices)
+    wire.close()
 
 
 @pytest.fixture

@@ -3,13 +3,12 @@
 import io
 import json
 import zipfile
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from playwright.sync_api import expect
 
-from benchmarks.running import operate, platform
+from benchmarks.running import operate
 from dynabench.kit.db import Database
 from dynabench.kit.settings import Settings
 from tests.browser.people import Guest
@@ -17,25 +16,18 @@ from tests.browser.test_first_screen import SIZES, result_and_next_are_seen
 from tests.browser.test_looks import looks_well
 from tests.collection.against import opened
 from tests.collection.drawing.conftest import MODELS, TASK
-from tests.models.served.painter import Painter, Studio, folder
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 WORDS = "Two cooks drop a bowl of red soup on a white floor"
 
 
 @pytest.fixture(scope="module")
-def draws(tmp_path_factory):
-    """A platform with a round of red teaming against two models that draw."""
-    home = Path(tmp_path_factory.mktemp("drawing"))
-    studio = Studio(oils=Painter(refuses="forbidden"), pixels=Painter(form="JPEG"))
-    for name in ("oils", "pixels"):
-        folder(home / "models", name, studio.url, pictures=2, size="256x256")
-    with platform(home, private_endpoints="127.0.0.1", answer_seconds="15") as base:
-        db = Database(Settings(home=home).url)
-        db.write(opened, TASK, home / "models", *MODELS)
-        db.close()
-        yield SimpleNamespace(base=base, home=home, **studio.painters)
-    studio.stop()
+def draws(site, studio):
+    """A round of red teaming against two models that draw."""
+    db = Database(Settings(home=site.home).url)
+    db.write(opened, TASK, site.home / "models", *MODELS)
+    db.close()
+    return SimpleNamespace(base=site.base, home=site.home, **studio.painters)
 
 
 @pytest.fixture

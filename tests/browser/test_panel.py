@@ -1,4 +1,4 @@
-"""A study with a generic panel from the round's page to the last cent: twenty workers, codes, decisions, bonuses."""
+"""A study with a generic panel from the round's page to the last cent: workers, codes, decisions, bonuses."""
 
 import csv
 import io
@@ -18,7 +18,7 @@ from tests.browser.test_looks import looks_well
 from tests.crowd.panel_server import Panel
 from tests.web.gallery import PATIENCE
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.timeout(600)]  # twenty workers on a loaded machine
+pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.timeout(600)]  # many workers on a loaded machine
 TASK, OWNER = "panel", "adele"
 MANAGE = f"/tasks/{TASK}/manage"
 REWARD = 150
@@ -45,11 +45,8 @@ onboarding:
   pass_mark: 1
   attempts: 1
 """
-FATES = (
-    *("finished", "finished", "declined", "failed", "early", "screened", "finished", "finished", "failed", "declined"),
-    *("finished", "early", "finished", "screened", "finished", "declined", "failed", "finished", "early", "pretends"),
-)
-"""The ends of the twenty workers, in the order in which they come; one only types a code that another one passed on."""
+FATES = ("finished", "finished", "declined", "failed", "early", "screened", "finished", "early", "pretends")
+"""The ends of the workers, in the order in which they come; one only types a code that another one passed on."""
 CODES = {"completed": "DONE42", "no_consent": "NOTHANKS"}
 
 
@@ -222,15 +219,13 @@ def returns(page: Page, name: str) -> None:
 
 
 def workers_come(site, chromium, panel: Panel) -> dict[str, str]:
-    """Let the twenty come one after the other; returns the fate of each by its id at the panel."""
+    """Let all come one after the other; returns the fate of each by its id at the panel."""
     fates = {}
     for number, fate in enumerate(FATES):
         name = f"P-{number:02}"
         fates[name] = fate
         with arriving(site, chromium, panel.join(name)) as page:
             take_part(page, panel, name, number, fate)
-    counts = {"finished": 8, "declined": 3, "failed": 3, "early": 3, "screened": 2, "pretends": 1}
-    assert Counter(fates.values()) == counts
     return fates
 
 
@@ -248,11 +243,11 @@ def decide_with_the_list(page: Page, study: str, panel: Panel, nonsense: str) ->
     result = page.get_by_role("region", name="Result").first
     expect(result).to_contain_text("right code")
     expect(page.locator("tr", has_text="P-99")).to_contain_text("never entered")
-    expect(page.locator("tr", has_text="P-19")).to_contain_text("has not finished here")
-    assert page.locator("input[name=participants]:checked").count() == 7
+    expect(page.locator("tr", has_text="P-08")).to_contain_text("has not finished here")
+    assert page.locator("input[name=participants]:checked").count() == 2
     looks_well(page)
     page.get_by_role("button", name="Approve those ticked").click()
-    expect(page.locator("main")).to_contain_text("7 participants were approved")
+    expect(page.locator("main")).to_contain_text("2 participants were approved")
     page.get_by_role("link", name="Compare with the panel's list").click()
     page.get_by_label("The panel's list").fill(panel.codes_csv())
     page.get_by_role("button", name="Compare").click()
@@ -262,7 +257,7 @@ def decide_with_the_list(page: Page, study: str, panel: Panel, nonsense: str) ->
     page.get_by_text("Reject those ticked…").click()
     page.get_by_label("Reason that the worker reads").fill("No example was written.")
     page.get_by_role("button", name="Reject those ticked").click()
-    expect(page.locator("main")).to_contain_text("3 participants were rejected")
+    expect(page.locator("main")).to_contain_text("2 participants were rejected")
 
 
 def approve_payments(page: Page, number: int, held: str, working: int) -> None:
@@ -308,7 +303,7 @@ def paid_by_ledger(page: Page, number: int, workers: dict[str, str]) -> dict[str
     return sums
 
 
-def test_twenty_workers_come_from_a_panel_and_are_paid(site, guest, chromium, panel, number):
+def test_workers_come_from_a_panel_and_are_paid(site, guest, chromium, panel, number):
     page = guest(OWNER).page
     save_consent(page)
     set_pay(page, number)
@@ -329,10 +324,10 @@ def test_twenty_workers_come_from_a_panel_and_are_paid(site, guest, chromium, pa
     assert [name for name, part in panel.parts.items() if part.status == "approved"] == approved
     assert Counter(part.reason for part in panel.parts.values() if part.status == "rejected") == {
         "The sentence is not about a film.": 1,
-        "No example was written.": 3,
+        "No example was written.": 2,
     }
     names = {worker: participant for participant, worker in workers.items()}
-    approve_payments(page, number, names[nonsense], working=8)
+    approve_payments(page, number, names[nonsense], working=3)
     panel.closed = {approved[0]}
     assert pay_a_list(page, study, panel, "Bulk 2026-1") == [approved[0]]
     panel.closed = set()
@@ -345,7 +340,7 @@ def test_twenty_workers_come_from_a_panel_and_are_paid(site, guest, chromium, pa
         page.wait_for_timeout(300)  # a job enters the rewards
     assert paid_by_ledger(page, number, workers) == panel.paid()
     assert set(panel.paid()) == set(approved)
-    assert sum(panel.paid().values()) >= 7 * (REWARD + 25)
+    assert sum(panel.paid().values()) >= 2 * (REWARD + 25)
 
 
 def test_wrong_turns_from_a_panel_have_a_page_each(guest, panel, number):

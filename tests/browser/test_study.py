@@ -1,5 +1,5 @@
-"""A study on Prolific from the round's page to the last penny: twenty workers who write and check, decisions, rewards
-and bonuses."""
+"""A study on Prolific from the round's page to the last penny: workers who write and check, decisions, rewards and
+bonuses."""
 
 import html
 import re
@@ -46,6 +46,7 @@ onboarding:
 """
 TEXT = "The queue was long, number {n}, and I would stand in it again."
 FATES = {"declined": 7, "early": 6, "failed": 5}
+WORKERS = 9
 """What becomes of every so many workers; the others finish."""
 VOTES, REWARD, EXAMPLE_PAY, VOTE_PAY = 2, 150, 20, 5
 """The examples that a worker checks, and amounts in pence."""
@@ -159,7 +160,7 @@ class Visit:
             assert answer.status_code == 200, answer.text
 
 
-def test_twenty_workers_are_recruited_and_paid(site, guest, admin, prolific):
+def test_workers_are_recruited_and_paid(site, guest, admin, prolific):
     owner = guest("adele")
     page = owner.page
     steps = WrittenSteps()
@@ -233,9 +234,9 @@ def forget_schemes(session: Session, study_id: int) -> None:
 
 
 def workers_come(site, guest, prolific, steps, study, entry) -> dict[str, str]:
-    """Let twenty workers take part, the last in a browser; returns what became of each submission."""
+    """Let the workers take part, the last in a browser; returns what became of each submission."""
     sessions = {}
-    for worker in range(1, 20):
+    for worker in range(1, WORKERS):
         fate = next((name for name, every in FATES.items() if worker % every == 0), "finished")
         parameters = prolific.reserve(study)
         code = take_part(Visit(site.base, entry, parameters), worker, fate)
@@ -246,7 +247,7 @@ def workers_come(site, guest, prolific, steps, study, entry) -> dict[str, str]:
     code = take_part_in_browser(guest().page, steps, entry, parameters)
     assert prolific.complete(parameters["SESSION_ID"], code) == "AWAITING REVIEW"
     sessions[parameters["SESSION_ID"]] = "finished"
-    assert Counter(sessions.values()) == {"finished": 12, "early": 3, "failed": 3, "declined": 2}
+    assert Counter(sessions.values()) == {"finished": 6, "early": 1, "failed": 1, "declined": 1}
     return sessions
 
 
@@ -367,7 +368,7 @@ def pay_bonuses(page, admin, prolific, database, steps, address, number) -> None
     earned = {
         name: EXAMPLE_PAY * examples + VOTE_PAY * votes for name, (examples, votes) in work.items() if examples or votes
     }
-    assert sum(votes for _examples, votes in work.values()) >= 20
+    assert sum(votes for _examples, votes in work.values()) >= VOTES * 4  # the first find nothing to check
     page.goto(f"{MANAGE}/payments?round={number}")
     page.get_by_role("button", name="Book earnings now").click()
     due = partial(database.read, read_ledger, study_id)

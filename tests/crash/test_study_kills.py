@@ -38,8 +38,6 @@ from tests.jobs.conftest import until
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 SEED = 11
-KILLS = 2
-"""Times that the web process dies in each step."""
 SECRET = "hook-secret"
 REWARD, EARNED = 150, 60
 """Pence that the platform pays on approval, and that the scheme pays for an example that fooled and two votes."""
@@ -173,7 +171,7 @@ def sums(world: StudyWorld) -> dict[tuple[str, str], int]:
 
 def book_earnings(world: StudyWorld, storm: Storm) -> None:
     """Book what was earned while the worker dies at random moments, and approve it."""
-    for _ in range(KILLS):
+    for _ in range(storm.kills):
         storm.insist(lambda: world.api("POST", "/tasks/nli/rounds/1/pay/booking"))
         threading.Event().wait(storm.rng.uniform(0, 1))
         world.deployment.kill("worker")
@@ -239,8 +237,9 @@ def compare_books(world: StudyWorld) -> None:
     assert statuses == ends | {"rejected": "REJECTED", "failed": "RETURNED", "declined": "RETURNED"}
 
 
-def test_a_study_survives_kill_9_in_every_step(world):
-    storm = Storm(world.deployment, random.Random(SEED), KILLS)
+def test_a_study_survives_kill_9_in_every_step(world, request):
+    kills = max(1, request.config.getoption("crashes") // 10)  # of the web process in each step
+    storm = Storm(world.deployment, random.Random(SEED), kills)
     world.deployment.start("web")
     entry = publish(world)
     tabs = [Tab(world.deployment.base) for _ in FATES]

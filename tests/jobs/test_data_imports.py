@@ -13,7 +13,7 @@ from tests.datasets.test_hub import address  # noqa: F401
 from tests.jobs.conftest import until
 
 API = "/api/v1/tasks/nli/imports"
-MANY = 1_800
+MANY = 900
 
 
 def row(number, **more):

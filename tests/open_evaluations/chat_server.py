@@ -14,7 +14,11 @@ FIELD = re.compile(r"^(\w+): (.*(?:\n[A-Z]\. .*)*)$", re.MULTILINE)
 
 
 class ChatServer(ThreadingHTTPServer):
-    """Serves `models` by name below `/v1`; `questions` has the fields of every question, by model."""
+    """Serves `models` by name below `/v1`; `questions` has the fields of every question, by model.
+
+    `troubles` say by model what an answer is instead: `stall` (until the server ends), `garbage` (a web page), `cut`
+    (the first half) or `later` (an error at every question after the first twenty).
+    """
 
     daemon_threads = True
 
@@ -26,6 +30,8 @@ class ChatServer(ThreadingHTTPServer):
         self.gate.set()
         self.status = 200
         self.delay = 0.0
+        self.troubles: dict[str, str] = {}
+        self.ended = threading.Event()
         threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
 
     def address(self, model: str) -> str:
@@ -35,6 +41,7 @@ class ChatServer(ThreadingHTTPServer):
     def close(self) -> None:
         """Answer whoever waits, and end."""
         self.gate.set()
+        self.ended.set()
         self.shutdown()
         self.server_close()
 
@@ -67,10 +74,22 @@ class ChatHandler(BaseHTTPRequestHandler):
 
     def _send(self, status: int, document: Any) -> None:
         content = json.dumps(document).encode()
+        trouble = self.server.troubles.get(document.get("model", ""), "")
+        if trouble == "stall":
+            self.server.ended.wait(60)
+            self.close_connection = True
+            return
+        if trouble == "garbage":
+            content = b"<html>Sign in</html>"
+        elif trouble == "later" and len(self.server.questions[document["model"]]) > 20:
+            status, content = 503, b"{}"
         self.send_response(status)
         self.send_header("content-type", "application/json")
         self.send_header("content-length", str(len(content)))
         self.end_headers()
+        if trouble == "cut":
+            self.close_connection = True
+            content = content[: len(content) // 2]
         self.wfile.write(content)
 
     def log_message(self, format: str, *values: Any) -> None:

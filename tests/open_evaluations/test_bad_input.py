@@ -87,6 +87,31 @@ def test_a_server_that_fails_or_lies_is_named(desk: Desk, server: ChatServer):
     assert "127.0.0.1" in failed_reason(desk, reviews(32), server.address("pos"))
 
 
+def check_reasons(desk: Desk, server: ChatServer, reasons: dict[str, str]) -> None:
+    """Evaluate a model for each trouble: it fails with its words, and two others are scored."""
+    server.troubles = {name: name for name in reasons}
+    for name in reasons:
+        server.models[name], server.questions[name] = server.models["pos"], []
+    models = [*(server.address(name) for name in reasons), "sentiment-ngram", server.address("pos")]
+    seen = desk.run(desk.start(desk.upload("films.csv", reviews(60)), models))
+    ends = {row.reference.rpartition("#")[2]: row for row in seen.models}
+    for name, words in reasons.items():
+        assert (ends[name].state, ends[name].code) == ("failed", "unreachable"), (name, ends[name].reason)
+        assert words in ends[name].reason
+    assert {ends[name].state for name in ("sentiment-ngram", "pos")} == {"done"}
+    assert {ends[name].rows_done for name in ("sentiment-ngram", "pos")} == {60}
+    assert (seen.evaluation.state, seen.open) == ("done", False)
+
+
+def test_each_server_ends_with_its_own_reason_and_the_others_go_on(desk: Desk, server: ChatServer):
+    check_reasons(desk, server, {"garbage": "web page", "cut": "closed the connection", "later": "503"})
+
+
+@pytest.mark.slow  # an endpoint is waited for as long as its protocol says
+def test_a_server_that_stalls_is_left_after_its_time(desk: Desk, server: ChatServer):
+    check_reasons(desk, server, {"stall": "did not answer in time"})
+
+
 def test_one_label_alone_is_no_choice_for_a_model_elsewhere(desk: Desk, server: ChatServer):
     rows = [{"text": f"a warm film, scene {n}", "label": "positive"} for n in range(10)]
     assert "1 labels of the rows cannot be given" in failed_reason(desk, table(rows), server.address("pos"))

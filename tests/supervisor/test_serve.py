@@ -13,9 +13,8 @@ from typer.testing import CliRunner
 
 from benchmarks.running import free_port, platform, wait_for
 from dynabench.cli import app
-from dynabench.kit.settings import Settings, get_settings
-from dynabench.operations.key_check import check_keys
-from dynabench.operations.migrations import upgrade
+from dynabench.kit.settings import get_settings
+from tests.small_demo import prepare_home
 from tests.supervisor.processes import until
 
 
@@ -61,10 +60,11 @@ def test_a_second_one_on_the_same_folder_is_refused(serve, tmp_path):
 
 @pytest.mark.slow
 def test_a_demo_that_cannot_be_set_up_now_is_set_up_later_and_processes_are_watched_meanwhile(tmp_path):
-    """A process that is stopped while it writes holds the database for as long as it is stopped."""
-    settings = Settings(home=tmp_path)
-    upgrade(settings)
-    check_keys(settings)
+    """A process that is stopped while it writes holds the database for as long as it is stopped.
+
+    All but the suites is there from the start.
+    """
+    prepare_home(tmp_path)
     log = tmp_path / "serve.log"
     with contextlib.closing(sqlite3.connect(tmp_path / "dynabench.sqlite", isolation_level=None)) as writer:
         writer.execute("BEGIN IMMEDIATE")
@@ -77,8 +77,8 @@ def test_a_demo_that_cannot_be_set_up_now_is_set_up_later_and_processes_are_watc
             writer.execute("ROLLBACK")
             until(lambda: "Dynabench is at" in log.read_text(), 200)
             wait_for(f"{address}/healthz")  # the web process may still start
-            tasks = httpx2.get(f"{address}/api/v1/tasks", timeout=60, trust_env=False).json()["items"]
-            assert "nli" in [each["id"] for each in tasks]
+            datasets = httpx2.get(f"{address}/api/v1/tasks/nli/datasets", timeout=60, trust_env=False).json()["items"]
+            assert "nli-phenomena" in [each["name"] for each in datasets]
 
 
 def webs(home):

@@ -1,21 +1,28 @@
-"""Forms of an evaluation's page that put results on the cards of models, and that decide on proposed results."""
+"""Forms that put results on the cards of models and decide on proposals, and the page that verifies results."""
 
 import re
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Form, Query, Request
 from starlette.responses import Response
 
 from dynabench.kit import errors
 from dynabench.kit.api import AppSettings, Db
 from dynabench.kit.forms import Text, field_errors, redirect
 from dynabench.kit.language import _
-from dynabench.open_evaluations import card_results, pages
-from dynabench.open_evaluations.card_api import CardEntryIn, add_result, remove_result
+from dynabench.kit.security import throttle
+from dynabench.open_evaluations import card_results, pages, verifying
+from dynabench.open_evaluations.card_api import CardEntryIn, add_result, remove_result, site_address
 from dynabench.open_evaluations.tables import CardLocation
-from dynabench.people.accounts.auth import Member
+from dynabench.open_evaluations.verifying import ResultState, VerifiedResult
+from dynabench.people.accounts.auth import Member, Viewer
+from dynabench.people.accounts.tables import Person
 from dynabench.rounds.schemas import Number
+from dynabench.web import render
 
 router = APIRouter(include_in_schema=False)
+ShortText = Annotated[str, Query(max_length=4000)]
+Card = Annotated[str, Form()]
 
 
 @router.post("/open-evaluations/{id}/cards", name="add_to_cards")
@@ -48,3 +55,37 @@ async def change_card(
         wrong = {entry.model: next(iter(field_errors(problem, "repository").values()))}
         return await pages.evaluation_page(request, id, person, wrong_cards=wrong, status=problem.status)
     return redirect(request, "open_evaluation", anchor="cards", id=id)
+
+
+@router.get("/results/verify", name="verify_results")
+async def show_verification(request: Request, viewer: Viewer, text: ShortText = "") -> Response:
+    """Show the form for results to verify, or what the records say of the evaluation that a link names."""
+    return await _verification_page(request, viewer, text)
+
+
+@router.post("/results/verify")
+async def verify(request: Request, viewer: Viewer, text: Card = "") -> Response:
+    """Verify the results in a card, a token or a link against the records; nothing is stored."""
+    throttle(request, "verify results", 60, 600)
+    return await _verification_page(request, viewer, text or " ")
+
+
+async def _verification_page(request: Request, viewer: Person | None, text: str) -> Response:
+    results: list[VerifiedResult] | None = None
+    wrong: dict[str, str] = {}
+    status = 200
+    state = request.app.state
+    if text:
+        try:
+            site = site_address(request)
+            results = await state.db.aread(verifying.verify_text, state.settings, viewer, site, text)
+        except errors.Problem as problem:
+            wrong, status = field_errors(problem, "text"), problem.status
+    values: dict[str, Any] = {
+        "text": text.strip() if results is None else "",
+        "wrong": wrong,
+        "results": results,
+        "summary": verifying.summarize_states(results or []),
+        "sound": all(result.state == ResultState.RECORDED for result in results or ()),
+    }
+    return render(request, "open_evaluations/verify.html", status=status, **values)

@@ -37,7 +37,7 @@ from dynabench.open_evaluations.card_api import site_address
 from dynabench.open_evaluations.choices import MOST_MODELS, OpenChoices, label_field
 from dynabench.open_evaluations.kinds import OPEN_TASKS
 from dynabench.open_evaluations.planning import OpenPlan
-from dynabench.open_evaluations.remote_downloads import RemoteDownload, downloaded_bytes, find_download
+from dynabench.open_evaluations.remote_downloads import DownloadState, RemoteDownload, downloaded_bytes, find_download
 from dynabench.open_evaluations.schemas import PublicationIn
 from dynabench.open_evaluations.tables import OpenState
 from dynabench.people.accounts.auth import Member, Viewer
@@ -189,6 +189,8 @@ async def _form_page(
         "label_field": label_field,
         "link": f"?{plan.choices.query()}" if plan else "",
     }
+    if "HX-Request" in request.headers:  # the page that waits for a download takes in no answer of an error
+        status = 200
     return render(request, "open_evaluations/form.html", status=status, **values)
 
 
@@ -200,7 +202,10 @@ async def _find_download(
         wish = remote_source.remote_request(choices)
     except errors.Invalid as problem:
         return None, {"dataset": "; ".join(problem.fields.values())} | wrong
-    return await to_thread.run_sync(find_download, settings, wish), wrong
+    download = await to_thread.run_sync(find_download, settings, wish)
+    if download is not None and download.state == DownloadState.FAILED:
+        wrong = {"dataset": download.reason} | wrong
+    return download, wrong
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from datetime import datetime
 from sqlalchemy import Delete, Select, Update, delete, func, or_, select, update
 
 from dynabench.benchmark.evaluations.tables import Evaluation, Score
-from dynabench.benchmark.registry.tables import Submission
+from dynabench.benchmark.registry.tables import ModelListing, Submission
 from dynabench.datasets.tables import DatasetVersion, Twin
 from dynabench.open_evaluations.tables import (
     OPEN_STATES,
@@ -88,11 +88,25 @@ def measured_costs(names: Sequence[str]) -> Select[str, str, float]:
 
 
 def listed_of_model(name: str, limit: int) -> Select[OpenEvaluation, OpenEvaluationModel]:
-    """Finished open evaluations of a model that everybody may see, newest first: one index range of its name."""
+    """Finished open evaluations of a model for its page, newest first: one index range of its name.
+
+    Everybody may see them, and the model's keeper accepted the results for its card, or is their author, or there is
+    no keeper, as of the models that the platform brings along.
+    """
+    entry = (
+        (ModelCardEntry.evaluation_id == OpenEvaluation.id)
+        & (ModelCardEntry.model == OpenEvaluationModel.number)
+        & (ModelCardEntry.place == CardLocation.REGISTRY)
+    )
+    own = or_(ModelListing.keeper_id.is_(None), ModelListing.keeper_id == OpenEvaluation.person_id)
+    accepted = or_(ModelCardEntry.state == CardState.ON_CARD, ModelCardEntry.state.is_(None) & own)
     return (
         select(OpenEvaluation, OpenEvaluationModel)
         .join(OpenEvaluationModel, OpenEvaluationModel.evaluation_id == OpenEvaluation.id)
+        .outerjoin(ModelListing, ModelListing.name == OpenEvaluationModel.name)
+        .outerjoin(ModelCardEntry, entry)
         .where(OpenEvaluationModel.name == name, OpenEvaluationModel.state == OpenState.DONE, OpenEvaluation.listed)
+        .where(accepted)
         .order_by(OpenEvaluation.id.desc())
         .limit(limit)
     )

@@ -26,7 +26,7 @@ from dynabench.evaluate.cards.yaml_text import CardError, read_yaml, same_values
 from tests.evaluate.cards.generated import TEXT, cards, result_lists
 
 PHASES = (Phase.explicit, Phase.reuse, Phase.generate)
-many = settings(max_examples=500, deadline=None, suppress_health_check=list(HealthCheck), phases=PHASES)
+many = settings(deadline=None, suppress_health_check=list(HealthCheck), phases=PHASES)
 some = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), phases=PHASES)
 RESULT = CardResult("text-classification", "a/b", "AB", "accuracy", 0.9)
 
