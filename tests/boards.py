@@ -38,7 +38,7 @@ def furnish(
     What is right differs by dataset; models of equal skill answer the same rows right, so that they tie.
     """
     versions = [_version(session, task, name, rows) for name in datasets]
-    found = []
+    result = []
     for number, skill in enumerate(skills):
         submission = Submission(
             task_id=task, kind="installed", name=f"model-{number}", model=f"model-{number}", version=f"{number:016x}",
@@ -46,7 +46,7 @@ def furnish(
         )  # fmt: skip
         session.add(submission)
         session.flush()
-        found.append(submission.id)
+        result.append(submission.id)
         for place, version in enumerate(versions):
             evaluation = Evaluation(
                 submission_id=submission.id, version_id=version.id, state="done", rows=rows, rows_done=rows,
@@ -56,7 +56,7 @@ def furnish(
             session.flush()
             session.add_all(_scores(evaluation.id, metrics, skill, number, rows, seed + place))
     session.flush()
-    return found
+    return result
 
 
 def _version(session: Session, task: str, name: str, rows: int) -> DatasetVersion:
@@ -71,17 +71,17 @@ def _version(session: Session, task: str, name: str, rows: int) -> DatasetVersio
 
 
 def _scores(evaluation: int, metrics: Sequence[str], skill: float, number: int, rows: int, seed: int) -> list[Score]:
-    made = []
+    created = []
     for place, name in enumerate(metrics):
         if find_measure(name).cost:
             value = {"throughput": 100.0 - 10 * number, "memory": 1.0 + number}.get(name, 10.0 + number)
-            made.append(Score(evaluation_id=evaluation, metric=name, value=value, low=value, high=value, n=3))
+            created.append(Score(evaluation_id=evaluation, metric=name, value=value, low=value, high=value, n=3))
             continue
         rng = np.random.default_rng([seed, place])
         right = rng.random(rows) < skill
         drawn = right[rng.integers(rows, size=(REPLICATES, rows))].mean(1)
         low, high = np.quantile(drawn, [0.025, 0.975])
-        made.append(
+        created.append(
             Score(
                 evaluation_id=evaluation,
                 metric=name,
@@ -92,7 +92,7 @@ def _scores(evaluation: int, metrics: Sequence[str], skill: float, number: int, 
                 replicates=pack_replicates(drawn),
             )
         )
-    return made
+    return created
 
 
 def answered(
@@ -120,8 +120,10 @@ def answered(
         version.digest, version.slices = written.digest, written.tags
         for submission, skill in zip(submissions, skills, strict=True):
             right = np.random.default_rng([seed + place, 0]).random(version.rows) < skill
-            of = select(Evaluation).where(Evaluation.submission_id == submission, Evaluation.version_id == version.id)
-            _shards(session, settings, session.scalars(of).one().id, rows, right)
+            source = select(Evaluation).where(
+                Evaluation.submission_id == submission, Evaluation.version_id == version.id
+            )
+            _shards(session, settings, session.scalars(source).one().id, rows, right)
     session.flush()
 
 
@@ -130,8 +132,8 @@ def _shards(
 ) -> None:
     half = len(rows) // 2
     for number, (first, last) in enumerate(((0, half), (half, len(rows)))):
-        said = [ModelOutput({"label": "positive" if good else "negative"}) for good in right[first:last]]
-        waiting = answers.write_answers(settings, [row.uid for row in rows[first:last]], said)
+        model_outputs = [ModelOutput({"label": "positive" if good else "negative"}) for good in right[first:last]]
+        waiting = answers.write_answers(settings, [row.uid for row in rows[first:last]], model_outputs)
         waiting.keep(answers.answers_path(settings, evaluation, "rows", number))
         session.add(
             Shard(evaluation_id=evaluation, part="rows", number=number, first=first, rows=last - first,

@@ -131,10 +131,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if item.nodeid.startswith(FORKING) and not item.get_closest_marker("slow"):
             item.add_marker(pytest.mark.xdist_group("forking"))
     items.sort(key=lambda item: not longest[item.path])
-    if not config.option.both_databases and not any("::" in each for each in config.args):
-        dropped = {id(each) for each in databases.superfluous(items, config.option.database_seed)}
-        config.hook.pytest_deselected(items=[each for each in items if id(each) in dropped])
-        items[:] = [each for each in items if id(each) not in dropped]
+    if not config.option.both_databases and not any("::" in element for element in config.args):
+        dropped = {id(superfluou) for superfluou in databases.superfluous(items, config.option.database_seed)}
+        config.hook.pytest_deselected(items=[element for element in items if id(element) in dropped])
+        items[:] = [this_item for this_item in items if id(this_item) not in dropped]
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:
@@ -215,8 +215,8 @@ def furnished(
 ) -> Iterator[tuple[str, Any]]:
     """The URL of a fresh database, and what `furnish` told of it."""
     copies = request.getfixturevalue("files" if database_kind == "sqlite" else "server")
-    with copies.copy(furnish, tmp_path) as made:
-        yield made
+    with copies.copy(furnish, tmp_path) as created:
+        yield created
 
 
 @pytest.fixture
@@ -340,12 +340,12 @@ class Browser:
         cookies, token = self._kept.get(page, ({}, ""))
         if token and cookies == dict(self.client.cookies):
             return token
-        shown = self.client.get(page, follow_redirects=True).text
-        found = re.search(r'name="csrf(?:-token)?" (?:value|content)="([^"]+)"', shown)
-        assert found, shown
+        view = self.client.get(page, follow_redirects=True).text
+        match = re.search(r'name="csrf(?:-token)?" (?:value|content)="([^"]+)"', view)
+        assert match, view
         if page in PLAIN:
-            self._kept[page] = (dict(self.client.cookies), found[1])
-        return found[1]
+            self._kept[page] = (dict(self.client.cookies), match[1])
+        return match[1]
 
     def join(self, name: str) -> httpx2.Response:
         """Register on the page."""
@@ -367,5 +367,5 @@ def browser(client: TestClient) -> Iterator[Callable[[], Browser]]:
         return opened[-1]
 
     yield open_one
-    for one in opened:
-        one.client.close()
+    for first in opened:
+        first.client.close()

@@ -79,8 +79,8 @@ DRAWN = ("postgres", "sqlite", "sqlite")
 
 def commit() -> str:
     """The commit that is checked out, so that one commit gives one choice; empty outside a repository."""
-    found = subprocess.run(["git", "rev-parse", "HEAD"], cwd=TESTS, capture_output=True, text=True, check=False)
-    return found.stdout.strip()
+    outcome = subprocess.run(["git", "rev-parse", "HEAD"], cwd=TESTS, capture_output=True, text=True, check=False)
+    return outcome.stdout.strip()
 
 
 def superfluous(items: list[pytest.Item], seed: str) -> list[pytest.Item]:
@@ -95,6 +95,6 @@ def superfluous(items: list[pytest.Item], seed: str) -> list[pytest.Item]:
     dropped = []
     for case, kinds in cases.items():
         drawn = DRAWN[zlib.crc32(f"{seed} {case}".encode()) % len(DRAWN)]
-        kept = drawn if drawn in kinds else min(kinds)
-        dropped += [item for kind, item in kinds.items() if kind != kept]
+        stored = drawn if drawn in kinds else min(kinds)
+        dropped += [item for kind, item in kinds.items() if kind != stored]
     return dropped

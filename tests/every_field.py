@@ -36,17 +36,17 @@ GIVEN = {
 def some(group: str, *but: str, **more: Any) -> list[dict[str, Any]]:
     """A field of each type for one part of the config."""
     title = group.capitalize()
-    made = []
+    created = []
     for kind, keys in KINDS.items():
         label = f"{title}: {keys.get('label', kind.replace('_', ' '))}"
-        made.append({"name": f"{group}_{kind}", "type": kind, **more, **keys, "label": label})
-    return [field for field in made if field["type"] not in but]
+        created.append({"name": f"{group}_{kind}", "type": kind, **more, **keys, "label": label})
+    return [field for field in created if field["type"] not in but]
 
 
 def config(task: str, mode: str = "judge") -> str:
     """The task in JSON, which is YAML."""
     label = {"name": "label", "type": "choice", "options": ["positive", "neutral", "negative"]}
-    told = {
+    answer = {
         "id": task, "name": "Every kind of field",
         "context": [{"name": "report", "type": "text", "language": "en"}, *some("context")],
         "input": [{"name": "statement", "type": "text"}, *some("input")],
@@ -55,7 +55,7 @@ def config(task: str, mode: str = "judge") -> str:
         "ask": some("ask"),
         "validate": {"mode": mode, "votes": 1, "also_not_fooled": True, "ask": some("check", when="incorrect")},
     }  # fmt: skip
-    return json.dumps(told, ensure_ascii=False)
+    return json.dumps(answer, ensure_ascii=False)
 
 
 def posted(group: str, part: str = "") -> dict[str, Any]:

@@ -64,11 +64,11 @@ class Files:
     @contextmanager
     def copy(self, furnish: Furnish, to: Path) -> Iterator[tuple[str, Any]]:
         """The URL of a new database, whose deployment's home is `to`/home, and the facts of it; deleted afterwards."""
-        kept = self.of(furnish)
-        _move_in(kept, to)
+        stored = self.of(furnish)
+        _move_in(stored, to)
         with tempfile.TemporaryDirectory(dir=self.folder) as folder:
-            path = shutil.copy(kept.source, Path(folder) / "test.sqlite")
-            yield f"sqlite:///{path}", kept.facts
+            path = shutil.copy(stored.source, Path(folder) / "test.sqlite")
+            yield f"sqlite:///{path}", stored.facts
 
     def of(self, furnish: Furnish) -> Furnished:
         """What is copied."""
@@ -99,10 +99,10 @@ class Server:
     @contextmanager
     def copy(self, furnish: Furnish, to: Path) -> Iterator[tuple[str, Any]]:
         """The URL of a new database, whose deployment's home is `to`/home, and the facts of it; dropped afterwards."""
-        kept = self.of(furnish)
-        _move_in(kept, to)
-        with self.database(kept.source) as url:
-            yield url, kept.facts
+        stored = self.of(furnish)
+        _move_in(stored, to)
+        with self.database(stored.source) as url:
+            yield url, stored.facts
 
     def of(self, furnish: Furnish) -> Furnished:
         """What is copied."""

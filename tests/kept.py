@@ -16,11 +16,11 @@ def dataset(
 ) -> int:  # fmt: skip
     """A dataset of these rows; its version's number."""
     written = stored.write_rows(settings, rows)
-    made = Dataset(task_id=task, name=name, title=name.capitalize(), visibility=visibility)
-    session.add(made)
+    created = Dataset(task_id=task, name=name, title=name.capitalize(), visibility=visibility)
+    session.add(created)
     session.flush()
-    version = DatasetVersion(dataset_id=made.id, number=1, state="ready", digest=written.digest, rows=written.rows)
+    version = DatasetVersion(dataset_id=created.id, number=1, state="ready", digest=written.digest, rows=written.rows)
     session.add(version)
     session.flush()
-    made.version_id = version.id
+    created.version_id = version.id
     return version.id

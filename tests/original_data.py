@@ -131,29 +131,29 @@ def paragraph(drawn: random.Random, id: str) -> Row:
     """A passage about something that somebody built, and five questions with one or several right answers."""
     town = _name(drawn)
     builder, buyer = (f"{first} {_name(drawn)}" for first in drawn.sample(FIRST, 2))
-    thing = f"{_name(drawn)} {drawn.choice(THINGS)}"
+    text = f"{_name(drawn)} {drawn.choice(THINGS)}"
     year, month, again = drawn.randrange(1820, 1940), drawn.choice(MONTHS), drawn.choice(MONTHS)
-    stuff, seats = drawn.choice(STUFF), drawn.randrange(12, 900)
+    items, seats = drawn.choice(STUFF), drawn.randrange(12, 900)
     event, ruined = drawn.choice(EVENTS), drawn.choice(RUINED)
-    built = f"{builder} built the {thing} of {stuff} in {month} {year}."
-    holds = f"The {thing} stands in {town} and has room for {seats} people."
+    built = f"{builder} built the {text} of {items} in {month} {year}."
+    holds = f"The {text} stands in {town} and has room for {seats} people."
     loss = f"{event} destroyed {ruined}"
     burnt = f"In {again} {year + 31} {loss}, and {buyer} paid for the repair."
     first = drawn.choice([built, f"In {month} {year}, {built.removesuffix(f' in {month} {year}.')}."])
     passage = " ".join([first, *drawn.sample([holds, burnt], 2)])
     question, answer = drawn.choice(
         [
-            (f"How many people does the {thing} have room for?", str(seats)),
-            (f"In which year was the {thing} built?", str(year)),
-            (f"Of what is the {thing} built?", stuff),
+            (f"How many people does the {text} have room for?", str(seats)),
+            (f"In which year was the {text} built?", str(year)),
+            (f"Of what is the {text} built?", items),
         ]
     )
     qas = [
         _asked(passage, f"{id}-d", question, answer),
-        _asked(passage, f"{id}-a", f"Who built the {thing}?", builder, builder, builder.split()[1]),
-        _asked(passage, f"{id}-e", f"Why did {buyer} have to pay for the {thing}?", loss, event),
-        _asked(passage, f"{id}-b", f"What was damaged at the {thing}?", ruined, ruined.removeprefix("the ")),
-        _asked(passage, f"{id}-c", f"When was the {thing} built?", f"{month} {year}", str(year)),
+        _asked(passage, f"{id}-a", f"Who built the {text}?", builder, builder, builder.split()[1]),
+        _asked(passage, f"{id}-e", f"Why did {buyer} have to pay for the {text}?", loss, event),
+        _asked(passage, f"{id}-b", f"What was damaged at the {text}?", ruined, ruined.removeprefix("the ")),
+        _asked(passage, f"{id}-c", f"When was the {text} built?", f"{month} {year}", str(year)),
     ]
     return {"context": passage, "qas": qas}
 
@@ -162,14 +162,14 @@ def articles(name: str, n: int, impossible: bool = False) -> Iterator[Row]:
     """Articles of twenty passages each; `impossible` adds questions that the passage does not answer."""
     drawn = random.Random(name)
     for number in range(n):
-        found = [paragraph(drawn, f"{name}-{number}-{part}") for part in range(20)]
-        for part in found if impossible else ():
-            for each in part["qas"]:
-                each["is_impossible"] = False
+        paragraphs = [paragraph(drawn, f"{name}-{number}-{part}") for part in range(20)]
+        for part in paragraphs if impossible else ():
+            for item in part["qas"]:
+                item["is_impossible"] = False
             for order in "xy":
                 unknown = {"id": f"{part['qas'][0]['id']}-{order}", "question": f"Who owns {_name(drawn)} Hall?"}
                 part["qas"].append(unknown | {"answers": [], "is_impossible": True})
-        yield {"title": f"{name}_{number}", "paragraphs": found}
+        yield {"title": f"{name}_{number}", "paragraphs": paragraphs}
 
 
 def posts(name: str, n: int, labels: tuple[str, ...], faces: Sequence[str] = FACES) -> Iterator[Row]:
@@ -221,6 +221,6 @@ def written(place: str) -> Path:
 @cache
 def folder() -> Path:
     """Where the files lie until the process ends."""
-    made = tempfile.TemporaryDirectory(prefix="dynabench-texts-")
-    atexit.register(made.cleanup)
-    return Path(made.name)
+    temporary_directory = tempfile.TemporaryDirectory(prefix="dynabench-texts-")
+    atexit.register(temporary_directory.cleanup)
+    return Path(temporary_directory.name)

@@ -49,5 +49,5 @@ def none_installed() -> Iterator[None]:
 
 def forget() -> None:
     """A process asks once what is installed."""
-    for known in (plugins.installed, library.all_entries, environment):
-        known.cache_clear()
+    for known_values in (plugins.installed, library.all_entries, environment):
+        known_values.cache_clear()

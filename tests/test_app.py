@@ -27,16 +27,16 @@ def imported(statement: str) -> set[str]:
 
 
 def test_the_web_process_imports_nothing_heavy():
-    found = imported(
+    result = imported(
         "from dynabench.site.app import create_app; from dynabench.kit.settings import Settings; create_app(Settings())"
     )
-    assert not found & set(HEAVY)
+    assert not result & set(HEAVY)
 
 
 def test_the_list_of_commands_imports_no_part_of_the_platform():
-    found = imported("from dynabench.cli import app\ntry:\n app(['--help'])\nexcept SystemExit: pass")
-    assert not found & {*HEAVY, "fastapi", "sqlalchemy", "alembic", "jinja2"}
-    assert "dynabench.cli.serve" not in found
+    result = imported("from dynabench.cli import app\ntry:\n app(['--help'])\nexcept SystemExit: pass")
+    assert not result & {*HEAVY, "fastapi", "sqlalchemy", "alembic", "jinja2"}
+    assert "dynabench.cli.serve" not in result
 
 
 def test_it_says_that_it_lives_and_what_it_lacks(client):
@@ -73,9 +73,17 @@ async def _gone(app, path):
         raise AssertionError("nobody is there any more")
 
     headers = [(b"host", b"testserver")]
-    known = {"type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": "GET", "scheme": "http"}
+    known_values = {
+        "type": "http",
+        "asgi": {"version": "3.0"},
+        "http_version": "1.1",
+        "method": "GET",
+        "scheme": "http",
+    }
     await app(
-        {**known, "path": path, "raw_path": path.encode(), "query_string": b"", "headers": headers}, receive, send
+        {**known_values, "path": path, "raw_path": path.encode(), "query_string": b"", "headers": headers},
+        receive,
+        send,
     )
 
 
@@ -123,9 +131,9 @@ def test_a_logged_error_has_its_traceback_but_not_what_the_variables_held(quiet_
         raise RuntimeError(f"of {len(password)} letters")
     except RuntimeError:
         logging.getLogger("library").exception("failed")
-    said = capsys.readouterr().err
-    assert "RuntimeError" in said
-    assert "correct horse" not in said.replace('password = "correct horse battery"', "")
+    answer = capsys.readouterr().err
+    assert "RuntimeError" in answer
+    assert "correct horse" not in answer.replace('password = "correct horse battery"', "")
 
 
 def test_every_command_names_a_module():
@@ -142,8 +150,8 @@ def test_the_name_of_a_page_leads_to_that_page(app):
         if isinstance(context.original_route, APIRoute) and not path.startswith("/api/"):
             plain = re.sub(r":\w+}", "}", path)  # {path:path} takes what {path} takes, and slashes
             values = dict.fromkeys(re.findall(r"{(\w+)}", plain), "1")
-            if (found := app.url_path_for(context.name, **values)) != plain.format(**values):
-                wrong.append(f"{context.name}: {found} in place of {path}")
+            if (url_path := app.url_path_for(context.name, **values)) != plain.format(**values):
+                wrong.append(f"{context.name}: {url_path} in place of {path}")
     assert not wrong
 
 

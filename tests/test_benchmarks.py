@@ -45,13 +45,13 @@ def test_the_page_begins_with_ten_figures_and_all_that_is_not_kept():
     page = f"# Performance\n\n{SUMMARY[0]}\nstale\n{SUMMARY[1]}\n\n{MARKS[0]}\n{MARKS[1]}\n"
     loop = [Row(name, 1, "ms") for name in reversed(FIRST)]
     slow = [Row("slow", 9, "ms", budget="5 ms", kept=False), Row("quick", 1, "ms", budget="5 ms", kept=True)]
-    made = merged(page, {"loop": loop, "more": slow}, "a machine", "2026-01-01")
-    short = made[: made.index(MARKS[0])]
+    created = merged(page, {"loop": loop, "more": slow}, "a machine", "2026-01-01")
+    short = created[: created.index(MARKS[0])]
     assert [line.split(" | ")[0][2:] for line in lines(short)[2:12]] == list(FIRST)
-    assert "stale" not in made
+    assert "stale" not in created
     assert ("| slow |" in short, "| quick |" in short) == (True, False)
-    kept = merged(made, {"more": [Row("slow", 3, "ms", budget="5 ms", kept=True)]}, "a machine", "2026-02-02")
-    assert "Every budget is met." in kept[: kept.index(MARKS[0])]
+    stored = merged(created, {"more": [Row("slow", 3, "ms", budget="5 ms", kept=True)]}, "a machine", "2026-02-02")
+    assert "Every budget is met." in stored[: stored.index(MARKS[0])]
 
 
 def test_the_committed_page_names_the_figures_that_come_first():

@@ -19,9 +19,9 @@ BODY = b"x" * 32 * 2**20
 @contextlib.asynccontextmanager
 async def serving(app):
     """Serve `app` as `dynabench web` does; yields the port."""
-    kept = processes.server_config(Settings(secret="a secret for tests, long enough to be one"))
+    stored = processes.server_config(Settings(secret="a secret for tests, long enough to be one"))
     config = uvicorn.Config(
-        app, host="127.0.0.1", port=0, log_config=None, http=kept.http, lifespan="off", timeout_keep_alive=1
+        app, host="127.0.0.1", port=0, log_config=None, http=stored.http, lifespan="off", timeout_keep_alive=1
     )
     server = uvicorn.Server(config)
     running = asyncio.create_task(server.serve())
@@ -120,7 +120,7 @@ def test_as_many_files_may_be_open_as_the_system_lets_a_process_have():
         "from dynabench.kit import connection_limits as connections; print(connections.allow_open_files());"
         "print(resource.getrlimit(resource.RLIMIT_NOFILE)[0])"
     )
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60).stdout
-    soft = {int(line) for line in told.split()}
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60).stdout
+    soft = {int(line) for line in answer.split()}
     assert len(soft) == 1
     assert soft.pop() > 300

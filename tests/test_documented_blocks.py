@@ -87,16 +87,16 @@ def blocks(page: str) -> list[Block]:
     """The blocks of a page that are commands or programs, in its order."""
     text = (ROOT / page).read_text(encoding="utf-8")
     return [
-        Block(page, text[: each.start("text")].count("\n"), each["kind"], each["text"], each["elsewhere"] or "")
-        for each in BLOCK.finditer(text)
-        if not each["title"]
+        Block(page, text[: match.start("text")].count("\n"), match["kind"], match["text"], match["elsewhere"] or "")
+        for match in BLOCK.finditer(text)
+        if not match["title"]
     ]
 
 
 def unseen(text: str) -> list[str]:
     """The first lines of the blocks that somebody may run, or whose kind is not said, and that `BLOCK` does not see."""
-    seen = {text.rfind("\n", 0, each.start("text") - 1) + 1 for each in BLOCK.finditer(text)}
-    found, marks, place = [], "", 0
+    seen = {text.rfind("\n", 0, match.start("text") - 1) + 1 for match in BLOCK.finditer(text)}
+    result, marks, place = [], "", 0
     for line in text.splitlines(keepends=True):
         fence = FENCE.fullmatch(line.rstrip("\n"))
         if marks and fence and fence["marks"].startswith(marks) and not fence["kind"]:
@@ -104,13 +104,13 @@ def unseen(text: str) -> list[str]:
         elif fence and not marks:
             marks = fence["marks"]
             if fence["kind"] not in INERT and place not in seen:
-                found.append(line.strip())
+                result.append(line.strip())
         place += len(line)
-    return found
+    return result
 
 
 def to_run() -> list[Block]:
-    return [each for page in PAGES for each in blocks(page) if not each.elsewhere]
+    return [block for page in PAGES for block in blocks(page) if not block.elsewhere]
 
 
 @pytest.fixture(scope="module")

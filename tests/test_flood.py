@@ -17,10 +17,10 @@ def test_a_bystander_is_answered_while_several_addresses_flood():
     """
     kinds = flood.KINDS + (flood.trickle,) * len(flood.KINDS)
     figures = asyncio.run(flood.run(connections=640, seconds=20, addresses=4, kinds=kinds))
-    told = json.dumps(figures, indent=1)
-    assert set(figures["bystander"]) == {"200"}, told
-    assert set(figures["after"]) == {"200"}, told
-    assert figures["replaced"] == [], told
-    assert figures["web process, most MB"] < flood.MOST_MEMORY, told
+    text = json.dumps(figures, indent=1)
+    assert set(figures["bystander"]) == {"200"}, text
+    assert set(figures["after"]) == {"200"}, text
+    assert figures["replaced"] == [], text
+    assert figures["web process, most MB"] < flood.MOST_MEMORY, text
     kinds = {name.partition(" ")[0] for name in figures["answers"]}
-    assert {kind.__name__ for kind in flood.KINDS} == kinds, told
+    assert {kind.__name__ for kind in flood.KINDS} == kinds, text

@@ -50,6 +50,6 @@ def test_what_a_process_loaded_is_not_looked_through_again():
         "assert gc.isenabled(); print(loaded, gc.get_freeze_count(), len(gc.get_objects()))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
-    loaded, frozen, left = map(int, done.stdout.split())
+    loaded, frozen, remaining = map(int, done.stdout.split())
     assert frozen > 0.99 * loaded > 100_000
-    assert left < 1_000
+    assert remaining < 1_000

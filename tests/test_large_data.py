@@ -32,13 +32,13 @@ def test_texts_of_our_own_stand_for_files_that_are_missing(tmp_path, monkeypatch
     folder = large_data.folder_with(place)
     assert not folder.is_relative_to(tmp_path)
     with gzip.open(folder / place, "rt", encoding="utf-8") as file:
-        found = [json.loads(line) for line in file]
-    for part in found[0]["paragraphs"]:
-        for asked in part["qas"]:
-            for answer in asked["answers"]:
+        documents = [json.loads(line) for line in file]
+    for part in documents[0]["paragraphs"]:
+        for request in part["qas"]:
+            for answer in request["answers"]:
                 start = answer["answer_start"]
                 assert part["context"][start : start + len(answer["text"])] == answer["text"]
-    assert found == list(original_data.FILES[place]()), "the same each time"
+    assert documents == list(original_data.FILES[place]()), "the same each time"
     (tmp_path / "squad").mkdir()
     (tmp_path / place).write_bytes(b"")
     assert large_data.folder_with(place) == tmp_path

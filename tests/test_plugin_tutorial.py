@@ -71,10 +71,10 @@ def test_a_value_is_written_refused_and_stored(eve, database):
     page = eve.get("/tasks/waiting/create").text
     fields = {name: re.search(rf'name="{name}"[^>]*value="([^"]*)"', page)[1] for name in ("context_id", "key")}
     fields |= {"input.statement": "A good hour at the post office.", "answer.label": "negative"}
-    told = eve.submit("/tasks/waiting/create", htmx=True, **fields)
-    assert 'name="ask.waited"' in told.text
-    assert "How long did you wait?" in told.text
-    form = re.search(r'action="(/examples/\d+/explanation)"', told.text)[1]
+    submission = eve.submit("/tasks/waiting/create", htmx=True, **fields)
+    assert 'name="ask.waited"' in submission.text
+    assert "How long did you wait?" in submission.text
+    form = re.search(r'action="(/examples/\d+/explanation)"', submission.text)[1]
     refused = eve.submit(form, htmx=True, **{"ask.waited": "soon"})
     assert refused.status_code == 422
     assert "Write minutes and seconds, such as 1:30." in refused.text

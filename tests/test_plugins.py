@@ -87,13 +87,15 @@ def package(site, name, code):
 
 
 def test_what_we_ship_comes_by_the_same_hooks():
-    known = plugins.installed()
-    callers = {caller.name for caller in known.manager.get_hookcallers(known.manager.get_plugin(plugins.OURS))}
+    known_values = plugins.installed()
+    callers = {
+        caller.name for caller in known_values.manager.get_hookcallers(known_values.manager.get_plugin(plugins.OURS))
+    }
     assert callers == set(plugins.HOOKS) - PLUGGED_IN
     assert list(types())[:5] == ["text", "choice", "spans", "yes_no", "number"]
     assert "ngram" in kinds.kinds()
     assert "differs" in fooling_rules()
-    assert known.failures == []
+    assert known_values.failures == []
 
 
 def test_one_package_brings_one_of_each(site):
@@ -114,10 +116,10 @@ def test_one_package_brings_one_of_each(site):
 
 
 def test_a_name_that_is_taken_stays(site, caplog):
-    taken = HOOK.format("dynabench_fields", "[Mine]").replace(
+    claimed = HOOK.format("dynabench_fields", "[Mine]").replace(
         "@hookimpl", "from dynabench.tasks.fields import Text\nclass Mine(Text):\n    pass\n@hookimpl"
     )
-    with on_path(site, package(site, "greedy", taken)), caplog.at_level(logging.ERROR):
+    with on_path(site, package(site, "greedy", claimed)), caplog.at_level(logging.ERROR):
         ours = types()["text"]
         assert ours.__module__ == "dynabench.tasks.fields.text"
         assert plugins.installed().failures == [("greedy", "dynabench_fields: the name “text” is taken by dynabench.")]
@@ -163,15 +165,15 @@ def test_two_packages_cannot_have_one_name(site):
 
 def test_the_command_tells_what_is_plugged_in(site):
     with on_path(site, package(site, "broken", "import no_such_package\n"), package(site, "thumbs", PLUGIN)):
-        told = json.loads(CliRunner().invoke(app, ["list", "--json"]).stdout)
-        [thumbs] = [plugin for plugin in told["plugins"] if plugin["name"] == "thumbs"]
+        document = json.loads(CliRunner().invoke(app, ["list", "--json"]).stdout)
+        [thumbs] = [plugin for plugin in document["plugins"] if plugin["name"] == "thumbs"]
         assert (thumbs["name"], thumbs["package"], thumbs["version"]) == ("thumbs", "thumbs", "1.0")
         assert thumbs["brings"]["dynabench_fields"] == ["thumb"]
         assert thumbs["brings"]["dynabench_samplers"] == ["first"]
-        assert [each["plugin"] for each in told["failures"]] == ["broken"]
-        shown = CliRunner().invoke(app, ["list"])
-        assert "no_such_package" in shown.output
-        assert shown.exit_code == 0
+        assert [failure["plugin"] for failure in document["failures"]] == ["broken"]
+        result = CliRunner().invoke(app, ["list"])
+        assert "no_such_package" in result.output
+        assert result.exit_code == 0
 
 
 @pytest.mark.slow

@@ -33,7 +33,7 @@ def settings(settings):
 
 def first_task(database, models: Path | None = None) -> None:
     """The first task of the demo, as far as `demo.prepare` gets with it."""
-    [task] = [each for each in shipped_tasks() if each.config.id == "sentiment"]
+    [task] = [shipped_task for shipped_task in shipped_tasks() if shipped_task.config.id == "sentiment"]
     cards = [entry.card for entry in catalog.find([models or BUILTIN]) if entry.card]
     own = [card for card in cards if card.name == "sentiment-ngram"]
     database.write(demo._add_task, task, list(task.contexts()), own, own)
@@ -74,9 +74,9 @@ def test_the_part_of_the_page_that_waits_asks_for_itself(client, database):
 def test_all_is_there_once_the_demo_is_set_up(client, database, settings):
     assert client.get("/readyz").status_code == 503
     demo.prepare(settings)
-    awaited = until(lambda: (found := client.get("/readyz").json()["awaited"])[0]["what"] != "demo tasks" and found)
+    awaited = until(lambda: (result := client.get("/readyz").json()["awaited"])[0]["what"] != "demo tasks" and result)
     assert {"what": "host"} in awaited, "nobody started one"
-    [models] = [each for each in awaited if each["what"] == "models"]
+    [models] = [item for item in awaited if item["what"] == "models"]
     assert models["done"] == 0
     assert "sentiment-minilm" in models["names"]
     assert "Setting up" not in client.get("/").text
@@ -118,9 +118,9 @@ def test_a_model_that_no_host_can_serve_holds_up_nobody(settings, database, tmp_
     with served(create_host(Repository([models])), f"unix:{tmp_path / 'host.sock'}") as address:
         until_ready(address)
         with TestClient(create_app(settings, host=Host(address, 5.0))) as client:
-            told = client.get("/readyz")
-            assert told.status_code == 200
-            assert told.json()["unavailable"] == ["sentiment-ngram"]
+            response = client.get("/readyz")
+            assert response.status_code == 200
+            assert response.json()["unavailable"] == ["sentiment-ngram"]
 
 
 def test_a_try_while_the_model_is_away_is_told_in_grey(client, database, browser):
@@ -129,10 +129,10 @@ def test_a_try_while_the_model_is_away_is_told_in_grey(client, database, browser
     fields = {"input.statement": "A film.", "answer.label": "positive", "task": "sentiment"}
     page = client.get("/").text
     fields["context_id"] = page.split('name="context_id" value="')[1].split('"')[0]
-    told = visitor.submit("/try", "/", htmx=True, **fields)
-    assert 'data-again="' in told.text
-    assert "callout waits" in told.text
-    assert 'role="alert"' not in told.text
+    submission = visitor.submit("/try", "/", htmx=True, **fields)
+    assert 'data-again="' in submission.text
+    assert "callout waits" in submission.text
+    assert 'role="alert"' not in submission.text
     again = browser().submit("/tasks/sentiment/create", "/tasks/sentiment/create", htmx=False,
                              **{name: value for name, value in fields.items() if name != "task"})  # fmt: skip
     assert "callout bad" not in again.text
@@ -140,7 +140,7 @@ def test_a_try_while_the_model_is_away_is_told_in_grey(client, database, browser
 
 def test_nothing_of_a_task_is_there_before_all_of_it(database):
     """A start that is killed between two steps leaves no half task, whose contexts would be added once more."""
-    [task] = [each for each in shipped_tasks() if each.config.id == "sentiment"]
+    [task] = [shipped_task for shipped_task in shipped_tasks() if shipped_task.config.id == "sentiment"]
     with pytest.raises(AttributeError):
         database.write(demo._add_task, task, list(task.contexts()), ["no card"], ["no card"])
     assert database.read(lambda session: session.get(service.Task, "sentiment")) is None

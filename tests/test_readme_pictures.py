@@ -12,9 +12,9 @@ README = (readme_pictures.ROOT / "README.md").read_text("utf-8")
 
 
 def test_the_readme_shows_the_pictures_that_the_repository_has_and_no_other():
-    shown = re.findall(r'!\[[^\]]+\]\(([^)]+)\)|<img src="([^"]+)"', README)
+    matches = re.findall(r'!\[[^\]]+\]\(([^)]+)\)|<img src="([^"]+)"', README)
     files = {f"docs/images/readme-{name}.webp" for name in readme_pictures.SOURCES}
-    assert {markdown or html for markdown, html in shown} == files
+    assert {markdown or html for markdown, html in matches} == files
     for file in files:
         assert (readme_pictures.ROOT / file).stat().st_size < readme_pictures.LARGEST
 

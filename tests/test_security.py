@@ -152,13 +152,13 @@ def test_a_bucket_fills_again_evenly():
 @given(st.lists(st.floats(0, 20), min_size=1, max_size=80))
 def test_no_more_than_allowed_in_any_window(pauses):
     clock = Clock()
-    limiter, taken = Limiter(clock), []
+    limiter, claimed = Limiter(clock), []
     for pause in pauses:
         clock.now += pause
         if limiter.wait("x", "y", 5, 10) == 0:
-            taken.append(clock.now)
+            claimed.append(clock.now)
     # A bucket of 5 that refills in 10 s lets at most 5 + 5 through in any 10 s.
-    assert all(sum(1 for other in taken if moment <= other < moment + 10) <= 10 for moment in taken)
+    assert all(sum(1 for other in claimed if moment <= other < moment + 10) <= 10 for moment in claimed)
 
 
 def test_buckets_that_are_full_again_are_forgotten():

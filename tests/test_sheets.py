@@ -27,20 +27,20 @@ def test_a_sheet_is_read_back_as_it_was(texts, numbers):
     rows = [*texts, *((number, None) for number in numbers)]
     written = csv_tables.as_csv(["=first", "second"], rows).decode("utf-8")
     assert written.startswith("\ufeff")
-    header, *found = csv.reader(io.StringIO(written.removeprefix("\ufeff"), newline=""))
+    header, *result = csv.reader(io.StringIO(written.removeprefix("\ufeff"), newline=""))
     assert header == ["'=first", "second"]
-    assert not any(cell.startswith(RUN) for row in found[: len(texts)] for cell in row)
-    assert [tuple(map(csv_tables.unguarded, row)) for row in found[: len(texts)]] == texts
-    assert [(float(number), rest) for number, rest in found[len(texts) :]] == [(number, "") for number in numbers]
+    assert not any(cell.startswith(RUN) for row in result[: len(texts)] for cell in row)
+    assert [tuple(map(csv_tables.unguarded, row)) for row in result[: len(texts)]] == texts
+    assert [(float(number), rest) for number, rest in result[len(texts) :]] == [(number, "") for number in numbers]
 
 
 def test_a_long_table_is_never_held_whole():
-    taken = []
-    source = (taken.append(number) or [str(number)] for number in range(10 * csv_tables.LINES))
-    found = csv_tables.pieces(["n"], source)
-    next(found)
-    assert len(taken) == csv_tables.LINES
-    text = "".join(found)
+    claimed = []
+    source = (claimed.append(number) or [str(number)] for number in range(10 * csv_tables.LINES))
+    result = csv_tables.pieces(["n"], source)
+    next(result)
+    assert len(claimed) == csv_tables.LINES
+    text = "".join(result)
     assert text.splitlines()[-1] == str(10 * csv_tables.LINES - 1)
 
 

@@ -10,11 +10,11 @@ from scripts.soak_memory import FLAT, growth, slope
 
 def line(rate: float, noise: float = 0.0, seed: int = 0, carried: float = 0.0) -> list[tuple[float, float]]:
     """Twenty minutes of samples that grow by `rate` MiB a minute; each keeps a share `carried` of the noise before."""
-    chance, left, found = np.random.default_rng(seed), 0.0, []
+    chance, remaining, result = np.random.default_rng(seed), 0.0, []
     for at in range(240):
-        left = carried * left + noise * math.sqrt(1 - carried**2) * chance.standard_normal()
-        found.append((at * 5.0, 200 + rate * at * 5 / 60 + left))
-    return found
+        remaining = carried * remaining + noise * math.sqrt(1 - carried**2) * chance.standard_normal()
+        result.append((at * 5.0, 200 + rate * at * 5 / 60 + remaining))
+    return result
 
 
 def test_the_slope_of_a_straight_line_is_found_without_error():
@@ -31,8 +31,8 @@ def test_the_error_is_that_of_least_squares_where_samples_are_independent():
 
 @pytest.mark.parametrize("carried", [0.0, 0.8])
 def test_the_true_slope_is_within_two_errors_about_as_often_as_it_should_be(carried):
-    found = [slope(line(1.0, 3.0, seed, carried)) for seed in range(300)]
-    assert 0.88 <= np.mean([abs(rate - 1.0) <= 2 * error for rate, error in found]) <= 0.99
+    slopes = [slope(line(1.0, 3.0, seed, carried)) for seed in range(300)]
+    assert 0.88 <= np.mean([abs(rate - 1.0) <= 2 * error for rate, error in slopes]) <= 0.99
 
 
 @pytest.mark.parametrize(

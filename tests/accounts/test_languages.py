@@ -14,7 +14,7 @@ def test_visitors_get_what_their_browser_asks_for_until_they_choose(browser):
     assert '<html lang="ar" dir="rtl"' in page.text
     assert "تسجيل الدخول" in page.text
     assert page.headers["content-language"] == "ar"
-    assert {"accept-language", "cookie"} <= {each.strip().lower() for each in page.headers["vary"].split(",")}
+    assert {"accept-language", "cookie"} <= {part.strip().lower() for part in page.headers["vary"].split(",")}
     chosen = visitor.submit("/language", page="/login", language="es")
     assert chosen.status_code == 303
     page = visitor.get("/login", headers=ARABIC)
@@ -50,8 +50,10 @@ def test_notices_are_said_in_the_language_of_their_reader(person, database):
     text = _("You can write and check examples for %(name)s again.", name="NLI")
     database.write(lambda session: notices.notify_person(session, ada.id, "lifted", text))
     with speaking("es"):
-        [told] = database.read(
-            lambda session: [translate(each.translated_text) for each in recent_notices(session, ada.id)]
+        [answer] = database.read(
+            lambda session: [
+                translate(recent_notice.translated_text) for recent_notice in recent_notices(session, ada.id)
+            ]
         )
-    assert told == "Puedes volver a escribir y revisar ejemplos de NLI."
+    assert answer == "Puedes volver a escribir y revisar ejemplos de NLI."
     assert database.read(lambda session: session.get_one(Person, ada.id).language) == ""

@@ -27,8 +27,8 @@ def log_in(client, person, monkeypatch):
 
 def test_somebody_who_guesses_at_a_name_locks_its_owner_out_nowhere_else(log_in, browser):
     browser().join("ada")
-    told = [log_in("ada", f"guess {number}", "192.0.2.66") for number in range(12)]
-    assert told == [401] * 10 + [429] * 2
+    logs = [log_in("ada", f"guess {number}", "192.0.2.66") for number in range(12)]
+    assert logs == [401] * 10 + [429] * 2
     assert log_in("ada", PASSWORD, "192.0.2.1") == 303
     assert log_in("bob", "guess", "192.0.2.66") == 401, "another name is another limit"
 

@@ -99,13 +99,13 @@ def test_a_session_ends_after_its_time(browser, database):
 
 
 def test_a_new_password_logs_out_every_other_browser(browser):
-    here, there = browser(), browser()
+    here, present = browser(), browser()
     here.join("ada")
-    there.log_in("ada")
+    present.log_in("ada")
     answer = here.submit("/settings/password", page="/settings", current=PASSWORD, password="four random words here")
     assert answer.status_code == 303
     assert here.get("/settings").status_code == 200
-    assert there.get("/settings").status_code == 303
+    assert present.get("/settings").status_code == 303
     assert browser().log_in("ada").status_code == 401
     assert browser().log_in("ada", "four random words here").status_code == 303
 

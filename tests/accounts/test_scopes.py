@@ -16,10 +16,10 @@ def bearer(token):
 
 def test_a_token_may_do_all_but_change_the_account_where_nothing_else_is_said(client, person):
     person("ada")
-    made = make(client).json()
-    assert made["scopes"] == ["read", "annotate", "manage"]
-    assert client.get("/api/v1/me", headers=bearer(made["token"])).status_code == 200
-    refused = client.patch("/api/v1/me", json={"pseudonym": "x y z"}, headers=bearer(made["token"]))
+    document = make(client).json()
+    assert document["scopes"] == ["read", "annotate", "manage"]
+    assert client.get("/api/v1/me", headers=bearer(document["token"])).status_code == 200
+    refused = client.patch("/api/v1/me", json={"pseudonym": "x y z"}, headers=bearer(document["token"]))
     assert refused.status_code == 403
     assert refused.json()["scope"] == "account"
     assert "“account”" in refused.json()["detail"]
@@ -36,12 +36,12 @@ def test_scopes_that_do_not_exist_are_refused(client, person, scopes):
 def test_a_token_makes_tokens_with_the_scope_account_and_never_beyond_itself(client, person):
     person("ada")
     both = make(client, scopes=["account", "read"]).json()["token"]
-    made = client.post("/api/v1/tokens", json={"scopes": ["read"]}, headers=bearer(both))
-    assert made.status_code == 201
+    response = client.post("/api/v1/tokens", json={"scopes": ["read"]}, headers=bearer(both))
+    assert response.status_code == 201
     beyond = client.post("/api/v1/tokens", json={"scopes": ["read", "manage"]}, headers=bearer(both))
     assert beyond.status_code == 422
     assert "manage" in beyond.json()["fields"]["scopes"]
-    narrow = client.post("/api/v1/tokens", json={"scopes": ["read"]}, headers=bearer(made.json()["token"]))
+    narrow = client.post("/api/v1/tokens", json={"scopes": ["read"]}, headers=bearer(response.json()["token"]))
     assert (narrow.status_code, narrow.json()["scope"]) == (403, "account")
 
 

@@ -28,10 +28,10 @@ class Knows:
 
 
 def found(*texts):
-    given = [AttackContext(f"line {n}", {}, {"statement": text}) for n, text in enumerate(texts, start=1)]
+    attack_contexts = [AttackContext(f"line {n}", {}, {"statement": text}) for n, text in enumerate(texts, start=1)]
     models = {"a": Knows("good"), "b": Knows("fine"), "c": Knows("fine")}
     return corpus_mining.choose_hardest(
-        corpus_mining.find_hard_cases(given, models, "label", corpus_mining.read_rules(RULES)), 10
+        corpus_mining.find_hard_cases(attack_contexts, models, "label", corpus_mining.read_rules(RULES)), 10
     )
 
 

@@ -27,11 +27,11 @@ phenomena:
 def test_every_item_of_a_shipped_suite_is_one_that_its_task_takes(name):
     result = checklist.load_suite(name)
     config = CONFIGS[result.task]
-    given = {field.name for field in config.context}
+    names = {field.name for field in config.context}
     for item in result.items():
-        context = {key: value for key, value in item.inputs.items() if key in given}
+        context = {key: value for key, value in item.inputs.items() if key in names}
         context = config.clean_context(context) if context else {}
-        written = config.clean_input({key: item.inputs[key] for key in item.inputs if key not in given}, context)
+        written = config.clean_input({key: item.inputs[key] for key in item.inputs if key not in names}, context)
         assert config.clean_answer(item.answer, context=context, input=written) == item.answer
         assert not any("{" in value or "}" in value for value in item.inputs.values())
 

@@ -162,7 +162,7 @@ def test_what_is_wrong_is_refused(options):
 
 
 def test_the_rows_of_the_command_are_read_by_training(tmp_path):
-    given, out = tmp_path / "passages.jsonl", tmp_path / "rows.jsonl"
+    values, out = tmp_path / "passages.jsonl", tmp_path / "rows.jsonl"
     rows = [
         {"uid": "a", "passage": PASSAGE},
         {"passage": HARBOUR},
@@ -170,8 +170,8 @@ def test_the_rows_of_the_command_are_read_by_training(tmp_path):
         {"passage": ""},
         {"passage": "\ud800 was built in 1874."},
     ]
-    given.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    words = ["synthesize", "--passages", str(given), "--judge", "qa-minilm", "--out", str(out)]
+    values.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    words = ["synthesize", "--passages", str(values), "--judge", "qa-minilm", "--out", str(out)]
     process = CliRunner().invoke(app, [*words, "--json"])
     assert process.exit_code == 0, process.output
     figures = json.loads(process.stdout)
@@ -180,6 +180,6 @@ def test_the_rows_of_the_command_are_read_by_training(tmp_path):
     assert len(part.rows) == figures["kept"] > 0
     for row in part.rows:
         assert row.passage.startswith(row.answers[0], row.start)
-    given.write_text('{"text": "x"}\n')
+    values.write_text('{"text": "x"}\n')
     refused = CliRunner().invoke(app, words)
     assert (refused.exit_code, "Line 1" in refused.stderr) == (1, True)

@@ -17,6 +17,6 @@ ask = sending.ask
 @pytest.fixture
 def stage(client: Any, database: Database, furnished: tuple[str, Scene]) -> Iterator[Stage]:
     client.app.state.settings.oidc = [things.provider()]
-    made = Stage(client, database, furnished[1])
-    yield made
-    made.close()
+    created = Stage(client, database, furnished[1])
+    yield created
+    created.close()

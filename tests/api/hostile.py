@@ -39,8 +39,8 @@ GOOD = {
 
 def form_of(page):
     """The hidden fields of the create form."""
-    found = re.findall(r'<input type="hidden" name="(context_id|key|answer\.label)"[^>]*value="([^"]*)"', page)
-    return dict(found)
+    matches = re.findall(r'<input type="hidden" name="(context_id|key|answer\.label)"[^>]*value="([^"]*)"', page)
+    return dict(matches)
 
 
 # What comes to datasets, submissions, evaluations and boards: `{n}` stands for a number, `{name}` for a name.

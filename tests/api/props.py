@@ -261,29 +261,29 @@ class Props:
         """A conversation of the author's with one turn, made when first asked for."""
 
         def make(session: Session) -> int:
-            found = session.scalar(select(Conversation))
-            if found is None:
-                given = session.scalars(select(Handout).where(Handout.person_id == self.ids["ada"]).limit(1)).one()
-                said = Turn(number=1, said="Hello?", key="one", request="", state="chosen", continued=0)
-                said.replies = [Reply(side=0, text="Hello.", state="done")]
-                found = Conversation(handout_id=given.id, round_id=given.round_id, person_id=given.person_id)
-                found.sides, found.turns = [["nli-a", "1"]], [said]
-                session.add(found)
+            value = session.scalar(select(Conversation))
+            if value is None:
+                values = session.scalars(select(Handout).where(Handout.person_id == self.ids["ada"]).limit(1)).one()
+                turn = Turn(number=1, said="Hello?", key="one", request="", state="chosen", continued=0)
+                turn.replies = [Reply(side=0, text="Hello.", state="done")]
+                value = Conversation(handout_id=values.id, round_id=values.round_id, person_id=values.person_id)
+                value.sides, value.turns = [["nli-a", "1"]], [turn]
+                session.add(value)
                 session.flush()
-            return found.id
+            return value.id
 
         return self.once("conversation", make)
 
     def submission(self) -> int:
         """A private submission of the author's that waits for its check."""
-        made = Submission(
+        created = Submission(
             task_id="nli", kind="hub", name="hidden", person_id=self.callers["author"].id, visibility="private"
         )
 
         def make(session: Session) -> int:
-            session.add(made)
+            session.add(created)
             session.flush()
-            return made.id
+            return created.id
 
         return self.database.write(make)
 
@@ -361,12 +361,12 @@ class Props:
 
     def announcement(self) -> int:
         """Something that the owner announced."""
-        made = Announcement(task_id="nli", text="Soon.", until=now() + timedelta(days=1))
+        created = Announcement(task_id="nli", text="Soon.", until=now() + timedelta(days=1))
 
         def make(session: Session) -> int:
-            session.add(made)
+            session.add(created)
             session.flush()
-            return made.id
+            return created.id
 
         return self.once("announcement", make)
 
@@ -437,12 +437,12 @@ class Props:
 
     def proposal(self) -> int:
         """A task that the author proposed, and that waits."""
-        made = Proposal(task_id="irony", source="id: irony", person_id=self.callers["author"].id)
+        created = Proposal(task_id="irony", source="id: irony", person_id=self.callers["author"].id)
 
         def make(session: Session) -> int:
-            session.add(made)
+            session.add(created)
             session.flush()
-            return made.id
+            return created.id
 
         return self.once("proposal", make)
 
@@ -459,8 +459,8 @@ class Props:
         """A row of the task's board, made when first asked for."""
 
         def make(session: Session) -> int:
-            found = session.scalar(select(Submission.id).where(Submission.task_id == "nli"))
-            return found or boards.furnish(session, "nli", [0.8], ["first"], rows=40)[0]
+            value = session.scalar(select(Submission.id).where(Submission.task_id == "nli"))
+            return value or boards.furnish(session, "nli", [0.8], ["first"], rows=40)[0]
 
         return self.database.write(make)
 
@@ -470,8 +470,8 @@ class Props:
         def make(session: Session) -> int:
             rows = [{"model_name": "other", "metrics": {"Accuracy": "80"}}]
             content = orjson.dumps([{"datasets": [{"dataset": "First", "sota": {"rows": rows}}]}])
-            found = session.scalar(select(Report.id))
-            return found or reports.add_report(session, None, "nli", content, "https://example.org/tables").id
+            value = session.scalar(select(Report.id))
+            return value or reports.add_report(session, None, "nli", content, "https://example.org/tables").id
 
         return self.database.write(make)
 
@@ -483,8 +483,8 @@ class Props:
             author = session.get_one(Person, self.ids[NAMES["author"]])
             if kind == "forks":
                 return snapshots.make_fork(session, author, "nli", {}, "Mine").slug
-            found = session.scalar(select(Snapshot.slug))
-            return found or snapshots.take_snapshot(session, author, "nli", {}, "").slug
+            value = session.scalar(select(Snapshot.slug))
+            return value or snapshots.take_snapshot(session, author, "nli", {}, "").slug
 
         return self.database.write(make)
 
@@ -553,8 +553,8 @@ class Props:
         def make(session: Session) -> tuple[Invitation, str]:
             return invitations.create_invitation(session, None, "nli", "annotator", note="for the tests", uses=2)
 
-        made, secret = self.database.write(make)
-        return made.id, secret
+        created, secret = self.database.write(make)
+        return created.id, secret
 
     def notice_of(self, role: str) -> int:
         """Something that this person is told."""

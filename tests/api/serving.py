@@ -84,18 +84,18 @@ def site(settings: Settings, folder: Path, owner: str = "olga") -> Iterator[Site
     with model_host(folder) as host:
         served_settings = settings.model_copy(update={"host_url": host})
         with served(create_app(served_settings), "http://127.0.0.1:0") as address:
-            made = Site(address, database)
-            made.ready()
-            made.open_rounds(owner)
-            yield made
+            created = Site(address, database)
+            created.ready()
+            created.open_rounds(owner)
+            yield created
     database.close()
 
 
 def an_example(http: httpx2.Client, text: str, task: str = "nli") -> dict[str, Any]:
     """Write an example of NLI or sentiment; what was told."""
-    given = http.post(f"/tasks/{task}/contexts/next").json()
+    document = http.post(f"/tasks/{task}/contexts/next").json()
     field = {"nli": "hypothesis", "sentiment": "statement"}[task]
-    body = {"context_id": given["id"], "input": {field: text}, "answer": given["goal"] or {"label": "negative"}}
+    body = {"context_id": document["id"], "input": {field: text}, "answer": document["goal"] or {"label": "negative"}}
     answer = http.post(f"/tasks/{task}/examples", json=body)
     assert answer.status_code == 201, answer.text
-    return answer.json() | {"context_id": given["id"]}
+    return answer.json() | {"context_id": document["id"]}

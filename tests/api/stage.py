@@ -13,6 +13,9 @@ from starlette.testclient import TestClient
 from dynabench.kit.db import Database
 from dynabench.kit.settings import Settings
 from dynabench.models.client import Host
+from dynabench.open_evaluations.choices import OpenChoices
+from dynabench.open_evaluations.remote_downloads import RemoteDownload, write_download
+from dynabench.open_evaluations.remote_source import remote_request
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds import people
 from dynabench.rounds import service as rounds
@@ -41,10 +44,10 @@ class Stage(Props):
 
     def write(self, author: Caller, given: dict[str, Any], text: str) -> int:
         """An example that fools nli-a, which says contradiction where there is a “not”, else entailment."""
-        said = text if given["goal"]["label"] != "contradiction" else text.replace("not ", "")
-        made = world.send(author, world.written(given, said))
-        assert made.status_code == 201, made.text
-        return int(made.json()["id"])
+        answer = text if given["goal"]["label"] != "contradiction" else text.replace("not ", "")
+        response = world.send(author, world.written(given, answer))
+        assert response.status_code == 201, response.text
+        return int(response.json()["id"])
 
     def public_person(self) -> str:
         """The name of the owner, whose profile everybody sees."""
@@ -57,43 +60,43 @@ class Stage(Props):
         path = path.replace(":path}", "}")
         if path.startswith(("/hub", "/api/hub", "/api/v1/hub")):
             return path.format(**self.hub(path))
-        known: dict[str, Any] = {"task": "nli", "n": 1, "number": 1, "dataset": "first", "act": "dismiss"}
-        known |= {"job": self.scene.job, "folder": "data"} | (self.controls() if "/controls/" in path else {})
-        known |= {"kind": "metric", "name": "nli-a" if "/models/" in path else "accuracy"}
+        known_values: dict[str, Any] = {"task": "nli", "n": 1, "number": 1, "dataset": "first", "act": "dismiss"}
+        known_values |= {"job": self.scene.job, "folder": "data"} | (self.controls() if "/controls/" in path else {})
+        known_values |= {"kind": "metric", "name": "nli-a" if "/models/" in path else "accuracy"}
         if "/datasets/" in path:
-            known["name"] = "first" if path.endswith("/best") else "films"
+            known_values["name"] = "first" if path.endswith("/best") else "films"
         if "/models/" in path and "/scores" in path:
-            known["name"] = "model-0"
+            known_values["name"] = "model-0"
         if "/contexts/" not in path and "imports/{job}" in path:
-            known["job"] = self.scene.data_job
+            known_values["job"] = self.scene.data_job
         if "{note}" in path:
-            known["note"] = self.note(number or self.scene.example)
+            known_values["note"] = self.note(number or self.scene.example)
         if "/data-reports/{id}" in path:
             return path.format(id=self.data_report(), form="md", measure="general", table="figures")
         if "archives/{job}" in path:
-            known["job"] = self.archive()
+            known_values["job"] = self.archive()
         if "/twins" in path:
-            known |= {"name": "small", "axis": "robustness"}
+            known_values |= {"name": "small", "axis": "robustness"}
         if "{measure}" in path:
-            known |= self.measured()
+            known_values |= self.measured()
         if "{appeal}" in path:
-            known["appeal"] = self.appeal(role if "/me/" in path else "author")
+            known_values["appeal"] = self.appeal(role if "/me/" in path else "author")
         if "{signal}" in path:
-            known["signal"] = self.signal()
+            known_values["signal"] = self.signal()
         if "/adjudications/{decision}" in path:
-            known["decision"] = self.adjudication(role)
+            known_values["decision"] = self.adjudication(role)
         if "/webhooks" in path:
-            known["id"], known["delivery"] = self.webhook(role, "nli" if "{task}" in path else None)
-            return path.format(**(known | {"act": "off"}))
+            known_values["id"], known_values["delivery"] = self.webhook(role, "nli" if "{task}" in path else None)
+            return path.format(**(known_values | {"act": "off"}))
         if "/people/{name}" in path:
-            known.update(name=self.public_person())
+            known_values.update(name=self.public_person())
         if "{token}" in path:
-            known["token"] = self.mail_link(path)
+            known_values["token"] = self.mail_link(path)
         if "{provider}" in path:
-            known["provider"] = "uni"
+            known_values["provider"] = "uni"
         if "/identities/" in path:
-            known["id"] = self.identity_of(role)
-            return path.format(**known)
+            known_values["id"] = self.identity_of(role)
+            return path.format(**known_values)
         if path.endswith("/handouts/{id}/inspiration"):
             return path.format(id=self.scene.given["handout"])
         if "/teams/" in path and "{" in path:
@@ -103,61 +106,61 @@ class Stage(Props):
         if "/classes/{id}" in path:
             return path.format(id=self.class_of_author(), person_id=self.student)
         if "/admin/jobs" in path:
-            return path.format(**(known | {"act": "cancel"}))
+            return path.format(**(known_values | {"act": "cancel"}))
         if "/onboarding" in path or "/onboarded" in path:
             return path.format(**self.onboarding(role, attempt="/attempts/" in path), activity="check", act="grant")
         if "{side}" in path:
-            known["side"] = 180
+            known_values["side"] = 180
         if path.startswith("/docs/"):
-            known |= {"tag": "accounts", "anchor": "get-me", "name": "how-to/deploy"}
+            known_values |= {"tag": "accounts", "anchor": "get-me", "name": "how-to/deploy"}
         if "{handle}" in path:
-            known["handle"] = self.browser_of(role)
+            known_values["handle"] = self.browser_of(role)
         if "/submissions/{id}" in path:
-            known |= {"id": self.submission(), "act": "cancel"}
-            return path.format(**known)
+            known_values |= {"id": self.submission(), "act": "cancel"}
+            return path.format(**known_values)
         if "{digest}" in path:
-            known["digest"] = self.picture()
+            known_values["digest"] = self.picture()
         if "{format}" in path:
             path = path.replace("{format}", "csv")
         if "{file}" in path:
-            known["file"] = "gone"
+            known_values["file"] = "gone"
         if "/release" in path:
-            known |= {"task": "done", "file": "test.jsonl" if "{folder}" in path else "README.md"}
+            known_values |= {"task": "done", "file": "test.jsonl" if "{folder}" in path else "README.md"}
         if "{turn}" in path:
-            known |= {"task": "done", "turn": 1}
+            known_values |= {"task": "done", "turn": 1}
         if "{secret}" in path:
-            known["secret"] = self.invitation()[1]
+            known_values["secret"] = self.invitation()[1]
         if "/payments/{n}/people/" in path:
             return path.format(task="nli", n=1, id=self.banned_id(role), payment=self.payment())
         if "/studies" in path or "/crowd" in path:
             act = {"act": "pause", "decision": "unpaid" if "{order}" in path else "approve", "provider": "prolific"}
             return path.format(**self.study(), **act)
         if "{slug}" in path:
-            known["slug"] = self.kept("forks" if "/forks/" in path else "snapshots")
+            known_values["slug"] = self.kept("forks" if "/forks/" in path else "snapshots")
         if "/rows/{id}" in path:
-            known["id"] = self.row()
+            known_values["id"] = self.row()
         elif "contexts/files/{id}" in path:
-            known["id"] = self.file_of_contexts()
+            known_values["id"] = self.file_of_contexts()
         elif "{id}" in path:
-            known["id"] = self.thing(path[: path.index("/{id}")].rpartition("/")[2], role, number)
-        return path.format(**known)
+            known_values["id"] = self.thing(path[: path.index("/{id}")].rpartition("/")[2], role, number)
+        return path.format(**known_values)
 
     def thing(self, kind: str, role: str, number: int | None) -> int:
         """The number of one of what a route calls its `kind`: of an example unless it is known for something else."""
-        things = {
+        items = {
             "tokens": self.token_of,
             "notices": self.notice_of,
             "inbox": self.notice_of,
             "contexts": lambda _: self.scene.given["id"],
         }
-        things |= {"evaluations": lambda _: self.evaluation(), "reported": lambda _: self.report(),
+        items |= {"evaluations": lambda _: self.evaluation(), "reported": lambda _: self.report(),
                    "open-evaluations": lambda _: self.open_evaluation()}  # fmt: skip
-        things |= {"invitations": lambda _: self.invitation()[0], "bans": self.banned_id, "people": self.banned_id}
-        things |= {"validators": self.voter_id}
-        things |= {"conversations": lambda _: self.conversation()}
-        things |= {"proposals": lambda _: self.proposal(), "announcements": lambda _: self.announcement()}
-        things |= {"bulk": lambda _: self.bulk(), "drafts": lambda _: self.task_draft()}
-        return things[kind](role) if kind in things else number or self.scene.example
+        items |= {"invitations": lambda _: self.invitation()[0], "bans": self.banned_id, "people": self.banned_id}
+        items |= {"validators": self.voter_id}
+        items |= {"conversations": lambda _: self.conversation()}
+        items |= {"proposals": lambda _: self.proposal(), "announcements": lambda _: self.announcement()}
+        items |= {"bulk": lambda _: self.bulk(), "drafts": lambda _: self.task_draft()}
+        return items[kind](role) if kind in items else number or self.scene.example
 
     def call(self, method: str, path: str, role: str, route: Any, number: int | None = None) -> httpx2.Response:
         """The route as this caller would use it: pages with cookies and the form's token, the API with a token."""
@@ -181,9 +184,9 @@ class Stage(Props):
 
     def token(self, role: str, *scopes: str) -> str:
         """A new token of this person's with these scopes."""
-        made = self.callers[role].post("/api/v1/tokens", json={"scopes": list(scopes)})
-        assert made.status_code == 201, made.text
-        return str(made.json()["token"])
+        response = self.callers[role].post("/api/v1/tokens", json={"scopes": list(scopes)})
+        assert response.status_code == 201, response.text
+        return str(response.json()["token"])
 
     def filled(self, body: Any) -> Any:
         """A body with `{context}`, `{secret}`, `{name}` and people's ids such as `{mia}` filled in."""
@@ -227,6 +230,7 @@ def new_stage(settings: Settings, invited: bool = False) -> Iterator[Stage]:
         database.write(things.small, settings)
         database.write(things.films, settings)
         database.write(things.released, settings, owner.id)
+        write_download(settings, remote_request(OpenChoices(dataset="remote:a/b")), RemoteDownload("a/b"))
         stage.evaluation()
         yield stage
         stage.close()

@@ -15,12 +15,12 @@ from dynabench.site.app import create_app
 def test_the_description_is_made_once_however_many_ask(client, monkeypatch):
     from dynabench.site.process_routes import Description
 
-    made = Counter()
+    counter = Counter()
     monkeypatch.setattr(Description, "_sent_bytes", None)
     document = client.app.state.description._document
 
     def counted():
-        made["document"] += 1
+        counter["document"] += 1
         return document()
 
     client.app.state.description._document = counted
@@ -32,7 +32,7 @@ def test_the_description_is_made_once_however_many_ask(client, monkeypatch):
 
     answers = client.portal.call(story)
     assert {answer.status_code for answer in answers} == {200}
-    assert made == {"document": 1}
+    assert counter == {"document": 1}
     assert answers[0].json()["openapi"].startswith("3.")
     mark = answers[0].headers["etag"]
     assert client.get("/api/openapi.json", headers={"If-None-Match": mark}).status_code == 304
@@ -217,11 +217,11 @@ def test_a_sender_of_many_requests_waits_and_others_do_not(monkeypatch):
         going, working = asyncio.Event(), Counter()
 
         async def slow(scope, receive, send):
-            who = scope["client"][0]
-            working[who] += 1
+            person = scope["client"][0]
+            working[person] += 1
             await going.wait()
             await send({"type": "http.response.start", "status": 200, "headers": []})
-            working[who] -= 1
+            working[person] -= 1
             await send({"type": "http.response.body", "body": b"done"})
 
         app = create_app(Settings(secret="a secret for tests, long enough to be one"))
@@ -251,8 +251,8 @@ def test_a_sender_of_many_requests_waits_and_others_do_not(monkeypatch):
 def test_an_address_may_change_so_much_a_minute(client, ask, monkeypatch):
     monkeypatch.setattr(admission, "CHANGES_OF_VISITORS", 5)
     monkeypatch.setattr(client.app.state.settings, "rate_limit", True)
-    told = [ask("POST", "/api/v1/accounts", json={}).status_code for _ in range(6)]
-    assert told == [422] * 5 + [429]
+    status_codes = [ask("POST", "/api/v1/accounts", json={}).status_code for _ in range(6)]
+    assert status_codes == [422] * 5 + [429]
     assert ask("GET", "/api/v1/tasks").status_code == 200
     assert ask("POST", "/api/v1/accounts", address="192.0.2.9", json={}).status_code == 422
 

@@ -28,13 +28,13 @@ pytestmark = pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 
 def routes_of(app: FastAPI) -> set[tuple[str, str]]:
     """All (method, path) that the application serves; HEAD goes with GET, and static files are for everybody."""
-    found = set()
+    result = set()
     for route in iter_route_contexts(app.routes):
         if isinstance(route.original_route, Mount):
             assert route.path == "/static"
             continue
-        found |= {(method, route.path) for method in route.methods or ()}
-    return {(method, path) for method, path in found if method != "HEAD"}
+        result |= {(method, route.path) for method in route.methods or ()}
+    return {(method, path) for method, path in result if method != "HEAD"}
 
 
 def test_every_route_says_who_may_use_it(app: FastAPI):
@@ -45,13 +45,13 @@ def test_every_route_says_who_may_use_it(app: FastAPI):
 
 
 def open_to_all(settings: Settings) -> Scene:
-    with new_stage(settings) as made:
-        return made.scene
+    with new_stage(settings) as stage:
+        return stage.scene
 
 
 def for_the_invited(settings: Settings) -> Scene:
-    with new_stage(settings, invited=True) as made:
-        return made.scene
+    with new_stage(settings, invited=True) as stage:
+        return stage.scene
 
 
 @pytest.fixture
@@ -121,7 +121,7 @@ def telling_roles(who: str) -> set[str]:
     return next(roles for roles in choices if all(roles & difference for difference in differences))
 
 
-CALLERS = {who: telling_roles(who) for who in MAY}
+CALLERS = {person: telling_roles(person) for person in MAY}
 """Who calls the routes of a rule: a route with another rule than it should have is called by somebody who notices."""
 
 

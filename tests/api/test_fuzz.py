@@ -102,16 +102,16 @@ def script() -> list[Any]:
     """All that is sent, in order: the same for everybody and on both databases, since drawing it takes longest."""
     document = create_app(Settings(secret="a secret for tests of 32 bytes or more")).openapi()
     schema = schemathesis.openapi.from_dict(document)
-    operations = sorted((found.ok() for found in schema.get_all_operations()), key=last)
+    operations = sorted((result.ok() for result in schema.get_all_operations()), key=last)
     return [
         case
         for operation in operations
-        for mode, known in (
+        for mode, known_values in (
             (GenerationMode.POSITIVE, KNOWN),
             (GenerationMode.NEGATIVE, KNOWN),
             (GenerationMode.NEGATIVE, {}),
         )
-        for case in drawn(operation, mode, known, 2)
+        for case in drawn(operation, mode, known_values, 2)
     ]
 
 
@@ -123,8 +123,8 @@ def problem(case: Any, site: Site, session: requests.Session) -> str:
     excluded = [negative_data_rejection] if response.status_code == 413 or further else []
     try:
         case.validate_response(response, checks=CHECKS, excluded_checks=excluded)
-    except BaseExceptionGroup as found:
-        return f"{case.operation.label}: {str(found)[:1500]}"
+    except BaseExceptionGroup as result:
+        return f"{case.operation.label}: {str(result)[:1500]}"
     return ""
 
 
@@ -144,5 +144,5 @@ def test_the_document_is_kept_and_nothing_breaks(world: Site, script: list[Any],
         if WHO[who]:
             session.headers["Authorization"] = f"Bearer {world.tokens[WHO[who]]}"
         mine = share(script, who, database_kind)
-        failures = [found for case in mine if (found := problem(case, world, session))]
+        failures = [result for case in mine if (result := problem(case, world, session))]
     assert not failures, "\n\n".join(failures)

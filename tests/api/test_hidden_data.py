@@ -51,10 +51,10 @@ LOOKS_AFTER = ("owner", "admin")
 
 def furnished_with_a_vault(settings: Settings) -> Scene:
     """The stage with a hidden dataset: two models of the author's on it, one done and one that failed."""
-    with new_stage(settings) as made:
-        author = made.callers["author"].id
-        made.scene.secrets = made.database.write(fill, settings, author)
-        return made.scene
+    with new_stage(settings) as stage:
+        author = stage.callers["author"].id
+        stage.scene.secrets = stage.database.write(fill, settings, author)
+        return stage.scene
 
 
 def fill(session: Session, settings: Settings, author: int) -> dict[str, int]:
@@ -81,11 +81,11 @@ def fill(session: Session, settings: Settings, author: int) -> dict[str, int]:
     for axis in ("fairness", "robustness"):
         session.add(Twin(version_id=version.id, axis=axis, state="ready", digest=twins.digest, rows=ROWS,
                          transformations=twins.transformations))  # fmt: skip
-    done, failed = (_evaluation(session, each, version.id) for each in models)
+    done, failed = (_evaluation(session, model, version.id) for model in models)
     _answer(session, settings, done, rows)
     failed.state, failed.code = "failed", "crashed"
-    for each in (done, failed):
-        each.log, each.reason = "Traceback: logzebra", "reasonzebra went wrong"
+    for item in (done, failed):
+        item.log, item.reason = "Traceback: logzebra", "reasonzebra went wrong"
     return {"done": done.id, "failed": failed.id, "first": models[0], "second": models[1]}
 
 
@@ -96,8 +96,8 @@ def _row(number: int) -> StoredRow:
 
 
 def _evaluation(session: Session, submission: int, version: int) -> Evaluation:
-    of = (Evaluation.submission_id == submission, Evaluation.version_id == version)
-    return session.scalars(select(Evaluation).where(*of)).one()
+    source = (Evaluation.submission_id == submission, Evaluation.version_id == version)
+    return session.scalars(select(Evaluation).where(*source)).one()
 
 
 def _answer(session: Session, settings: Settings, evaluation: Evaluation, rows: list[StoredRow]) -> None:
@@ -121,7 +121,7 @@ def furnish() -> Furnish:
 
 def addresses(stage: Stage, path: str, role: str) -> list[str]:
     """The route with the hidden dataset and what was evaluated on it in place of its parameters."""
-    made = stage.scene.secrets
+    created = stage.scene.secrets
     usual = path
     for name, value in {"{dataset}": VAULT, "imports/{job}": f"imports/{FILE_JOB}"}.items():
         usual = usual.replace(name, value)
@@ -130,10 +130,10 @@ def addresses(stage: Stage, path: str, role: str) -> list[str]:
     if path.startswith(("/models/", "/api/v1/models/")) and "/scores" in path:
         return [usual.replace("{name}", f"model-{number}") for number in (0, 1)]
     if "/evaluations/{id}" in path:
-        return [usual.replace("{id}", str(made[name])) for name in ("done", "failed")]
+        return [usual.replace("{id}", str(created[name])) for name in ("done", "failed")]
     if "/rows/{id}" in path or "/submissions/{id}" in path:
         usual = usual.replace("{task}", "nli")
-        return [usual.replace("{id}", str(made[name])) for name in ("first", "second")]
+        return [usual.replace("{id}", str(created[name])) for name in ("first", "second")]
     return [stage.address(usual, role)]
 
 
@@ -143,8 +143,8 @@ def asked(stage: Stage, path: str, route: Route) -> list[dict[str, str]]:
         return [{"q": word.upper()} for word in SECRETS]
     if not any(word in path for word in NEW):
         return [route.params or {}]
-    made = stage.scene.secrets
-    two = {"a": str(made["first"]), "b": str(made["second"]), "dataset": VAULT}
+    created = stage.scene.secrets
+    two = {"a": str(created["first"]), "b": str(created["second"]), "dataset": VAULT}
     if path.endswith(FILES):
         return [two | {"format": form} for form in ("csv", "json", "jsonl")]
     return [route.params or two]
@@ -152,7 +152,7 @@ def asked(stage: Stage, path: str, route: Route) -> list[dict[str, str]]:
 
 def leaks(stage: Stage, role: str) -> tuple[list[str], int]:
     """Which routes show any of `SECRETS` to this role, and how many answers were read."""
-    found, count = [], 0
+    result, count = [], 0
     stage.reading = True
     token = None if role == "anon" else stage.callers[role].token
     headers = {"Authorization": f"Bearer {token}"} if token else {}
@@ -165,32 +165,32 @@ def leaks(stage: Stage, role: str) -> tuple[list[str], int]:
             else:
                 answer = stage.browsers[role].get(address, params=params)
             assert answer.status_code < 500, (address, params, answer.text)
-            said = answer.text + str(answer.headers)
+            reply = answer.text + str(answer.headers)
             secrets = SECRETS.items() - ({TAG} if role in LOOKS_AFTER and path.endswith(ITS_PAGE) else set())
-            found += [f"{role} reads {what} at {address} {params}" for word, what in secrets if word in said]
+            result += [f"{role} reads {subject} at {address} {params}" for word, subject in secrets if word in reply]
             count += answer.status_code == 200
-    return found, count
+    return result, count
 
 
 @pytest.mark.parametrize("role", ["anon", "member", "author", "owner"])
 def test_nobody_reads_anything_of_a_hidden_dataset_but_its_scores(stage: Stage, role: str):
-    found, count = leaks(stage, role)
-    assert not found
+    result, count = leaks(stage, role)
+    assert not result
     assert count > (20 if role == "member" else 60), "most routes answer"
 
 
 def test_scores_of_the_whole_and_of_large_slices_are_told(stage: Stage):
     done = stage.scene.secrets["done"]
     scores = stage.client.get(f"/api/v1/evaluations/{done}/scores").json()["items"]
-    assert {each["slice"] for each in scores} == {"", "large"}
-    assert any(each["metric"] == "accuracy" and not each["slice"] for each in scores)
+    assert {score["slice"] for score in scores} == {"", "large"}
+    assert any(item["metric"] == "accuracy" and not item["slice"] for item in scores)
     row = stage.client.get(f"/api/v1/tasks/nli/leaderboard/rows/{stage.scene.secrets['first']}")
     assert VAULT in row.text
 
 
 def test_of_a_failure_on_a_hidden_dataset_the_submitter_learns_the_code_and_what_to_do(stage: Stage):
-    told = stage.callers["author"].get(f"/api/v1/evaluations/{stage.scene.secrets['failed']}").json()
-    assert told["code"] == "crashed"
-    assert told["advice"]
-    assert not told["log"]
-    assert not told["reason"]
+    document = stage.callers["author"].get(f"/api/v1/evaluations/{stage.scene.secrets['failed']}").json()
+    assert document["code"] == "crashed"
+    assert document["advice"]
+    assert not document["log"]
+    assert not document["reason"]

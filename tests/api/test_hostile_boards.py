@@ -22,8 +22,8 @@ def furnish() -> Furnish:
 
 def a_board(settings: Settings) -> Scene:
     """Somebody of each role before a board."""
-    with new_stage(settings) as made:
-        return made.scene
+    with new_stage(settings) as stage:
+        return stage.scene
 
 
 def read(stage: Stage, address: str, **how: Any) -> int:
@@ -47,8 +47,8 @@ def read_by(paths: dict[str, Any], address: str) -> set[str]:
 
 @pytest.mark.parametrize(("part", "values"), [("{n}", NUMBERS), ("{name}", NAMES)])
 def test_numbers_and_names_of_nothing_are_not_found(stage: Stage, part: str, values: tuple[str, ...]):
-    asked = [each.replace(part, value) for each in ADDRESSES if part in each for value in values]
-    wrong = [address for address in asked if read(stage, address) not in (303, 400, 404, 405, 422)]
+    replaces = [item.replace(part, value) for item in ADDRESSES if part in item for value in values]
+    wrong = [address for address in replaces if read(stage, address) not in (303, 400, 404, 405, 422)]
     assert not wrong
 
 
@@ -56,12 +56,14 @@ def test_numbers_and_names_of_nothing_are_not_found(stage: Stage, part: str, val
 def test_rubbish_in_the_query_is_refused_or_passed_over(stage: Stage, part: int):
     """What an address does not read is passed over, all of it at once; what it reads is tried value by value."""
     paths = stage.client.get("/api/openapi.json").json()["paths"]
-    addresses = [each for each in ADDRESSES if "{" not in each and each.startswith("/api/")]
+    addresses = [item for item in ADDRESSES if "{" not in item and item.startswith("/api/")]
     for address in addresses[part::2]:
-        known = read_by(paths, address)
+        content = read_by(paths, address)
         joined = address + ("&" if "?" in address else "?")
-        rest = "&".join(f"{name}={value}" for name, values in QUERIES.items() if name not in known for value in values)
-        tried = [f"{name}={value}" for name, values in QUERIES.items() if name in known for value in values]
+        rest = "&".join(
+            f"{name}={value}" for name, values in QUERIES.items() if name not in content for value in values
+        )
+        tried = [f"{name}={value}" for name, values in QUERIES.items() if name in content for value in values]
         for query in (*tried, rest):
             assert read(stage, f"{joined}{query}") in (200, 303, 400, 403, 404, 422)
 

@@ -168,8 +168,8 @@ def test_numbers_in_addresses_that_no_row_has_are_not_found_or_refused(ada, numb
 )
 @settings(max_examples=40, derandomize=True, database=None, deadline=None, suppress_health_check=[*HealthCheck])
 def test_any_text_is_answered_as_written_or_refused_beside_its_field(client, owner, text, label):
-    given = client.post("/api/v1/tasks/nli/contexts/next").json()
-    body = written(given, text, sandbox=True) | {"answer": {"label": label}}
+    document = client.post("/api/v1/tasks/nli/contexts/next").json()
+    body = written(document, text, sandbox=True) | {"answer": {"label": label}}
     answer = client.post(EXAMPLES, content=json.dumps(body), headers=JSON)
     assert answer.status_code in (201, 422), answer.text
     if answer.status_code == 422:
@@ -197,9 +197,9 @@ def test_what_belongs_to_others_is_refused(ada, bob, owner, database):
 def fooling(caller):
     """An example of the caller's that fools nli-a."""
     while True:
-        given = draw(caller)
-        text = "It is so." if given["goal"]["label"] != "entailment" else "It is not so."
-        answer = send(caller, written(given, text))
+        drawn = draw(caller)
+        text = "It is so." if drawn["goal"]["label"] != "entailment" else "It is not so."
+        answer = send(caller, written(drawn, text))
         if answer.status_code == 201:
             return answer.json()["id"]
 
@@ -220,16 +220,16 @@ def test_votes_are_counted_once_and_end_with_the_decision(ada, bob, person, owne
 
 
 def test_a_closed_round_takes_nothing_more(ada, owner, browser, database):
-    given = draw(ada)
+    drawn = draw(ada)
     eve = browser()
     eve.join("eve")
     fields = form_of(eve.get("/tasks/nli/create").text)
     assert owner.post("/api/v1/tasks/nli/rounds/1/close").status_code == 200
     before = ledger(database)
-    assert send(ada, written(given, "They sleep.")).status_code == 409
-    assert send(ada, written(given, "They sleep.", sandbox=True)).status_code == 409
+    assert send(ada, written(drawn, "They sleep.")).status_code == 409
+    assert send(ada, written(drawn, "They sleep.", sandbox=True)).status_code == 409
     assert ada.post("/api/v1/tasks/nli/contexts/next").status_code == 409
     for htmx in (True, False):
-        told = eve.submit("/tasks/nli/create", htmx=htmx, **fields, **{"input.hypothesis": "They sleep."})
-        assert told.status_code == 409
+        submission = eve.submit("/tasks/nli/create", htmx=htmx, **fields, **{"input.hypothesis": "They sleep."})
+        assert submission.status_code == 409
     assert ledger(database) == before

@@ -84,11 +84,11 @@ def test_a_megabyte_and_broken_bytes_in_a_form_are_told_on_a_page(eve, database)
 def test_every_script_is_kept_as_written_and_shown_as_text(eve, database, name, browser):
     text = GOOD[name]
     fields = form_of(eve.get("/tasks/nli/create").text)
-    told = eve.submit("/tasks/nli/create", **fields, **{"input.hypothesis": text})
-    assert told.status_code == 200
+    submission = eve.submit("/tasks/nli/create", **fields, **{"input.hypothesis": text})
+    assert submission.status_code == 200
     bob = browser()
     bob.join("bob")
-    for page in (told.text, eve.get("/tasks/nli/create").text, bob.get("/tasks/nli/validate").text):
+    for page in (submission.text, eve.get("/tasks/nli/create").text, bob.get("/tasks/nli/validate").text):
         for dangerous in ("<script>alert", "<img src=x", "<strong>bold", "<b>bold", 'href="javascript', "49 &#39;"):
             assert dangerous not in page
     for path in ("/", "/tasks/nli", "/tasks/nli/rounds/1", "/tasks/nli/people"):
@@ -100,9 +100,9 @@ def test_every_script_is_kept_as_written_and_shown_as_text(eve, database, name, 
 def test_names_with_markup_are_refused_and_shown_as_text(eve, client, name, database):
     before = ledger(database)
     fields = {"username": name, "email": "a@example.org", "password": "correct horse battery", "agree": "yes"}
-    told = client.post("/api/v1/accounts", json={key: value for key, value in fields.items() if key != "agree"})
-    assert told.status_code == 422
-    assert "username" in told.json()["fields"]
+    response = client.post("/api/v1/accounts", json={key: value for key, value in fields.items() if key != "agree"})
+    assert response.status_code == 422
+    assert "username" in response.json()["fields"]
     other = type(eve)(client)
     page = other.submit("/register", page="/register", **fields)
     assert page.status_code == 422

@@ -30,26 +30,28 @@ OUTSIDE = EVERYBODY - {"author", "moderator", "owner", "admin"}
 
 def furnished_with_secrets(settings: Settings) -> Scene:
     """The stage with an example that a moderator hid, one that its author took back, and things of the owners'."""
-    with new_stage(settings) as made:
-        author = made.callers["author"]
+    with new_stage(settings) as stage:
+        author = stage.callers["author"]
         hidden, retracted = (
-            made.write(author, made.scene.given, f"This is not so, {word}.") for word in (HIDDEN, RETRACTED)
+            stage.write(author, stage.scene.given, f"This is not so, {word}.") for word in (HIDDEN, RETRACTED)
         )
         for number, word in ((hidden, HIDDEN), (retracted, RETRACTED)):
-            said = author.post(f"/api/v1/examples/{number}/explanations", json={"why_correct": f"Because of {word}."})
-            assert said.status_code == 201, said.text
+            response = author.post(
+                f"/api/v1/examples/{number}/explanations", json={"why_correct": f"Because of {word}."}
+            )
+            assert response.status_code == 201, response.text
         author.post(f"/api/v1/examples/{retracted}/retract")
-        register(made.client, NAME).patch("/api/v1/me", json={"pseudonym": "the countess"})
-        made.scene.secrets |= {"hidden": hidden, "retracted": retracted}
-        made.database.write(arrange, hidden)
+        register(stage.client, NAME).patch("/api/v1/me", json={"pseudonym": "the countess"})
+        stage.scene.secrets |= {"hidden": hidden, "retracted": retracted}
+        stage.database.write(arrange, hidden)
         listed = {"visibility": "private", "note": MODEL_NOTE}
-        assert made.callers["admin"].patch(f"/api/v1/models/{PRIVATE_MODEL}", json=listed).status_code == 200
-        return made.scene
+        assert stage.callers["admin"].patch(f"/api/v1/models/{PRIVATE_MODEL}", json=listed).status_code == 200
+        return stage.scene
 
 
 def arrange(session: Session, hidden: int) -> None:
     withdrawal.hide(session, None, hidden, f"It is about {HIDDEN}.")
-    source = next(each.source for each in shipped_tasks() if each.config.id == "nli")
+    source = next(shipped_task.source for shipped_task in shipped_tasks() if shipped_task.config.id == "nli")
     rounds.save_task(session, None, f"# {CONFIG}\n{source}")
     rounds.set_role(session, None, "nli", NAME, "expert")
     invitations.create_invitation(session, None, "nli", "expert", note=NOTE)
@@ -94,7 +96,7 @@ def test_everybody_reads_only_what_is_theirs(stage: Stage, role: str):
         return route.hidden and role in MAY[route.who]
 
     texts = read(stage, role)
-    emails = {f"{name}@example.org" for each, name in NAMES.items() if each != role} | {f"{NAME}@example.org"}
+    emails = {f"{name}@example.org" for item, name in NAMES.items() if item != role} | {f"{NAME}@example.org"}
     accounts = ("/admin/people", "/api/v1/admin/people")  # of people whom administrators help to log in
     wrong = leaks(texts, emails, lambda path: role == "admin" and path.startswith(accounts))
     if role in OUTSIDE:
@@ -112,11 +114,11 @@ def test_everybody_reads_only_what_is_theirs(stage: Stage, role: str):
 
 @pytest.mark.parametrize("role", ["anon", "member", "expert", "banned", "moderator", "owner", "admin"])
 def test_hidden_and_retracted_examples_are_checked_by_nobody(stage: Stage, role: str):
-    shown = []
+    view = []
     for _ in range(5):
         caller = stage.client if role == "anon" else stage.callers[role]
         answer = caller.post("/api/v1/tasks/nli/validations/next")
-        shown.append(answer.text)
+        view.append(answer.text)
         if answer.status_code == 200:
             caller.post(f"/api/v1/examples/{answer.json()['example_id']}/skip")
-    assert not [text for text in shown if HIDDEN in text or RETRACTED in text]
+    assert not [text for text in view if HIDDEN in text or RETRACTED in text]

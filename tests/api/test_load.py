@@ -68,16 +68,16 @@ def work(http: httpx2.Client, number: int, statuses: list[int]) -> None:
     """Write, take back, and vote, as quickly as it goes."""
     rng = random.Random(number)
     for turn in range(TURNS):
-        given = http.post("/tasks/nli/contexts/next").json()
+        document = http.post("/tasks/nli/contexts/next").json()
         body = {
-            "context_id": given["id"],
+            "context_id": document["id"],
             "input": {"hypothesis": f"Person {number} says that turn {turn} is not dry."},
-            "answer": given["goal"],
+            "answer": document["goal"],
         }
-        told = http.post("/tasks/nli/examples", json=body)
-        statuses.append(told.status_code)
+        response = http.post("/tasks/nli/examples", json=body)
+        statuses.append(response.status_code)
         if rng.random() < 0.2:
-            statuses.append(http.post(f"/examples/{told.json()['id']}/retract").status_code)
+            statuses.append(http.post(f"/examples/{response.json()['id']}/retract").status_code)
         item = http.post("/tasks/nli/validations/next")
         statuses.append(item.status_code)
         if item.status_code == 200:
@@ -113,8 +113,13 @@ def open_things(pid):
 
 def test_five_hundred_requests_leave_no_file_and_no_thread_open(process):
     with process.join("mia") as http:
-        given = http.post("/tasks/nli/contexts/next").json()
-        draft = {"context_id": given["id"], "input": {"hypothesis": "x"}, "answer": given["goal"], "sandbox": True}
+        document = http.post("/tasks/nli/contexts/next").json()
+        draft = {
+            "context_id": document["id"],
+            "input": {"hypothesis": "x"},
+            "answer": document["goal"],
+            "sandbox": True,
+        }
         requests = [
             lambda: http.get("/tasks"),
             lambda: http.get("/me"),
@@ -130,9 +135,9 @@ def test_five_hundred_requests_leave_no_file_and_no_thread_open(process):
 
         def all_of_them(times):
             with ThreadPoolExecutor(4) as pool:
-                found = list(pool.map(lambda n: requests[n % len(requests)]().status_code, range(times)))
+                result = list(pool.map(lambda n: requests[n % len(requests)]().status_code, range(times)))
             gc.collect()
-            return found
+            return result
 
         all_of_them(100)  # pools and caches fill
         before = open_things(process.pid)

@@ -131,7 +131,7 @@ def test_garbage_from_a_host_is_no_answer(ada, rules, database, name, app):
     with ThreadingHTTPServer(("127.0.0.1", 0), Garbage) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()
-        kept, app.state.host = app.state.host, Host(f"http://127.0.0.1:{server.server_port}", SECONDS)
+        stored, app.state.host = app.state.host, Host(f"http://127.0.0.1:{server.server_port}", SECONDS)
         try:
             answer = send(ada, body)
             attributed = ada.post(
@@ -140,7 +140,7 @@ def test_garbage_from_a_host_is_no_answer(ada, rules, database, name, app):
             )
         finally:
             ada.client.portal.call(app.state.host.close)
-            app.state.host = kept
+            app.state.host = stored
             server.shutdown()
             thread.join()
     refused(answer)
@@ -149,13 +149,13 @@ def test_garbage_from_a_host_is_no_answer(ada, rules, database, name, app):
 
 
 def test_other_targets_answer_while_one_hangs_and_it_recovers(ada, rules, database):
-    given = draw(ada)
+    drawn = draw(ada)
     statement = draw(ada, "sentiment")
     slow(rules)
     for turn in range(TRIPS):
-        refused(send(ada, written(given, f"They sleep {turn}.")))
+        refused(send(ada, written(drawn, f"They sleep {turn}.")))
     requests = len(rules.rules["nli-a"].seen)
-    at_once = send(ada, written(given, "They sleep again."))
+    at_once = send(ada, written(drawn, "They sleep again."))
     refused(at_once)
     assert len(rules.rules["nli-a"].seen) == requests
     assert "times in a row" in at_once.json()["detail"]
@@ -163,8 +163,8 @@ def test_other_targets_answer_while_one_hangs_and_it_recovers(ada, rules, databa
     assert send(ada, body, task="sentiment").status_code == 201
     rules.rules["nli-a"].gate.set()
     time.sleep(PAUSE + 0.1)
-    assert send(ada, written(given, "They sleep at last.")).status_code == 201
-    assert send(ada, written(given, "They sleep well now.")).status_code == 201
+    assert send(ada, written(drawn, "They sleep at last.")).status_code == 201
+    assert send(ada, written(drawn, "They sleep well now.")).status_code == 201
 
 
 def test_a_failed_try_can_be_sent_again_with_its_key(ada, rules):

@@ -44,10 +44,10 @@ def small(session: Session, settings: Settings) -> None:
     dataset.version_id = version.id
     inputs = {"premise": "IT RAINS.", "hypothesis": "It is dry."}
     copy = replace(row, uid="r1#upper_case", inputs=inputs, of="r1", transformation="upper_case")
-    made = stored.write_rows(settings, [copy], twins=True)
+    created = stored.write_rows(settings, [copy], twins=True)
     for axis in ("fairness", "robustness"):
-        counts = made.transformations
-        session.add(Twin(version_id=version.id, axis=axis, state="ready", digest=made.digest, rows=1,
+        counts = created.transformations
+        session.add(Twin(version_id=version.id, axis=axis, state="ready", digest=created.digest, rows=1,
                          transformations=counts))  # fmt: skip
 
 
@@ -55,47 +55,49 @@ def measured(session: Session) -> None:
     """What was measured of the first round: one figure, by nine writers."""
     round_id = rounds.round_of(session, "nli", 1).id
     if session.get(StoredMeasurement, round_id) is None:
-        found = MeasureResult("Nine writers", (Figure("writers", "Writers", 9.0),), (), 9)
-        session.add(StoredMeasurement(round_id=round_id, results={"writers": found.document()}, at=now()))
+        measure_result = MeasureResult("Nine writers", (Figure("writers", "Writers", 9.0),), (), 9)
+        session.add(StoredMeasurement(round_id=round_id, results={"writers": measure_result.document()}, at=now()))
 
 
 def films(session: Session, settings: Settings) -> None:
     """A public dataset of one row."""
     row = StoredRow("1", {"premise": "It rains.", "hypothesis": "It is wet."}, ({"label": "entailment"},), ("weather",))
-    made = library.add_dataset(session, None, "nli", "films", DatasetSettings(visibility="public"))
-    library.publish_version(session, library.draft_version(session, None, made).id, stored.write_rows(settings, [row]))
+    dataset = library.add_dataset(session, None, "nli", "films", DatasetSettings(visibility="public"))
+    library.publish_version(
+        session, library.draft_version(session, None, dataset).id, stored.write_rows(settings, [row])
+    )
 
 
 def released(session: Session, settings: Settings, owner: int) -> None:
     """A task of `owner`'s with one round, which is released with two files."""
-    source = next(each.source for each in shipped_tasks() if each.config.id == "nli")
+    source = next(shipped_task.source for shipped_task in shipped_tasks() if shipped_task.config.id == "nli")
     rounds.save_task(session, None, with_id(source, "done"))
     session.add(Role(task_id="done", person_id=owner, role="owner"))
     version = session.get_one(Task, "done").version_id
-    of = Round(task_id="done", number=1, version_id=version, state="released", closed_at=now())
-    session.add(of)
+    origin = Round(task_id="done", number=1, version_id=version, state="released", closed_at=now())
+    session.add(origin)
     session.flush()
-    made = Release(round_id=of.id, task_id="done", state="ready", rules={}, released_at=now())
-    session.add(made)
+    release = Release(round_id=origin.id, task_id="done", state="ready", rules={}, released_at=now())
+    session.add(release)
     session.flush()
-    place = service.release_folder(settings, made.id)
+    place = service.release_folder(settings, release.id)
     (place / "data").mkdir(parents=True)
     for name in ("README.md", "data/test.jsonl"):
         (place / name).write_text("{}\n")
     files = [manifest.describe_file(place, name) for name in ("README.md", "data/test.jsonl")]
-    told = manifest.ReleaseManifest(format="dynabench-release", version=1, canary="", task="done", round=1,
+    release_manifest = manifest.ReleaseManifest(format="dynabench-release", version=1, canary="", task="done", round=1,
                              closed_at="2026-01-01", rules={}, examples={}, files=files)  # fmt: skip
-    (place / manifest.MANIFEST_NAME).write_bytes(told.text())
-    made.manifest, made.digest = told.model_dump(mode="json"), told.digest
-    session.add(CycleTurn(id=1, task_id="done", round_id=of.id, state="done", plan={}, present=[]))
+    (place / manifest.MANIFEST_NAME).write_bytes(release_manifest.text())
+    release.manifest, release.digest = release_manifest.model_dump(mode="json"), release_manifest.digest
+    session.add(CycleTurn(id=1, task_id="done", round_id=origin.id, state="done", plan={}, present=[]))
 
 
 def evaluated(session: Session, person: int) -> int:
-    made = boards.furnish(session, "nli", skills=[0.9], datasets=["third"], rows=40, person=person)
-    found = session.scalars(select(Evaluation).where(Evaluation.submission_id == made[0])).one()
-    found.state, found.code = "failed", "crashed"
-    session.add(Record(evaluation_id=found.id, document=RECORD, signature=""))
-    return found.id
+    created = boards.furnish(session, "nli", skills=[0.9], datasets=["third"], rows=40, person=person)
+    result = session.scalars(select(Evaluation).where(Evaluation.submission_id == created[0])).one()
+    result.state, result.code = "failed", "crashed"
+    session.add(Record(evaluation_id=result.id, document=RECORD, signature=""))
+    return result.id
 
 
 def open_evaluated(session: Session, settings: Settings, person: int) -> int:

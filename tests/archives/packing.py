@@ -22,18 +22,18 @@ def packed(db: Database, settings: Settings, task: str, *, examples: bool = True
 
 def files(archive: bytes) -> dict[str, bytes]:
     """What is in an archive, without its manifest."""
-    with zipfile.ZipFile(io.BytesIO(archive)) as found:
-        return {name: found.read(name) for name in found.namelist() if name != layout.MANIFEST}
+    with zipfile.ZipFile(io.BytesIO(archive)) as zip_file:
+        return {name: zip_file.read(name) for name in zip_file.namelist() if name != layout.MANIFEST}
 
 
 def put_together(parts: dict[str, bytes], **manifest: Any) -> bytes:
     """An archive of these files, its manifest true unless told otherwise."""
-    told = [
+    answer = [
         {"name": name, "bytes": len(content), "sha256": hashlib.sha256(content).hexdigest(),
          "rows": content.count(b"\n") if name in layout.LISTS else None}
         for name, content in parts.items()
     ]  # fmt: skip
-    document = {"format": "dynabench-task", "version": 1, "task": "x", "name": "X", "files": told} | manifest
+    document = {"format": "dynabench-task", "version": 1, "task": "x", "name": "X", "files": answer} | manifest
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in parts.items():
@@ -53,13 +53,13 @@ def bring(
 
 def alike(archive: bytes, id: str) -> dict[str, bytes]:
     """The files of an archive as if its task were called `id`, with examples named by their places."""
-    found = files(archive)
-    rows = [json.loads(line) for line in found[layout.EXAMPLES].splitlines()]
+    result = files(archive)
+    rows = [json.loads(line) for line in result[layout.EXAMPLES].splitlines()]
     places = {row["uid"]: f"example-{place}" for place, row in enumerate(rows)}
     for row in rows:
         row["task"], row["uid"] = id, places[row["uid"]]
         row["made_from"] = row["made_from"] and places.get(row["made_from"], "gone")
-    found[layout.EXAMPLES] = json.dumps(rows).encode()
+    result[layout.EXAMPLES] = json.dumps(rows).encode()
     return {
-        name: with_id(text.decode(), id).encode() if name.endswith(".yaml") else text for name, text in found.items()
+        name: with_id(text.decode(), id).encode() if name.endswith(".yaml") else text for name, text in result.items()
     }

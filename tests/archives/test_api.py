@@ -18,19 +18,19 @@ def archive(client, owner, settings):
 
 
 def kinds(client):
-    return client.app.state.db.read(lambda session: [each.kind for each in session.query(jobs.Job)])
+    return client.app.state.db.read(lambda session: [row.kind for row in session.query(jobs.Job)])
 
 
 def test_owners_ask_for_archives_and_see_how_they_go(owner, ada, client):
-    made = owner.post("/api/v1/tasks/nli/archives", json={})
-    assert (made.status_code, made.json()["state"], made.json()["kind"]) == (202, "queued", "export")
+    response = owner.post("/api/v1/tasks/nli/archives", json={})
+    assert (response.status_code, response.json()["state"], response.json()["kind"]) == (202, "queued", "export")
     assert ada.post("/api/v1/tasks/nli/archives", json={}).status_code == 403
-    assert ada.get(f"/api/v1/archives/{made.json()['id']}").status_code == 404
-    assert [each["id"] for each in owner.get("/api/v1/tasks/nli/archives").json()["items"]] == [made.json()["id"]]
-    assert owner.get(f"/api/v1/archives/{made.json()['id']}/file").status_code == 409, "it is not written yet"
-    service.archive_path(client.app.state.settings, made.json()["id"]).write_bytes(b"PK")
-    assert owner.get(f"/api/v1/archives/{made.json()['id']}/file").content == b"PK"
-    assert ada.get(f"/api/v1/archives/{made.json()['id']}/file").status_code == 404
+    assert ada.get(f"/api/v1/archives/{response.json()['id']}").status_code == 404
+    assert [item["id"] for item in owner.get("/api/v1/tasks/nli/archives").json()["items"]] == [response.json()["id"]]
+    assert owner.get(f"/api/v1/archives/{response.json()['id']}/file").status_code == 409, "it is not written yet"
+    service.archive_path(client.app.state.settings, response.json()["id"]).write_bytes(b"PK")
+    assert owner.get(f"/api/v1/archives/{response.json()['id']}/file").content == b"PK"
+    assert ada.get(f"/api/v1/archives/{response.json()['id']}/file").status_code == 404
 
 
 def test_only_who_makes_tasks_sends_archives(admin, ada, archive, client):
@@ -63,9 +63,9 @@ def test_an_owner_who_may_not_make_tasks_is_told_so_instead_of_asked_for_a_name(
 
 def test_the_pages_say_the_same(admin, owner, enter, archive):
     page = enter(owner)
-    shown = page.submit("/tasks/nli/manage/archives", page="/settings", examples="yes")
-    assert shown.status_code == 303
-    assert "Waiting in the queue" in page.get(shown.headers["location"]).text
+    submission = page.submit("/tasks/nli/manage/archives", page="/settings", examples="yes")
+    assert submission.status_code == 303
+    assert "Waiting in the queue" in page.get(submission.headers["location"]).text
     lists = page.get("/tasks/nli/manage/archives").text
     assert "Create archive" in lists
     assert ">Clone</button>" in lists

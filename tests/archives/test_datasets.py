@@ -31,26 +31,26 @@ def add(world, settings, name="weather", rows=ROWS, visibility="public", kind="r
                       weight=3, visibility=visibility, kind=kind)  # fmt: skip
 
     def make(session):
-        made = library.add_dataset(session, None, "checks", name, settled, **more)
-        library.publish_version(session, library.draft_version(session, None, made).id, written)
+        dataset = library.add_dataset(session, None, "checks", name, settled, **more)
+        library.publish_version(session, library.draft_version(session, None, dataset).id, written)
 
     world.db.write(make)
 
 
 def found(db, task):
     """The datasets of a task with their rows' digests."""
-    asked = select(Dataset, DatasetVersion.digest).join(DatasetVersion, DatasetVersion.id == Dataset.version_id)
-    lines = db.read(lambda session: session.execute(asked.where(Dataset.task_id == task).order_by(Dataset.name)).all())
+    text = select(Dataset, DatasetVersion.digest).join(DatasetVersion, DatasetVersion.id == Dataset.version_id)
+    lines = db.read(lambda session: session.execute(text.where(Dataset.task_id == task).order_by(Dataset.name)).all())
     members = ("name", "title", "card", "licence", "languages", "weight", "visibility", "kind")
-    return {tuple(map(str, (getattr(each, name) for name in members))): digest for each, digest in lines}
+    return {tuple(map(str, (getattr(item, name) for name in members))): digest for item, digest in lines}
 
 
 def test_public_datasets_come_back_row_by_row(world, settings, elsewhere, other_settings, tmp_path):
     add(world, settings)
     add(world, settings, "more-weather", ROWS[:2], kind="suite")
     archive = packed(world.db, settings, "checks")
-    made = bring(elsewhere, other_settings, archive, "copy", tmp_path)
-    assert (made.refused, made.manifest.rows["datasets"]) == ([], 2)
+    created = bring(elsewhere, other_settings, archive, "copy", tmp_path)
+    assert (created.refused, created.manifest.rows["datasets"]) == ([], 2)
     assert found(elsewhere, "copy") == found(world.db, "checks")
     (digest,) = {digest for about, digest in found(elsewhere, "copy").items() if about[0] == "weather"}
     assert list(stored.read_rows(other_settings, digest)) == ROWS
@@ -64,9 +64,9 @@ def test_public_datasets_come_back_row_by_row(world, settings, elsewhere, other_
 def test_rows_that_are_not_public_leave_by_no_archive(world, settings):
     for visibility in ("hidden", "scoring"):
         add(world, settings, visibility, [StoredRow("s", ROWS[0].inputs, ROWS[0].answers)], visibility)
-    kept = b"".join(files(packed(world.db, settings, "checks")).values())
-    assert b"Ein Satz" not in kept
-    assert b"Weather, small" not in kept
+    text = b"".join(files(packed(world.db, settings, "checks")).values())
+    assert b"Ein Satz" not in text
+    assert b"Weather, small" not in text
     add(world, settings)
     assert layout.DATASETS in files(blank := packed(world.db, settings, "checks", examples=False))
     assert FILE not in files(blank), "a clone begins without"
@@ -77,8 +77,8 @@ def test_rows_that_the_newest_config_refuses_are_left_out_and_told(world, settin
     add(world, settings)
     source = world.source.replace("contradiction", "contradicts")
     world.db.write(lambda session: service.save_task(session, None, source))
-    made = bring(world.db, settings, packed(world.db, settings, "checks"), "copy", tmp_path)
-    [(file, line, why)] = made.refused
+    created = bring(world.db, settings, packed(world.db, settings, "checks"), "copy", tmp_path)
+    [(file, line, why)] = created.refused
     assert (file, line) == (FILE, 3)
     assert "Choose one of the options" in why
     (digest,) = found(world.db, "copy").values()
@@ -89,7 +89,7 @@ def test_rows_that_the_newest_config_refuses_are_left_out_and_told(world, settin
 def test_a_dataset_that_was_meddled_with_is_refused_and_nothing_is_stored(world, settings, tmp_path):
     add(world, settings)
     honest = files(packed(world.db, settings, "checks"))
-    told = json.loads(honest[layout.DATASETS])
+    document = json.loads(honest[layout.DATASETS])
 
     def refused(**changed):
         parts = honest | {name: text for name, text in changed.items() if text is not None}
@@ -100,7 +100,7 @@ def test_a_dataset_that_was_meddled_with_is_refused_and_nothing_is_stored(world,
         return caught.value.detail
 
     def line(**changed):
-        return {layout.DATASETS: json.dumps(told | changed).encode() + b"\n"}
+        return {layout.DATASETS: json.dumps(document | changed).encode() + b"\n"}
 
     assert "a file of rows" in refused(**{FILE: None})
     assert "a file of rows" in refused(**line(name="files"))

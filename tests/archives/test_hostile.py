@@ -97,7 +97,7 @@ def test_a_bomb_is_not_unpacked(parts, refused):
     most = layout.MOST_FILES
     names = [(f"versions/{number:05d}.yaml", b"") for number in range(most + 2)]
     assert f"more than {most} files" in refused(zipped(*names))
-    huge = [each | {"bytes": layout.MOST_BYTES} for each in _told(parts)]
+    huge = [item | {"bytes": layout.MOST_BYTES} for item in _told(parts)]
     assert "too large together" in refused(put_together(parts, files=huge))
 
 
@@ -117,9 +117,9 @@ def test_a_bomb_is_not_unpacked(parts, refused):
     ],
 )
 def test_a_line_that_is_wrong_is_named(parts, refused, name, line, why):
-    said = refused(put_together(parts | {name: parts[name] + line + b"\n"}))
-    assert why in said
-    assert name in said
+    answer = refused(put_together(parts | {name: parts[name] + line + b"\n"}))
+    assert why in answer
+    assert name in answer
 
 
 def test_rows_belong_to_rounds_and_versions_that_are_there(parts, refused):

@@ -49,8 +49,8 @@ def test_any_history_makes_the_same_archive_again(sqlite_template, steps, mode, 
         here = Settings(home=place / "home", secret="here" * 8)
         archive = packed(world.db, here, "checks")
         assert packed(world.db, here, "checks") == archive, "the same task, the same bytes"
-        made = bring(world.db, here, archive, "copy", place)
-        assert (made.refused, made.notes) == ([], {})
+        created = bring(world.db, here, archive, "copy", place)
+        assert (created.refused, created.notes) == ([], {})
         assert alike(packed(world.db, here, "copy"), "checks") == alike(archive, "checks")
         world.db.close()
 
@@ -90,18 +90,27 @@ def test_a_whole_task_comes_back_on_both_databases(world, settings, elsewhere, o
     archive = packed(world.db, settings, "checks")
     assert {"versions/0001.yaml", "versions/0002.yaml", layout.TASK, *layout.LISTS} == files(archive).keys()
     db = elsewhere
-    made = bring(db, other_settings, archive, "elsewhere", tmp_path)
-    assert (made.refused, made.notes) == ([], {})
-    assert made.manifest.rows == {"versions": 2, "rounds": 2, "contexts": 4, "seeds": 1, "examples": 2, "datasets": 0}
+    created = bring(db, other_settings, archive, "elsewhere", tmp_path)
+    assert (created.refused, created.notes) == ([], {})
+    assert created.manifest.rows == {
+        "versions": 2,
+        "rounds": 2,
+        "contexts": 4,
+        "seeds": 1,
+        "examples": 2,
+        "datasets": 0,
+    }
     assert alike(packed(db, other_settings, "elsewhere"), "checks") == alike(archive, "checks")
     draft = json.loads(files(archive)[layout.ROUNDS].splitlines()[1])
     assert draft["plan"] == {"goals": {"fooled": 9}, "limits": {"per_day": 3}}
-    of = db.read(lambda session: session.scalars(select(Round).where(Round.number == 7)).one())
-    assert (of.arms, of.assign, of.judge, of.plan) == tuple(draft[each] for each in ("arms", "assign", "judge", "plan"))
-    found = db.read(lambda session: session.execute(select(Context.weight, Context.retired_at.is_not(None))).all())
-    assert sorted(tuple(each) for each in found) == [(1.0, False), (1.0, False), (1.0, True), (2.5, False)]
-    kept = files(packed(db, other_settings, "elsewhere"))[layout.EXAMPLES]
-    assert kept.replace(b'"elsewhere"', b'"checks"') == files(archive)[layout.EXAMPLES], "names are kept where free"
+    source = db.read(lambda session: session.scalars(select(Round).where(Round.number == 7)).one())
+    assert (source.arms, source.assign, source.judge, source.plan) == tuple(
+        draft[text] for text in ("arms", "assign", "judge", "plan")
+    )
+    content = db.read(lambda session: session.execute(select(Context.weight, Context.retired_at.is_not(None))).all())
+    assert sorted(tuple(item) for item in content) == [(1.0, False), (1.0, False), (1.0, True), (2.5, False)]
+    stored = files(packed(db, other_settings, "elsewhere"))[layout.EXAMPLES]
+    assert stored.replace(b'"elsewhere"', b'"checks"') == files(archive)[layout.EXAMPLES], "names are kept where free"
     assert db.read(lambda session: session.scalar(select(Seed.task_id))) == "elsewhere"
     recount(db, lambda: packed(db, other_settings, "elsewhere"), "elsewhere")
 
@@ -131,9 +140,9 @@ def test_who_brings_an_archive_owns_the_task_and_nobody_else_does(world, setting
     archive = packed(world.db, settings, "checks")
     name = world.db.read(lambda session: session.get_one(type(world.owner), world.owner.id).username)
     bring(world.db, settings, archive, "copy", tmp_path, owner=name)
-    found = select(Role.person_id, Role.role).where(Role.task_id == "copy")
-    roles = world.db.read(lambda session: session.execute(found).all())
-    assert [tuple(each) for each in roles] == [(world.owner.id, "owner")]
+    result = select(Role.person_id, Role.role).where(Role.task_id == "copy")
+    roles = world.db.read(lambda session: session.execute(result).all())
+    assert [tuple(item) for item in roles] == [(world.owner.id, "owner")]
 
 
 @pytest.mark.parametrize("mark", ["withheld", "hidden", "retracted"])
@@ -141,8 +150,8 @@ def test_who_brings_an_archive_owns_the_task_and_nobody_else_does(world, setting
 def test_a_seed_goes_as_the_example_that_it_was_made_of(world, settings, mark, examples):
     """The text of a withheld, hidden or retracted example is in no archive and in no copy of the task."""
     author = world.person()
-    kept, gone = (written(world, author, text) for text in ("It stays.", "It goes."))
-    for example in (kept, gone):
+    stored, gone = (written(world, author, text) for text in ("It stays.", "It goes."))
+    for example in (stored, gone):
         world.vote(world.owner, example, "correct", owner=True)
     assert world.db.write(seeds.from_round, None, "checks", 1) == 2
     world.db.write(lambda session: setattr(session.get_one(Standing, gone), mark, True))

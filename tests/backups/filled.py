@@ -83,30 +83,30 @@ def _answer_rows(session: Session, settings: Settings) -> None:
         select(Submission.id).where(Submission.task_id == "nli", Submission.version.like("00%")).order_by(Submission.id)
     ).all()
     first = session.scalars(select(Dataset).where(Dataset.name.in_(("first", "second"))).order_by(Dataset.id)).all()
-    for each in session.scalars(select(DatasetVersion).where(DatasetVersion.digest.like("00%"))):
-        rows = [StoredRow(f"r{each.id}-{n}", {"premise": f"Scene {n}.", "hypothesis": "So it is."},
-                       ({"label": "entailment"},)) for n in range(each.rows)]  # fmt: skip
-        each.digest = stored.write_rows(settings, rows).digest
-        dataset = session.get_one(Dataset, each.dataset_id)
+    for row in session.scalars(select(DatasetVersion).where(DatasetVersion.digest.like("00%"))):
+        rows = [StoredRow(f"r{row.id}-{n}", {"premise": f"Scene {n}.", "hypothesis": "So it is."},
+                       ({"label": "entailment"},)) for n in range(row.rows)]  # fmt: skip
+        row.digest = stored.write_rows(settings, rows).digest
+        dataset = session.get_one(Dataset, row.dataset_id)
         if dataset in first:
             for submission, skill in zip(entered[: len(SKILLS)], SKILLS, strict=True):
-                _answers(session, settings, each, submission, rows, skill)
+                _answers(session, settings, row, submission, rows, skill)
     session.flush()
 
 
 def _answers(
     session: Session, settings: Settings, version: DatasetVersion, submission: int, rows: list[StoredRow], skill: float
 ) -> None:
-    of = select(Evaluation).where(Evaluation.submission_id == submission, Evaluation.version_id == version.id)
+    source = select(Evaluation).where(Evaluation.submission_id == submission, Evaluation.version_id == version.id)
     right = boards.np.random.default_rng([version.id, 0]).random(len(rows)) < skill
-    boards._shards(session, settings, session.scalars(of).one().id, rows, right)
+    boards._shards(session, settings, session.scalars(source).one().id, rows, right)
 
 
 def _sign(session: Session, settings: Settings) -> None:
     """A record of each evaluation that has answers; the stage's own, which nobody signed, is signed, too."""
-    for each in session.scalars(select(Record)):
-        each.document = each.document | {"key": records.public_keys(settings)[0]}
-        each.signature = records.sign_document(settings, each.document)
+    for row in session.scalars(select(Record)):
+        row.document = row.document | {"key": records.public_keys(settings)[0]}
+        row.signature = records.sign_document(settings, row.document)
     session.flush()
     for evaluation in session.scalars(select(Evaluation.id).where(Evaluation.state == "done").order_by(Evaluation.id)):
         records.store_record(session, settings, evaluation)
@@ -114,11 +114,11 @@ def _sign(session: Session, settings: Settings) -> None:
 
 def addresses(stage: Stage) -> list[tuple[str, str, dict[str, str] | None]]:
     """Every GET route, with real things in place of its parameters, for each of `ROLES` who may read it."""
-    found = []
+    result = []
     for (method, path), route in ROUTES.items():
         if method == "GET" and path not in LEFT_OUT:
-            found += [(role, stage.address(path, role), route.params) for role in ROLES if role in MAY[route.who]]
-    return found
+            result += [(role, stage.address(path, role), route.params) for role in ROLES if role in MAY[route.who]]
+    return result
 
 
 def get(stage: Stage, role: str, address: str, params: dict[str, str] | None = None) -> Any:
@@ -152,8 +152,8 @@ def shown(answer: Any) -> tuple[int, str, Any]:
     content: Any = answer.content
     if answer.headers.get("content-type", "").startswith(("text/", "application/json", "application/problem")):
         content = answer.text
-        for each in VARYING:
-            content = each.sub(r"\1*", content)
+        for item in VARYING:
+            content = item.sub(r"\1*", content)
     return answer.status_code, answer.headers.get("location", ""), content
 
 
@@ -189,16 +189,16 @@ def differences(
     Not `in_order` for two kinds of databases: PostgreSQL keeps the members of JSON objects in an order of its own.
     What differs is asked for anew: on a busy machine the first answers may report a host that is late.
     """
-    found, statuses = [], Counter[tuple[str, int]]()
+    result, statuses = [], Counter[tuple[str, int]]()
     for role, address, params in asked:
         for _ in range(ATTEMPTS):
             first, second = shown(get(one, role, address, params)), shown(get(other, role, address, params))
             if first == second or (first[:2] == second[:2] and not in_order and _alike(first[2], second[2])):
                 break
         else:
-            found.append(f"{role} GET {address} {params or ''}: {_apart(first, second)}")
+            result.append(f"{role} GET {address} {params or ''}: {_apart(first, second)}")
         statuses[role, first[0]] += 1
-    return found, statuses
+    return result, statuses
 
 
 def _alike(first: Any, second: Any) -> bool:

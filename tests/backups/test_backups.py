@@ -50,33 +50,33 @@ def test_the_commands_bring_a_platform_elsewhere_and_tell_what_they_did(
 ):
     folder = tmp_path / "backups"
     folder.mkdir()
-    made = command(settings, "backup", folder, "--json")
-    assert made.exit_code == 0, made.output
-    told = json.loads(made.stdout)
-    path = Path(told["file"])
+    created = command(settings, "backup", folder, "--json")
+    assert created.exit_code == 0, created.output
+    document = json.loads(created.stdout)
+    path = Path(document["file"])
     assert path.parent == folder
     assert path.stat().st_mode & 0o777 == 0o600, "it holds the keys"
     assert list(folder.iterdir()) == [path]
-    assert not [each for each in settings.folder.iterdir() if each.name.startswith(".backup")]
-    there = elsewhere(database_kind)
-    done = command(there, "restore", path, "--json")
+    assert not [item for item in settings.folder.iterdir() if item.name.startswith(".backup")]
+    present = elsewhere(database_kind)
+    done = command(present, "restore", path, "--json")
     assert done.exit_code == 0, done.output
-    assert json.loads(done.stdout)["files"] == told["files"]
-    assert command(there, "db", "check", "--files").exit_code == 0 or not migrations.version(Database(there.url))
+    assert json.loads(done.stdout)["files"] == document["files"]
+    assert command(present, "db", "check", "--files").exit_code == 0 or not migrations.version(Database(present.url))
     again = command(settings, "backup", path)
     assert (again.exit_code, "exists" in again.output) == (1, True)
-    twice = command(there, "restore", path)
+    twice = command(present, "restore", path)
     assert (twice.exit_code, "not empty" in twice.output) == (1, True)
 
 
 def test_it_holds_what_people_made_and_no_cache(settings, furnished, tmp_path):
-    made = make_backup(settings, tmp_path / "one.zip")
-    names = {each.name for each in made.manifest.files}
+    backup = make_backup(settings, tmp_path / "one.zip")
+    names = {item.name for item in backup.manifest.files}
     tops = {name.split("/")[1] for name in names if name.startswith("home/")}
-    wanted = {"media", "datasets", "releases", "evaluations", "models", "uploads", "secret", "signing-key"}
-    assert wanted <= tops
+    expected = {"media", "datasets", "releases", "evaluations", "models", "uploads", "secret", "signing-key"}
+    assert expected <= tops
     assert not {"cache", "run", "hub", "dynabench.sqlite"} & tops
-    with zipfile.ZipFile(made.path) as archive:
+    with zipfile.ZipFile(backup.path) as archive:
         assert archive.read(manifest.SECRET) == settings.key
         assert archive.testzip() is None
 
@@ -86,12 +86,12 @@ def test_a_database_whose_name_begins_like_a_folder_leaves_nothing_else_out(tmp_
     settings = Settings(home=home, database_url=f"sqlite:///{home / 'data'}")
     settings.folder.mkdir(exist_ok=True)
     migrations.upgrade(settings)
-    kept = {"datasets/ab/rows.parquet", "data.txt", "data-wall", "models/data/model.yaml"}
-    for name in kept:
+    stored = {"datasets/ab/rows.parquet", "data.txt", "data-wall", "models/data/model.yaml"}
+    for name in stored:
         (settings.folder / name).parent.mkdir(parents=True, exist_ok=True)
         (settings.folder / name).write_text("content")
-    names = {each.name for each in make_backup(settings, tmp_path / "one.zip").manifest.files}
-    assert {f"home/{name}" for name in kept} <= names
+    names = {item.name for item in make_backup(settings, tmp_path / "one.zip").manifest.files}
+    assert {f"home/{name}" for name in stored} <= names
     assert not {"home/data", "home/data-wal", "home/data-shm"} & names, "the database is copied by its own means"
 
 
@@ -101,30 +101,30 @@ def test_a_database_whose_name_begins_like_a_folder_leaves_nothing_else_out(tmp_
 def test_a_damaged_backup_is_refused_and_nothing_of_it_stays(
     settings, furnished, database_kind, elsewhere, tmp_path, how
 ):
-    made = make_backup(settings, tmp_path / "one.zip").path
-    content = bytearray(made.read_bytes())
+    created = make_backup(settings, tmp_path / "one.zip").path
+    content = bytearray(created.read_bytes())
     if how == "cut short":
-        made.write_bytes(content[: len(content) // 2])
+        created.write_bytes(content[: len(content) // 2])
     elif how == "one byte":
-        with zipfile.ZipFile(made) as archive:
-            member = max(archive.infolist(), key=lambda each: each.compress_size)
+        with zipfile.ZipFile(created) as archive:
+            member = max(archive.infolist(), key=lambda item: item.compress_size)
         content[member.header_offset + 60 + len(member.filename) + member.compress_size // 2] ^= 1
-        made.write_bytes(content)
+        created.write_bytes(content)
     elif how == "another file":
         other = tmp_path / "other.zip"
-        with zipfile.ZipFile(made) as old, zipfile.ZipFile(other, "w") as new:
-            for each in old.infolist():
-                new.writestr(each, b"{}" if "manifest" not in each.filename and each.filename.startswith("home/models")
-                             else old.read(each))  # fmt: skip
-        made = other
+        with zipfile.ZipFile(created) as old, zipfile.ZipFile(other, "w") as new:
+            for item in old.infolist():
+                new.writestr(item, b"{}" if "manifest" not in item.filename and item.filename.startswith("home/models")
+                             else old.read(item))  # fmt: skip
+        created = other
     else:
-        made.write_text("not a backup")
-    there = elsewhere(database_kind)
+        created.write_text("not a backup")
+    present = elsewhere(database_kind)
     with pytest.raises(Conflict, match=r"damaged|no whole backup"):
-        restore_backup(there, made)
-    assert list(there.folder.iterdir()) == []
+        restore_backup(present, created)
+    assert list(present.folder.iterdir()) == []
     if database_kind == "postgres":
-        database = Database(there.url)
+        database = Database(present.url)
         with database.engine.connect() as connection:
             assert is_empty(connection, migrations.metadata().sorted_tables)
         database.close()
@@ -167,13 +167,13 @@ def test_on_a_full_disk_nothing_half_done_stays(settings, furnished, database_ki
     assert list(folder.iterdir()) == []
     after = {name: content for name, content in contents(settings.folder).items() if not name.startswith("run/")}
     assert after == before
-    made = make_backup(settings, folder / "whole.zip").path
-    there = elsewhere(database_kind)
-    done = limited(there, "restore", made, 100_000)
+    created = make_backup(settings, folder / "whole.zip").path
+    present = elsewhere(database_kind)
+    done = limited(present, "restore", created, 100_000)
     assert done.returncode == 3, done.stderr
     assert "nothing of it stays" in done.stdout
-    assert [each.name for each in there.folder.iterdir()] == []
-    restore_backup(there, made)
+    assert [item.name for item in present.folder.iterdir()] == []
+    restore_backup(present, created)
 
 
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
@@ -189,8 +189,8 @@ def test_a_disk_that_a_database_fills_is_called_full(database):
         )
         with pytest.raises(DBAPIError) as wrapped:
             connection.exec_driver_sql(fill)
-    for each in (plain, wrapped):
-        assert "the disk is full. Free some space" in cause_of(each.value)
+    for item in (plain, wrapped):
+        assert "the disk is full. Free some space" in cause_of(item.value)
 
 
 @pytest.mark.slow
@@ -229,22 +229,22 @@ def test_a_backup_made_while_people_send_pictures_and_write_refers_to_no_file_th
             session.execute(delete(table).where(table.digest == digest))
 
     threads = [threading.Thread(target=work, args=(blue,)) for blue in range(2)]
-    for each in threads:
-        each.start()
+    for thread in threads:
+        thread.start()
     try:
-        made = [make_backup(settings, tmp_path / f"{number}.zip") for number in range(3)]
+        backups = [make_backup(settings, tmp_path / f"{number}.zip") for number in range(3)]
     finally:
         stop.set()
-        for each in threads:
-            each.join()
+        for thread in threads:
+            thread.join()
     assert not failures
     assert len(old) < OLD, "some were thrown away"
-    for number, each in enumerate(made):
-        assert each.manifest.flaws == []
-        there = elsewhere(database_kind, f"there-{number}")
-        restore_backup(there, each.path)
-        other = Database(there.url)
-        assert other.read(check_files, there) == []
+    for number, thread in enumerate(backups):
+        assert thread.manifest.flaws == []
+        present = elsewhere(database_kind, f"there-{number}")
+        restore_backup(present, thread.path)
+        other = Database(present.url)
+        assert other.read(check_files, present) == []
         other.close()
 
 
@@ -256,7 +256,7 @@ def test_a_file_that_was_missing_before_is_told_and_backed_up_around(settings, f
     assert digest[:12] in done.stderr
     checked = command(settings, "db", "check", "--files", "--json")
     assert checked.exit_code == 1
-    assert any("is missing" in each for each in json.loads(checked.stdout)["problems"])
+    assert any("is missing" in problem for problem in json.loads(checked.stdout)["problems"])
 
 
 def test_files_and_signatures_are_compared_with_their_rows(settings, furnished, database):
@@ -266,39 +266,39 @@ def test_files_and_signatures_are_compared_with_their_rows(settings, furnished, 
     rows = next((settings.folder / "datasets").rglob("*.parquet"))
     rows.write_bytes(rows.read_bytes()[:-20])
     (settings.folder / records.KEY_FILE).unlink()
-    found = "\n".join(database.read(check_files, settings))
-    assert f"{digest} is damaged" in found
-    assert f"{rows} is damaged" in found
-    assert "signing-key is missing" in found
+    text = "\n".join(database.read(check_files, settings))
+    assert f"{digest} is damaged" in text
+    assert f"{rows} is damaged" in text
+    assert "signing-key is missing" in text
     records.public_keys(settings)
     assert "does not hold under any key" in "\n".join(database.read(check_files, settings))
 
 
 def test_another_secret_or_a_place_in_use_is_refused(settings, furnished, database_kind, elsewhere, tmp_path):
-    made = make_backup(settings, tmp_path / "one.zip").path
-    there = elsewhere(database_kind)
+    created = make_backup(settings, tmp_path / "one.zip").path
+    present = elsewhere(database_kind)
     with pytest.raises(Conflict, match="another secret"):
-        restore_backup(there.model_copy(update={"secret": "another secret " * 3}), made)
-    (there.folder / "media").mkdir()
+        restore_backup(present.model_copy(update={"secret": "another secret " * 3}), created)
+    (present.folder / "media").mkdir()
     with pytest.raises(Conflict, match="not empty"):
-        restore_backup(there, made)
-    (there.folder / "media").rmdir()
-    (there.folder / RESTORING).mkdir()  # of a restore that was killed
+        restore_backup(present, created)
+    (present.folder / "media").rmdir()
+    (present.folder / RESTORING).mkdir()  # of a restore that was killed
     with pytest.raises(Conflict, match="restore"):
-        check_keys(there)
-    restore_backup(there, made)
-    check_keys(there)
+        check_keys(present)
+    restore_backup(present, created)
+    check_keys(present)
     with pytest.raises(Conflict, match="home folder"):
         make_backup(settings, settings.folder / "one.zip")
 
 
 def test_a_full_database_is_not_restored_into(settings, furnished, database_kind, elsewhere, tmp_path):
-    made = make_backup(settings, tmp_path / "one.zip").path
-    taken = settings.model_copy(update={"home": tmp_path / "empty"})
-    taken.__dict__.pop("folder", None)
+    created = make_backup(settings, tmp_path / "one.zip").path
+    claimed = settings.model_copy(update={"home": tmp_path / "empty"})
+    claimed.__dict__.pop("folder", None)
     with pytest.raises(Conflict, match=r"not empty|exists"):
-        restore_backup(taken, made)
-    assert list(taken.folder.iterdir()) == []
+        restore_backup(claimed, created)
+    assert list(claimed.folder.iterdir()) == []
 
 
 def test_jobs_that_wait_find_their_files_below_the_new_home(settings, furnished, database, database_kind, elsewhere,
@@ -310,13 +310,13 @@ def test_jobs_that_wait_find_their_files_below_the_new_home(settings, furnished,
         return jobs.enqueue(session, "import_contexts", {"task": "nli", "file": str(waiting), "person": None}).id
 
     id = database.write(ask)
-    there = elsewhere(database_kind)
-    restore_backup(there, make_backup(settings, tmp_path / "one.zip").path)
-    other = Database(there.url)
-    found = other.read(lambda session: session.get_one(Job, id))
+    present = elsewhere(database_kind)
+    restore_backup(present, make_backup(settings, tmp_path / "one.zip").path)
+    other = Database(present.url)
+    result = other.read(lambda session: session.get_one(Job, id))
     other.close()
-    assert Path(found.payload["file"]) == there.folder / "uploads" / "waiting.jsonl"
-    assert Path(found.payload["file"]).read_text() == "{}\n"
+    assert Path(result.payload["file"]) == present.folder / "uploads" / "waiting.jsonl"
+    assert Path(result.payload["file"]).read_text() == "{}\n"
 
 
 @pytest.mark.slow
@@ -330,28 +330,30 @@ def test_jobs_are_where_they_were_and_those_the_engine_does_not_know_are_sent_ag
         session.execute(update(Job).values(sent_at=now()))
         return [jobs.enqueue(session, "tell_announcement", {"announcement": number}).id for number in (1, 2)]
 
-    known, unknown = database.write(ask)
+    known_values, unknown = database.write(ask)
 
     def start(job):
-        if job.id == known:
+        if job.id == known_values:
             jobs._client(jobs.engine_url(settings)).enqueue(
                 {"workflow_name": job.kind, "queue_name": jobs.QUEUE, "workflow_id": job.id}, job.payload
             )
 
     assert jobs.send(database, start) == 2
     kind = database_kind if into == "same" else {"sqlite": "postgres", "postgres": "sqlite"}[database_kind]
-    there = elsewhere(kind)
-    restore_backup(there, make_backup(settings, tmp_path / "one.zip").path)
-    other = Database(there.url)
+    present = elsewhere(kind)
+    restore_backup(present, make_backup(settings, tmp_path / "one.zip").path)
+    other = Database(present.url)
     try:
-        sent = other.read(lambda session: {id: session.get_one(Job, id).sent_at is not None for id in (known, unknown)})
-        assert sent == {known: True, unknown: False}
-        job = other.read(lambda session: session.get_one(Job, known))
-        assert jobs.progress(there, job)["state"] == "queued"
-        assert jobs.given_up(other, there, [known]) == []
+        sent = other.read(
+            lambda session: {id: session.get_one(Job, id).sent_at is not None for id in (known_values, unknown)}
+        )
+        assert sent == {known_values: True, unknown: False}
+        job = other.read(lambda session: session.get_one(Job, known_values))
+        assert jobs.progress(present, job)["state"] == "queued"
+        assert jobs.given_up(other, present, [known_values]) == []
     finally:
-        for each in (settings, there):
-            jobs.release(each)
+        for item in (settings, present):
+            jobs.release(item)
         other.close()
 
 

@@ -54,7 +54,7 @@ def test_processes_that_start_at_once_read_the_same_whole_secret(tmp_path):
     assert keys == {path.read_bytes()}
     assert len(path.read_bytes()) >= 32
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert [each.name for each in path.parent.iterdir()] == ["secret"], "nothing half-written stays"
+    assert [item.name for item in path.parent.iterdir()] == ["secret"], "nothing half-written stays"
 
 
 @pytest.mark.parametrize("content", ["", "short"])
@@ -129,27 +129,27 @@ def test_processes_that_start_at_once_with_two_secrets_do_not_both_start(setting
 def test_commands_over_old_accounts_make_no_fresh_secret(fresh, person, database, command, words):
     database.write(seed)
     person("ada")
-    there = fresh()
-    done = command(there, *words)
+    present = fresh()
+    done = command(present, *words)
     assert done.exit_code == 1, done.output
     assert "accounts, but there is no" in done.output.replace("\n", " ")
-    assert [each.name for each in there.folder.iterdir()] == []
-    check = command(there, "db", "check", "--files", "--json")
-    assert any(f"{there.secret_file} is missing" in each for each in json.loads(check.stdout)["problems"])
+    assert [path.name for path in present.folder.iterdir()] == []
+    check = command(present, "db", "check", "--files", "--json")
+    assert any(f"{present.secret_file} is missing" in problem for problem in json.loads(check.stdout)["problems"])
     with pytest.raises(Conflict, match="accounts"):
-        check_keys(there)
+        check_keys(present)
 
 
 def test_commands_refuse_the_home_of_another_platform(settings, fresh, person, command):
     check_keys(settings)
     person("ada")
-    there = fresh()
-    assert there.key != settings.key
-    done = command(there, "export", "nli")
+    present = fresh()
+    assert present.key != settings.key
+    done = command(present, "export", "nli")
     assert done.exit_code == 1
     assert "is not the one with which this platform ran" in done.output.replace("\n", " ")
-    check = command(there, "db", "check", "--files", "--json")
-    assert any("is not the one" in each for each in json.loads(check.stdout)["problems"])
+    check = command(present, "db", "check", "--files", "--json")
+    assert any("is not the one" in problem for problem in json.loads(check.stdout)["problems"])
 
 
 def test_a_fresh_signing_key_beside_old_records_is_refused_until_a_new_one_is_wanted(
@@ -174,5 +174,5 @@ def test_a_fresh_signing_key_beside_old_records_is_refused_until_a_new_one_is_wa
         check_keys(other)
     assert command(other, "evaluate", "new-key").exit_code == 0
     check_keys(other)
-    kept = database.read(lambda session: session.scalars(select(Record)).one())
-    assert any(records.is_signature_valid(kept.document, kept.signature, key) for key in records.public_keys(other))
+    stored = database.read(lambda session: session.scalars(select(Record)).one())
+    assert any(records.is_signature_valid(stored.document, stored.signature, key) for key in records.public_keys(other))

@@ -34,28 +34,28 @@ def furnish():
 
 def put_model(settings, name):
     """A small model of this name where the platform puts models; its folder and version."""
-    made = settings.folder / "models" / f".{name}"
-    shutil.copytree(catalog.entry("sentiment-ngram", places=[catalog.BUILTIN]).folder, made)
-    text = (made / spec.FILE).read_text().replace("name: sentiment-ngram", f"name: {name}")
-    (made / spec.FILE).write_text(text)
-    version = spec.version(made)
-    return made.rename(made.with_name(f"{name}-{version}")), version
+    created = settings.folder / "models" / f".{name}"
+    shutil.copytree(catalog.entry("sentiment-ngram", places=[catalog.BUILTIN]).folder, created)
+    text = (created / spec.FILE).read_text().replace("name: sentiment-ngram", f"name: {name}")
+    (created / spec.FILE).write_text(text)
+    version = spec.version(created)
+    return created.rename(created.with_name(f"{name}-{version}")), version
 
 
 def enter(database, **fields):
     """Enter a submission for sentiment; its id."""
 
     def make(session):
-        made = Submission(**({"task_id": "sentiment", "state": "ready", "person_id": 1} | fields))
-        session.add(made)
+        submission = Submission(**({"task_id": "sentiment", "state": "ready", "person_id": 1} | fields))
+        session.add(submission)
         session.flush()
-        return made.id
+        return submission.id
 
     return database.write(make)
 
 
 def weights_of(folder):
-    return max((each for each in folder.iterdir() if each.name != spec.FILE), key=lambda each: each.stat().st_size)
+    return max((path for path in folder.iterdir() if path.name != spec.FILE), key=lambda item: item.stat().st_size)
 
 
 def sent_model(settings, database, kind="archive", **more):
@@ -74,8 +74,8 @@ def trained_model(settings, database):
     id = enter(database, kind="installed", name="trained", model="trained", version=version)
 
     def train(session):
-        of = session.scalars(select(Round)).first()
-        turn = CycleTurn(id=1000, task_id=of.task_id, round_id=of.id, state="done", plan={}, present=[])
+        source = session.scalars(select(Round)).first()
+        turn = CycleTurn(id=1000, task_id=source.task_id, round_id=source.id, state="done", plan={}, present=[])
         session.add(turn)
         session.flush()
         session.add(
@@ -204,14 +204,14 @@ def test_models_that_operators_installed_and_rounds_ask_are_looked_for_in_all_fo
     enter(database, kind="installed", name="shipped", model=shipped.name, version="0" * 16)  # of an earlier release
 
     def aim(session):
-        of = session.scalars(select(Round).where(Round.task_id == "nli", Round.state == "open")).one()
-        of.targets[0].model, of.targets[0].version = "target", other_version
+        source = session.scalars(select(Round).where(Round.task_id == "nli", Round.state == "open")).one()
+        source.targets[0].model, source.targets[0].version = "target", other_version
 
     database.write(aim)
 
     def named():
         return [
-            each for each in database.read(check_files, local) if "model-" not in each and "sentiment-a" not in each
+            item for item in database.read(check_files, local) if "model-" not in item and "sentiment-a" not in item
         ]
 
     assert named() == []
@@ -220,7 +220,7 @@ def test_models_that_operators_installed_and_rounds_ask_are_looked_for_in_all_fo
     lines = "\n".join(named())
     assert f"(installed): no folder of models holds installed of version {version}" in lines
     assert f"round 1 of nli: no folder of models holds target of version {other_version}" in lines
-    assert not [each for each in database.read(check_files, settings) if "no folder" in each], "other hosts have them"
+    assert not [item for item in database.read(check_files, settings) if "no folder" in item], "other hosts have them"
 
 
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
@@ -238,8 +238,8 @@ def test_lost_scores_of_rows_are_made_anew_from_stored_answers(place, by_hand, s
     here = place()
     version, submission = here.dataset("reviews", statements(30)), here.submit("sentiment-ngram")
     here.queue(submission=submission)
-    of = select(Evaluation.id).where(Evaluation.submission_id == submission, Evaluation.version_id == version)
-    id = database.read(lambda session: session.scalars(of).one())
+    source = select(Evaluation.id).where(Evaluation.submission_id == submission, Evaluation.version_id == version)
+    id = database.read(lambda session: session.scalars(source).one())
     by_hand(id)
     before = row_scores.read_row_scores(settings, id)
     assert before.shape == (2, 30)

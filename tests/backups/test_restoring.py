@@ -34,25 +34,25 @@ def test_a_restored_platform_answers_every_page_as_before(
 ):
     monkeypatch.setattr(random, "Random", Seeded)
     scene, own = furnished[1], into == "same"
-    there = elsewhere(database_kind if own else OTHER[database_kind])
+    present = elsewhere(database_kind if own else OTHER[database_kind])
     with opened(settings, rules.url, scene) as here:
-        asked = [each for each in addresses(here) if own or each[0] == "admin"]
+        request = [address for address in addresses(here) if own or address[0] == "admin"]
         for role, most in LINKS.items() if own else [("author", LINKS["author"])]:
-            asked += [(role, link, None) for link in reached(here, role, BEGIN, most)]
-        made = make_backup(settings, tmp_path / "backups" / "one.zip")
-        assert made.path.stat().st_mode & 0o777 == 0o600
-        assert made.manifest.flaws == []
-        restore_backup(there, made.path)
-        check_keys(there)
-        with opened(there, rules.url, scene) as restored:
-            apart, statuses = differences(here, restored, asked, in_order=own)
+            request += [(role, link, None) for link in reached(here, role, BEGIN, most)]
+        backup = make_backup(settings, tmp_path / "backups" / "one.zip")
+        assert backup.path.stat().st_mode & 0o777 == 0o600
+        assert backup.manifest.flaws == []
+        restore_backup(present, backup.path)
+        check_keys(present)
+        with opened(present, rules.url, scene) as restored:
+            apart, statuses = differences(here, restored, request, in_order=own)
             assert not apart, "\n".join(apart)
             for role in LINKS:
-                answers = sum(count for (of, _), count in statuses.items() if of == role)
+                answers = sum(count for (source, _), count in statuses.items() if source == role)
                 assert statuses[role, 200] >= LEAST * answers, statuses  # two refusals would be alike as well
-            assert restored.database.read(check_files, there) == []
-    assert there.key == settings.key
-    assert pseudonym(there.key, "person", 1) == pseudonym(settings.key, "person", 1)
-    names = {each.relative_to(there.folder).parts[0] for each in there.folder.rglob("*")}
+            assert restored.database.read(check_files, present) == []
+    assert present.key == settings.key
+    assert pseudonym(present.key, "person", 1) == pseudonym(settings.key, "person", 1)
+    names = {item.relative_to(present.folder).parts[0] for item in present.folder.rglob("*")}
     assert {"media", "datasets", "releases", "evaluations", "models", "secret", "signing-key"} <= names
     assert not {"cache", ".restoring"} & names

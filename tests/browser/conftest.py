@@ -168,7 +168,7 @@ def guest(chromium: Browser, site: SimpleNamespace) -> Iterator[Callable[..., Gu
         return inside[-1]
 
     yield let_in
-    said = [line for one in inside for line in one.said]
-    for one in inside:
-        one.context.close()
-    assert said == []
+    lines = [line for single in inside for line in single.said]
+    for first in inside:
+        first.context.close()
+    assert lines == []

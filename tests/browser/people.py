@@ -163,9 +163,9 @@ def ask_the_models(page: Page, task: str, draft: Draft) -> None:
 
 def strip(page: Page) -> Locator:
     """The first strip of words, once it is drawn."""
-    found = page.locator("token-strip").first
-    expect(found.locator("ol.strip li").first).to_be_visible()
-    return found
+    result = page.locator("token-strip").first
+    expect(result.locator("ol.strip li").first).to_be_visible()
+    return result
 
 
 def unfold(page: Page) -> None:

@@ -42,10 +42,10 @@ def guests(chromium, talks):
         return inside[-1]
 
     yield let_in
-    said = [line for one in inside for line in one.said]
-    for one in inside:
-        one.context.close()
-    assert said == []
+    lines = [line for single in inside for line in single.said]
+    for first in inside:
+        first.context.close()
+    assert lines == []
 
 
 def says_both(page):
@@ -63,15 +63,15 @@ def prefer_north(ada):
     page.locator(f'button[value="choose:{side}"]').click()
     expect(page.get_by_role("alert").filter(has_text="Rate this reply")).to_be_visible()
     ada.forgive("422")
-    for each in "AB":
-        page.locator(f'input[name="rating.{each}"][value="{5 if each == side else 2}"]').check()
+    for item in "AB":
+        page.locator(f'input[name="rating.{item}"][value="{5 if item == side else 2}"]').check()
     page.locator(f'button[value="choose:{side}"]').click()
     expect(page.get_by_text(f"You chose {side}.")).to_be_visible()
     page.get_by_label("Continue, or submit").fill("And how long does that take?")
     page.get_by_role("button", name="Send").click()
     expect(page.get_by_text("Which reply is better?")).to_be_visible()
-    for each in "AB":
-        page.locator(f'input[name="rating.{each}"][value="3"]').check()
+    for item in "AB":
+        page.locator(f'input[name="rating.{item}"][value="3"]').check()
     page.keyboard.press("t")
     expect(page.get_by_text("Tie; the conversation continued")).to_be_visible()
     return side
@@ -181,28 +181,28 @@ def test_a_program_streams_through_lost_connections(talks):
         context = program.next_context("chat-preference")
         mine = program.begin_conversation("chat-preference", context["handout"])
         seen = hold(talks, 3)
-        heard, told = {"A": "", "B": ""}, []
+        received, answer = {"A": "", "B": ""}, []
         for event in program.stream(mine["id"], "Where shall we go?"):
-            told.append(event["event"])
+            answer.append(event["event"])
             if event["event"] == "reply":
-                heard[event["side"]] += event["text"]
-            if sum(len(text.split()) for text in heard.values()) == 6 and not talks.north.gate.is_set():
+                received[event["side"]] += event["text"]
+            if sum(len(text.split()) for text in received.values()) == 6 and not talks.north.gate.is_set():
                 talks.north.gate.set()
                 talks.south.gate.set()
                 talks.wire.cut()
-        assert sorted(heard.values()) == sorted([" ".join(NORTH), " ".join(SOUTH)])
-        assert (told.count("turn"), told.count("ended"), told[-1]) == (1, 2, "end")
+        assert sorted(received.values()) == sorted([" ".join(NORTH), " ".join(SOUTH)])
+        assert (answer.count("turn"), answer.count("ended"), answer[-1]) == (1, 2, "end")
         assert asked(talks) == seen + 2
         chosen = program.choose_reply(mine["id"], 1, "A", {"A": 4, "B": 2})
         assert chosen["due"] == "said"
         turn = program.say(mine["id"], "And then?", key="once")
         assert program.say(mine["id"], "And then?", key="once") == turn
-        assert [each["state"] for each in turn["replies"]] == ["done", "done"]
+        assert [reply["state"] for reply in turn["replies"]] == ["done", "done"]
         program.choose_reply(mine["id"], 2, "tie", {"A": 3, "B": 3})
         claim = {"better": "A"}
         example = program.create_example("chat-preference", context["id"], {"conversation": mine["id"]}, claim)
-        assert {each["model"] for each in example["predictions"]} == {"north", "south"}
-        assert {each["model"] for each in program.preferences("chat-preference")["models"]} == {"north", "south"}
+        assert {prediction["model"] for prediction in example["predictions"]} == {"north", "south"}
+        assert {model["model"] for model in program.preferences("chat-preference")["models"]} == {"north", "south"}
 
 
 def test_the_result_and_next_are_seen_without_scrolling(guests, talks):

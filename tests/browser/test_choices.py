@@ -61,10 +61,10 @@ def test_every_type_by_keyboard_and_checked_by_another(guest, task):
     author, bela = guest("ada"), guest("bela").page
     ada = author.page
     ada.goto(f"/tasks/{task}/create")
-    given = ada.locator(".bench-given")
-    expect(given.locator("ins").first).to_contain_text("Three")
-    expect(given.locator(".value-ranking li").first).to_have_text("Dates")
-    expect(given.locator('[dir="rtl"][lang="ar"]')).to_have_count(1)
+    values = ada.locator(".bench-given")
+    expect(values.locator("ins").first).to_contain_text("Three")
+    expect(values.locator(".value-ranking li").first).to_have_text("Dates")
+    expect(values.locator('[dir="rtl"][lang="ar"]')).to_have_count(1)
     form = ada.locator("#create-form")
     reach(ada, form.get_by_label("Statement"))
     ada.keyboard.type("A wonderful and moving lunch.")

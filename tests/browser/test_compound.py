@@ -128,8 +128,8 @@ def correct(page: Page) -> None:
 
 
 def _stored(owner: Client, example: str) -> dict[str, Any]:
-    found: dict[str, Any] = owner.example(int(example))
-    return found
+    result: dict[str, Any] = owner.example(int(example))
+    return result
 
 
 def test_a_task_of_groups_spans_and_comparisons_is_played_by_keyboard(guest, owner):
@@ -186,17 +186,17 @@ def test_everything_can_be_sent_without_scripts(guest, owner):
     page.get_by_role("radio", name="Tie").check()
     page.get_by_role("button", name="Ask the models").click()
     expect(page.locator("#answer-title")).to_be_visible()
-    [made] = [one for one in owner.examples(TASK, mine=False) if one["author"] == "dora"]
-    assert made["input"]["people"] == [{"name": "Ada Lovelace", "role": "resident"}]
-    assert [span["text"] for span in made["answer"]["entities"]] == ["Ada Lovelace"]
-    assert made["answer"]["better"]["choice"] == "tie"
+    [created] = [example for example in owner.examples(TASK, mine=False) if example["author"] == "dora"]
+    assert created["input"]["people"] == [{"name": "Ada Lovelace", "role": "resident"}]
+    assert [span["text"] for span in created["answer"]["entities"]] == ["Ada Lovelace"]
+    assert created["answer"]["better"]["choice"] == "tie"
 
 
 def test_a_link_that_the_task_cannot_take_is_refused(guest, owner):
-    somebody = guest("emil")
-    answer = somebody.page.goto(f"/tasks/{TASK}/create?worker_id=<script>")
+    person = guest("emil")
+    answer = person.page.goto(f"/tasks/{TASK}/create?worker_id=<script>")
     assert answer.status == 422
-    expect(somebody.page.locator("main")).to_contain_text("Open the link again as you were given it")
-    somebody.forgive("422")
-    with pytest.raises(ApiError), Client(somebody.base) as stranger:
+    expect(person.page.locator("main")).to_contain_text("Open the link again as you were given it")
+    person.forgive("422")
+    with pytest.raises(ApiError), Client(person.base) as stranger:
         stranger.request("GET", f"/tasks/{TASK}/rounds/1/links")

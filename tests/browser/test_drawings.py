@@ -41,10 +41,10 @@ def guests(chromium, draws):
         return inside[-1]
 
     yield let_in
-    said = [line for one in inside for line in one.said]
-    for one in inside:
-        one.context.close()
-    assert said == []
+    lines = [line for first in inside for line in first.said]
+    for first in inside:
+        first.context.close()
+    assert lines == []
 
 
 def warned(page, path):
@@ -90,9 +90,9 @@ def test_drawn_chosen_marked_checked_seen_and_exported(guests, draws):
     assert rows is not None
     with zipfile.ZipFile(io.BytesIO((draws.home / "rows.zip").read_bytes())) as packed:
         [row] = [json.loads(line) for line in packed.read("rows.jsonl").splitlines()]
-        kept = [name for name in packed.namelist() if name.startswith("media/")]
+        names = [name for name in packed.namelist() if name.startswith("media/")]
     assert row["input"]["prompt"] == WORDS
-    assert any(row["input"]["picture"]["media"] in name for name in kept)
+    assert any(row["input"]["picture"]["media"] in name for name in names)
 
 
 def test_the_result_and_next_are_seen_without_scrolling(guests, draws):

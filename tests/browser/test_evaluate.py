@@ -46,14 +46,14 @@ def test_computing_keeps_the_page_and_the_link_shows_the_same(guest, tmp_path):
 
 
 def test_an_error_stands_beside_its_field_which_has_the_focus(guest):
-    somebody = guest()
-    page = somebody.page
+    person = guest()
+    page = person.page
     page.goto("/evaluate/metric/accuracy")
     page.get_by_label("predictions").fill("0.9\n0.2\n1\n1\n1\n1")
     page.get_by_role("button", name="Compute").click()
     expect(page.locator("#f-predictions-error")).to_contain_text("Row 0 is 0.9, which is no label")
     expect(page.get_by_label("predictions")).to_be_focused()
-    somebody.forgive("422")
+    person.forgive("422")
 
 
 def test_examples_and_uploads(guest, tmp_path):

@@ -38,7 +38,7 @@ SENTENCES = [
     ("I never thought that I would like the {} so much.", "positive"),
     ("The {} opens at nine.", "neutral"),
 ]
-ROWS = [(text.format(thing), label) for thing in THINGS for text, label in SENTENCES]
+ROWS = [(text.format(item), label) for item in THINGS for text, label in SENTENCES]
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def place(tmp_path):
     """A platform with the shipped task, its sentences as a public dataset, and nobody's models."""
     home = tmp_path / "home"
     home.mkdir()
-    [source] = [each.source for each in shipped_tasks() if each.config.id == "sentiment"]
+    [source] = [shipped_task.source for shipped_task in shipped_tasks() if shipped_task.config.id == "sentiment"]
     (tmp_path / "task.yaml").write_text(source, encoding="utf-8")
     rows = [{"uid": f"r{n}", "statement": text, "label": label} for n, (text, label) in enumerate(ROWS)]
     (tmp_path / "plain.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
@@ -84,8 +84,8 @@ def test_three_models_are_ranked_weighed_compared_and_frozen_and_new_data_finds_
     base, home, files = place
     packed = files / "own.zip"
     operate(home, "model", "pack", str(MODELS / "sentiment-ngram"), "--output", str(packed))
-    said = [{"uid": f"r{n}", "label": label if n % 4 else "neutral"} for n, (_, label) in enumerate(ROWS)]
-    (files / "said.jsonl").write_text("".join(json.dumps(row) + "\n" for row in said), encoding="utf-8")
+    answer = [{"uid": f"r{n}", "label": label if n % 4 else "neutral"} for n, (_, label) in enumerate(ROWS)]
+    (files / "said.jsonl").write_text("".join(json.dumps(row) + "\n" for row in answer), encoding="utf-8")
     owner, builder = Guest(chromium, base), Guest(chromium, base)
     owner.come_in("olga")
     operate(home, "user", "promote", "olga", "--owner", "sentiment")

@@ -42,8 +42,8 @@ def test_it_is_said_in_the_language_of_the_page(guest):
 
 
 def test_without_scripts_the_server_says_it(guest):
-    somebody = guest(java_script_enabled=False)
-    page = somebody.page
+    person = guest(java_script_enabled=False)
+    page = person.page
     page.goto("/register")
     page.get_by_label("Username").fill("fedora")
     page.get_by_label("Email", exact=True).fill("fedora@nowhere")
@@ -54,4 +54,4 @@ def test_without_scripts_the_server_says_it(guest):
     expect(page.get_by_label("Email", exact=True)).to_have_value("fedora@nowhere")
     expect(page.locator("#f-email-error")).to_have_text("Enter a full mail address, such as name@example.org.")
     expect(page.locator("#f-password-error")).to_contain_text("easy to guess")
-    somebody.forgive("422")
+    person.forgive("422")

@@ -57,15 +57,15 @@ WEIGHTS = {"/": 300, "/tasks/nli/create": 300, "/tasks/nli/validate": 300, "/tas
 
 
 def test_page_weight_as_transferred(guest):
-    somebody = guest("ada")
-    wire = somebody.context.new_cdp_session(somebody.page)
+    person = guest("ada")
+    wire = person.context.new_cdp_session(person.page)
     wire.send("Network.enable")
     wire.send("Network.setCacheDisabled", {"cacheDisabled": True})
     received: list[float] = []
     wire.on("Network.loadingFinished", lambda event: received.append(event["encodedDataLength"]))
     for path, budget in WEIGHTS.items():
         if path == "/register":
-            somebody.context.clear_cookies()
+            person.context.clear_cookies()
         received.clear()
-        somebody.page.goto(path)
+        person.page.goto(path)
         assert 5_000 < sum(received) < budget * 1024, path

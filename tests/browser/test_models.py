@@ -27,8 +27,8 @@ def test_find_a_model_talk_to_it_compare_it_and_share_what_it_said(guest):
     page.evaluate("() => { window.stayed = true }")
     write(page)
     page.get_by_role("textbox", name="Hypothesis").press("Control+Enter")
-    said = page.get_by_role("heading", name="Prediction")
-    expect(said).to_be_focused()
+    role = page.get_by_role("heading", name="Prediction")
+    expect(role).to_be_focused()
     expect(page.locator(".bar-row.predicted")).to_have_count(1)
     expect(page.locator("token-strip [data-word]").first).to_be_visible()
     page.locator("token-strip .strip-more > summary").click()
@@ -40,7 +40,7 @@ def test_find_a_model_talk_to_it_compare_it_and_share_what_it_said(guest):
 
     other = guest(viewport=PHONE, color_scheme="dark").page
     other.goto(page.url)
-    expect(other.get_by_role("heading", name="Prediction")).to_have_text(said.inner_text())
+    expect(other.get_by_role("heading", name="Prediction")).to_have_text(role.inner_text())
     expect(other.get_by_role("textbox", name="Hypothesis")).to_have_value(HYPOTHESIS)
 
     follow(page.get_by_role("link", name="Compare", exact=True), "**/models/compare?*")
@@ -72,11 +72,11 @@ def test_without_scripts_a_model_answers_and_explains(guest):
 
 
 def test_an_empty_field_is_named_and_has_the_focus(guest):
-    somebody = guest()
-    page = somebody.page
+    person = guest()
+    page = person.page
     page.goto("/models/sentiment-ngram")
     page.get_by_label("Statement").fill("\u200b")
     page.get_by_role("button", name="Ask").click()
     expect(page.locator(".field-error")).to_have_text("This field is required.")
     expect(page.get_by_label("Statement")).to_be_focused()
-    somebody.forgive("422")
+    person.forgive("422")

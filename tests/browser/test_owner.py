@@ -173,12 +173,12 @@ def check_export(page: Page, task: str, names: list[str]) -> None:
     row = rows[0]
     assert (row["task"], row["round"], row["answer"], row["verdict"]) == (task, 1, {"label": "neutral"}, "correct")
     assert row["context"]["values"]["premise"] in SHEET
-    assert [said["model"] for said in row["predictions"]] == ["nli-minilm"]
-    assert [each["vote"] for each in row["validations"]] == ["correct"]
+    assert [prediction["model"] for prediction in row["predictions"]] == ["nli-minilm"]
+    assert [validation["vote"] for validation in row["validations"]] == ["correct"]
     assert row["validations"][0]["validator"] != row["author"]
     assert not [name for name in names if name in text]
-    found = list(csv.DictReader(export(page, "csv").read_text(encoding="utf-8-sig").splitlines()))
-    assert [each["uid"] for each in found] == [row["uid"]]
+    dict_reader = list(csv.DictReader(export(page, "csv").read_text(encoding="utf-8-sig").splitlines()))
+    assert [item["uid"] for item in dict_reader] == [row["uid"]]
 
 
 def close_round(page: Page, task: str) -> None:

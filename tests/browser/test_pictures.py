@@ -22,8 +22,8 @@ def misread(page, visitor: Client) -> str:
     context = int(page.locator("#create-form [name=context_id]").input_value())
     digest = page.locator(".media-choice input").first.get_attribute("value") or ""
     draft = {"image": {"media": digest}}
-    said = visitor.create_example("image-classification", context, draft, {"digit": "0"}, sandbox=True)
-    return "0" if said["predictions"][0]["answer"]["digit"] != "0" else "8"
+    answer = visitor.create_example("image-classification", context, draft, {"digit": "0"}, sandbox=True)
+    return "0" if answer["predictions"][0]["answer"]["digit"] != "0" else "8"
 
 
 def test_a_digit_is_chosen_claimed_and_checked(guest, visitor):
@@ -85,14 +85,14 @@ def test_the_result_of_a_photograph_and_next_are_seen_without_scrolling(guest, s
 
 
 def test_a_picture_of_ones_own_is_sent_at_once_and_a_program_is_refused(guest):
-    one = guest("pia")
-    page = one.page
+    first = guest("pia")
+    page = first.page
     page.goto("/tasks/image-classification/create")
     page.get_by_text("Use your own picture").click()
     sender = page.locator("media-upload input[type=file]")
     sender.set_input_files({"name": "digit.png", "mimeType": "image/png", "buffer": files.SVG})
     expect(page.locator("media-upload [data-said]")).to_have_text(re.compile("This is not a readable PNG"))
-    one.forgive("422")
+    first.forgive("422")
     held = io.BytesIO()
     Image.new("L", (40, 40), 255).save(held, "PNG")
     sender.set_input_files({"name": "blank.png", "mimeType": "image/png", "buffer": held.getvalue()})

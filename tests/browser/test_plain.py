@@ -48,12 +48,12 @@ def test_a_visitor_tries_it_without_scripts(guest):
 
 
 def test_refused_forms_keep_what_was_written(guest):
-    somebody = guest(java_script_enabled=False)
-    page = somebody.page
+    person = guest(java_script_enabled=False)
+    page = person.page
     page.goto("/login")
     page.get_by_label("Username or email").fill("nobody")
     page.get_by_label("Password").fill("wrong wrong wrong")
     page.get_by_role("button", name="Log in").click()
     expect(page.get_by_role("alert")).to_be_visible()
     expect(page.get_by_label("Username or email")).to_have_value("nobody")
-    somebody.forgive("401")
+    person.forgive("401")

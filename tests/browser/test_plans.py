@@ -39,8 +39,8 @@ def choose(page: Page) -> None:
     expect(page.get_by_role("heading", name="10 contexts are chosen")).to_be_visible()
     page.get_by_label("Words", exact=True).fill("31 SACKS")
     page.get_by_role("button", name="Search").click()
-    found = page.get_by_role("region", name="Contexts of the task")
-    expect(found.get_by_role("checkbox")).to_have_count(1)
+    role = page.get_by_role("region", name="Contexts of the task")
+    expect(role.get_by_role("checkbox")).to_have_count(1)
 
 
 def plan(page: Page) -> None:

@@ -40,11 +40,11 @@ def look_closer(person: Guest) -> None:
     target = person.page.get_by_role("article", name=re.compile("minilm"))
     target.locator(".strip-more > summary").click()
     target.get_by_role("button", name="more precise").click()
-    said = target.locator(".strip-method", has_text="layer integrated gradients")
-    expect(said).to_be_visible(timeout=240_000)
+    answer = target.locator(".strip-method", has_text="layer integrated gradients")
+    expect(answer).to_be_visible(timeout=240_000)
     person.forgive("503")
-    expect(said).to_have_text(re.compile(r"layer integrated gradients · the weights miss [\d.]+ %"))
-    missed = re.search(r"miss ([\d.]+) %", said.inner_text())
+    expect(answer).to_have_text(re.compile(r"layer integrated gradients · the weights miss [\d.]+ %"))
+    missed = re.search(r"miss ([\d.]+) %", answer.inner_text())
     assert missed
     assert float(missed[1]) < 5
 
@@ -121,9 +121,9 @@ def test_inference_from_the_draft_to_the_verdict(guest, visitor, site):
     assert after["validated_fooled"] == before["validated_fooled"] + 1
     assert after["vmer"]["value"] != before["vmer"]["value"]
     ada.goto("/tasks/nli/rounds/1")
-    shown = f"{100 * after['vmer']['value']:.1f}%"
+    view = f"{100 * after['vmer']['value']:.1f}%"
     ada.locator("summary").filter(has_text="Model error rates").click()
-    expect(ada.get_by_role("row", name=re.compile("^vMER share of examples"))).to_contain_text(shown)
+    expect(ada.get_by_role("row", name=re.compile("^vMER share of examples"))).to_contain_text(view)
     ada.goto("/tasks/nli/people")
     expect(ada.locator("tr.mine")).to_contain_text("ada")
     expect(ada.locator(".own-line")).to_contain_text("1 verified")

@@ -28,19 +28,19 @@ def what_it_says(page: Page, visitor: Client) -> list[dict[str, Any]]:
     first = page.locator(".span-passage .span-check").first.get_attribute("value") or ""
     start, end = map(int, first.split(":"))
     claim = {"answer": [{"start": start, "end": end}]}
-    told = visitor.create_example("qa", context, {"question": QUESTION}, claim, sandbox=True)
-    said: list[dict[str, Any]] = told["predictions"][0]["answer"]["answer"]
-    return said
+    answer = visitor.create_example("qa", context, {"question": QUESTION}, claim, sandbox=True)
+    reply: list[dict[str, Any]] = answer["predictions"][0]["answer"]["answer"]
+    return reply
 
 
 def away_from(page: Page, said: list[dict[str, Any]]) -> int:
     """The index of a word with its next one that share nothing with what the model says."""
-    taken = {word.lower() for span in said for word in re.findall(r"\w+", span["text"])}
-    found = words(page)
+    lowers = {word.lower() for span in said for word in re.findall(r"\w+", span["text"])}
+    result = words(page)
     return next(
         index
-        for index, (one, other) in enumerate(pairwise(found))
-        if one.isalpha() and other.isalpha() and not {one.lower(), other.lower()} & ({"the", "a", "an"} | taken)
+        for index, (first, other) in enumerate(pairwise(result))
+        if first.isalpha() and other.isalpha() and not {first.lower(), other.lower()} & ({"the", "a", "an"} | lowers)
     )
 
 
@@ -53,8 +53,8 @@ def mark_by_keys(page: Page, index: int) -> str:
     page.keyboard.press("Enter")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
-    found = words(page)
-    return f"{found[index]} {found[index + 1]}"
+    result = words(page)
+    return f"{result[index]} {result[index + 1]}"
 
 
 def test_an_answer_is_marked_by_keyboard_alone_and_fools_the_model(guest, visitor):
@@ -102,29 +102,29 @@ def test_an_answer_is_marked_by_keyboard_alone_and_fools_the_model(guest, visito
 def test_an_answer_is_drawn_with_the_mouse_and_agrees_with_the_model(guest, visitor):
     page = guest("chen").page
     page.goto("/tasks/qa/create")
-    said = what_it_says(page, visitor)[0]
+    it_say = what_it_says(page, visitor)[0]
     values = page.locator(".span-passage .span-check").evaluate_all("boxes => boxes.map((box) => box.value)")
     spans = [tuple(map(int, value.split(":"))) for value in values]
-    inside = [index for index, (start, end) in enumerate(spans) if start < said["end"] and said["start"] < end]
+    inside = [index for index, (start, end) in enumerate(spans) if start < it_say["end"] and it_say["start"] < end]
     labels = page.locator(".span-passage .span-word")
     draw_over(page, labels.nth(inside[0]), labels.nth(inside[-1]))
-    expect(page.locator(".picked-text")).to_have_text(said["text"])
+    expect(page.locator(".picked-text")).to_have_text(it_say["text"])
     page.get_by_role("textbox", name="Question").fill(QUESTION)
     page.get_by_role("button", name="Ask the models").click()
     expect(page.get_by_role("heading", name="Not fooled: qa-minilm got it right.")).to_be_focused()
     page.reload()
-    expect(page.locator(".picked-text")).to_have_text(said["text"])  # the draft keeps it
+    expect(page.locator(".picked-text")).to_have_text(it_say["text"])  # the draft keeps it
 
 
 def test_an_answer_without_scripts(guest):
     page = guest("hugo", java_script_enabled=False).page
     page.goto("/tasks/qa/create")
     page.get_by_role("textbox", name="Question").fill(QUESTION)
-    found = words(page)
+    result = words(page)
     for index in (0, 2):
         page.locator(".span-passage .span-word").nth(index).click()
     page.get_by_role("button", name="Ask the models").click()
-    expect(page.locator(".answer-head")).to_contain_text(" ".join(found[:3]))
+    expect(page.locator(".answer-head")).to_contain_text(" ".join(result[:3]))
 
 
 def accept_warning(page: Page) -> None:

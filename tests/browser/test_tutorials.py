@@ -21,9 +21,9 @@ FILE = re.compile(r'^```\w+ title="([^"]+)"\n(.*?)^```$', re.MULTILINE | re.DOTA
 
 def steps(page: str) -> list[str]:
     """The numbered steps of a tutorial, in order."""
-    found = STEP.findall(page)
-    assert [int(number) for number, _ in found] == list(range(1, len(found) + 1))
-    return [" ".join(text.split()) for _, text in found]
+    matches = STEP.findall(page)
+    assert [int(number) for number, _ in matches] == list(range(1, len(matches) + 1))
+    return [" ".join(text.split()) for _, text in matches]
 
 
 def named(page: Page, name: str, menu: bool, to_press: bool) -> Locator:
@@ -31,13 +31,13 @@ def named(page: Page, name: str, menu: bool, to_press: bool) -> Locator:
     place = page.get_by_role("banner") if menu else page.get_by_role("main")
     whole = re.compile(rf"^(?:[A-Z0-9]\s*)?{re.escape(name)}(?!\w)")  # some buttons show their key first
     roles = ("button", "link", "checkbox", "radio")
-    found = place.get_by_label(name, exact=True)
+    label = place.get_by_label(name, exact=True)
     for role in roles:
-        found = found.or_(place.get_by_role(role, name=whole))
+        label = label.or_(place.get_by_role(role, name=whole))
     labelled = place.get_by_label(whole).and_(place.locator("input, select, textarea"))
     if to_press:
-        found = found.or_(place.locator("summary").filter(has_text=whole))
-    return found.or_(labelled).and_(page.locator(":visible")).first
+        label = label.or_(place.locator("summary").filter(has_text=whole))
+    return label.or_(labelled).and_(page.locator(":visible")).first
 
 
 class Reader:

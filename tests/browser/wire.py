@@ -19,9 +19,9 @@ class Wire:
     def cut(self) -> None:
         """End all connections there are; new ones come about again."""
         pairs, self._pairs = self._pairs, []
-        for one in (end for pair in pairs for end in pair):
+        for first in (end for pair in pairs for end in pair):
             with suppress(OSError):
-                one.shutdown(socket.SHUT_RDWR)
+                first.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
         """End everything."""

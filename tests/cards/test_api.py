@@ -12,14 +12,14 @@ PAIR = {"columns": {"predictions": [0, 1, 1], "references": [0, 1, 0]}}
 
 
 def test_the_list_has_all_modules_and_says_which_compute(client):
-    found = client.get("/api/v1/evaluate").json()
-    assert [(each["kind"], each["name"]) for each in found["items"]] == [
+    document = client.get("/api/v1/evaluate").json()
+    assert [(item["kind"], item["name"]) for item in document["items"]] == [
         (e.kind, e.name) for e in library.all_entries()
     ]
-    assert found["next"] is None
+    assert document["next"] is None
     narrowed = client.get("/api/v1/evaluate", params={"kind": "metric", "q": "harmonic"}).json()["items"]
-    assert "f1" in [each["name"] for each in narrowed]
-    assert "accuracy" not in [each["name"] for each in narrowed]
+    assert "f1" in [item["name"] for item in narrowed]
+    assert "accuracy" not in [element["name"] for element in narrowed]
 
 
 def test_a_card_has_ranges_options_and_examples(client):
@@ -27,7 +27,7 @@ def test_a_card_has_ranges_options_and_examples(client):
     assert card["outputs"][0] == {
         "name": "f1", "text": "F1, or a list with one value for each class", "low": 0, "high": 1, "better": "higher"
     }  # fmt: skip
-    average = next(each for each in card["options"] if each["name"] == "average")
+    average = next(option for option in card["options"] if option["name"] == "average")
     assert average["default"] == "binary"
     assert "macro" in average["choices"]
     assert client.get("/api/v1/evaluate/metric/nothing").status_code == 404

@@ -56,21 +56,21 @@ def test_typing_brings_the_list_alone(client):
 @pytest.mark.slow
 def test_every_card_is_shown_with_its_limits_and_a_form_or_the_reason_for_none(client):
     for entry in library.all_entries():
-        shown = client.get(f"/evaluate/{entry.kind}/{entry.name}")
-        assert shown.status_code == 200, entry
-        said = html.unescape(re.sub(r"</?code>", "`", shown.text))
-        assert entry.card.limits in said, entry
-        assert ('id="compute"' in shown.text) == (not entry.closed), entry
-        assert entry.closed or "No result yet" not in shown.text, entry
-        assert not re.search(r"\sstyle=|\son[a-z]+=|javascript:", shown.text), entry
+        response = client.get(f"/evaluate/{entry.kind}/{entry.name}")
+        assert response.status_code == 200, entry
+        answer = html.unescape(re.sub(r"</?code>", "`", response.text))
+        assert entry.card.limits in answer, entry
+        assert ('id="compute"' in response.text) == (not entry.closed), entry
+        assert entry.closed or "No result yet" not in response.text, entry
+        assert not re.search(r"\sstyle=|\son[a-z]+=|javascript:", response.text), entry
 
 
 def test_every_formula_is_drawn_or_told_as_text():
     for entry in library.all_entries():
-        shown = formula_as_mathml(entry.card.formula)
-        assert "<math" in shown or "formula-text" in shown, entry
+        as_mathml = formula_as_mathml(entry.card.formula)
+        assert "<math" in as_mathml or "formula-text" in as_mathml, entry
         if "\\frac" in entry.card.formula:
-            assert "<mfrac" in shown, entry
+            assert "<mfrac" in as_mathml, entry
 
 
 def test_a_card_that_is_not_there_is_not_found(client):
@@ -181,9 +181,9 @@ def test_computing_is_limited_to_so_many_a_minute(app, client):
 def test_pictures_and_tasks_are_named_in_the_language_of_each_reader(client):
     """What an example gives is remembered, but not for readers of another language."""
     pages = [
-        client.get("/evaluate/metric/accuracy", headers={"Accept-Language": each}).text for each in ("en", "es", "ar")
+        client.get("/evaluate/metric/accuracy", headers={"Accept-Language": item}).text for item in ("en", "es", "ar")
     ]
-    for page, found, axis, task in zip(
+    for page, result, axis, task in zip(
         pages,
         ("is most often confused", "La clase que más se confunde es", "أكثر ما يُخلط بغيره هو"),
         ("Reference", "Referencia", "المرجع"),
@@ -191,7 +191,7 @@ def test_pictures_and_tasks_are_named_in_the_language_of_each_reader(client):
         strict=True,
     ):
         spec = re.search(r'<script type="application/json">(.*?)</script>', page, re.DOTALL)[1]
-        assert found in page
+        assert result in page
         assert axis in {scale.get("title") for scale in json.loads(html.unescape(spec))["axes"]}
         assert task in page
     listed = client.get("/evaluate?q=clasificación+de+texto", headers={"Accept-Language": "es"}).text
@@ -220,7 +220,7 @@ def test_an_example_that_could_not_be_computed_once_is_computed_for_the_next_rea
     try:
         assert computed("/evaluate/metric/f1")  # the process that computes has started
         for harm, path in ((_starve, "/evaluate/metric/accuracy"), (_stop, "/evaluate/metric/recall")):
-            [process] = [each for each in psutil.Process().children() if each.cmdline()[-1:] == ["1"]]
+            [process] = [item for item in psutil.Process().children() if item.cmdline()[-1:] == ["1"]]
             harm(process)
             assert numbers(client.get(path).text) == []
             with contextlib.suppress(psutil.NoSuchProcess):

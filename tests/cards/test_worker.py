@@ -98,8 +98,8 @@ def test_a_hostile_computation_ends_alone_reaches_nothing_and_the_next_is_answer
 
 
 def test_what_a_module_refuses_is_passed_on():
-    told = worker.compute_request("metric", "accuracy", None, {"predictions": [1], "references": []}, {}, {})
-    assert "references has 0" in told["error"]
+    result = worker.compute_request("metric", "accuracy", None, {"predictions": [1], "references": []}, {}, {})
+    assert "references has 0" in result["error"]
 
 
 ACCURACY = {"kind": "metric", "name": "accuracy", "config": None, "options": {}, "extra": {}}
@@ -124,7 +124,7 @@ async def _ask_again(calculator):
 
 def _worker():
     """The process that computes within a second; the one that tests share has more."""
-    [process] = [each for each in psutil.Process().children() if each.cmdline()[-1:] == ["1"]]
+    [process] = [item for item in psutil.Process().children() if item.cmdline()[-1:] == ["1"]]
     return process
 
 
@@ -135,7 +135,7 @@ def _stop(process, _):
 def _fill(process, leaving):
     """Take all places of its queue."""
     process.suspend()
-    [place] = [each.laddr for each in process.net_connections("unix") if each.laddr]
+    [place] = [net_connection.laddr for net_connection in process.net_connections("unix") if net_connection.laddr]
     while True:
         connection = leaving.enter_context(socket.socket(socket.AF_UNIX))
         connection.setblocking(False)
@@ -147,7 +147,7 @@ def _fill(process, leaving):
 
 def _clean(process, _):
     """Take its socket away, as a cleaner of temporary files does."""
-    [place] = [each.laddr for each in process.net_connections("unix") if each.laddr]
+    [place] = [net_connection.laddr for net_connection in process.net_connections("unix") if net_connection.laddr]
     shutil.rmtree(Path(place).parent)
 
 

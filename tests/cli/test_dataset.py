@@ -25,15 +25,17 @@ def here(settings, monkeypatch):
 @pytest.mark.usefixtures("here")
 def test_a_folder_becomes_a_dataset_and_its_rows_come_back(database, tmp_path):
     database.write(
-        rounds.save_task, None, next(each.source for each in shipped_tasks() if each.config.id == "sentiment")
+        rounds.save_task,
+        None,
+        next(shipped_task.source for shipped_task in shipped_tasks() if shipped_task.config.id == "sentiment"),
     )
     (tmp_path / "set").mkdir()
     (tmp_path / "set" / "train.jsonl").write_bytes(lines(GOOD))
     run = CliRunner()
     make = ["dataset", "add", "sentiment", "films", str(tmp_path / "set"), "--visibility", "public", "--json"]
-    made = run.invoke(app, make)
-    assert made.exit_code == 0, made.output
-    assert json.loads(made.output)["rows"] == 40
+    result = run.invoke(app, make)
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.output)["rows"] == 40
     assert run.invoke(app, make).exit_code == 1, "nothing changed"
     assert "films" in run.invoke(app, ["dataset", "list"]).output
     assert "40 rows" in run.invoke(app, ["dataset", "show", "sentiment", "films"]).output

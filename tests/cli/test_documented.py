@@ -21,38 +21,38 @@ def words(line: str) -> list[list[str]]:
     """The words behind each `dynabench` that a line of the shell runs."""
     lexer = shlex.shlex(re.sub(r"\s#.*", "", line), posix=True, punctuation_chars=True)
     lexer.whitespace_split, lexer.commenters = True, ""
-    found: list[list[str]] = []
+    result: list[list[str]] = []
     starts = True
     for word in lexer:
         if word in ENDS:
             starts = True
         elif starts:
             if word.rpartition("/")[2] == "dynabench":
-                found.append([])
+                result.append([])
             starts = "=" in word or word == "$"
             running = not starts and word.rpartition("/")[2] == "dynabench"
         elif running:
-            found[-1].append(word)
-    return found
+            result[-1].append(word)
+    return result
 
 
 def documented(page: Path) -> list[tuple[list[str], bool]]:
     """Words, and whether all of the arguments stand there, as they must where a whole line is shown."""
-    found = []
+    result = []
     text = page.read_text(encoding="utf-8")
-    for block in (each for kind, each in FENCE.findall(text) if kind in SHELL):
+    for block in (item for kind, item in FENCE.findall(text) if kind in SHELL):
         for line in re.sub(r"\\\n", " ", block).splitlines():
             if re.search(r"(^|[ /])dynabench ", line) and "git clone" not in line:
-                found += [(each, True) for each in words(line)]
-    for said in INLINE.findall(FENCE.sub("", text)):
-        found += [(each, False) for each in words(" ".join(said.split()))]
-    return found
+                result += [(word, True) for word in words(line)]
+    for match in INLINE.findall(FENCE.sub("", text)):
+        result += [(word, False) for word in words(" ".join(match.split()))]
+    return result
 
 
 @pytest.mark.parametrize("page", list(filter(documented, PAGES)), ids=lambda page: str(page.relative_to(ROOT)))
 def test_a_documented_command_is_one_that_there_is(page: Path):
-    for given, whole in documented(page):
-        check_command(given, whole)
+    for values, whole in documented(page):
+        check_command(values, whole)
 
 
 def check_command(given: list[str], whole: bool) -> None:
@@ -64,15 +64,15 @@ def check_command(given: list[str], whole: bool) -> None:
         context = command.context_class(command, info_name=name, parent=context)
     if hasattr(command, "resolve_command"):
         assert not whole or given, f"{line}: which command of {context.command_path}?"
-    takes = {each for option in command.params if not getattr(option, "is_flag", True) for each in option.opts}
+    takes = {opt for option in command.params if not getattr(option, "is_flag", True) for opt in option.opts}
     value = ["1"] if not whole and given and given[-1] in takes else []  # prose need not say which
     options, rest, _ = command.make_parser(context).parse_args(args=[*given, *value])
     assert not rest, f"{line}: too many words for {command.get_usage(context)}"
-    missing = [each.name for each in command.params if each.required and options.get(each.name) is None]
+    missing = [param.name for param in command.params if param.required and options.get(param.name) is None]
     assert not whole or "help" in options or not missing, f"{line}: {command.get_usage(context)}"
 
 
 def test_the_pages_are_read():
-    found = [each for page in PAGES for each in documented(page)]
-    assert len(found) > 60
-    assert any(whole for _, whole in found)
+    result = [item for page in PAGES for item in documented(page)]
+    assert len(result) > 60
+    assert any(whole for _, whole in result)

@@ -29,29 +29,29 @@ def rows(tmp_path):
 
 
 def printed(*words):
-    told = run("run", *words, "--json", "-")
-    assert told.exit_code == 0, told.output
-    return json.loads(told.stdout)
+    outcome = run("run", *words, "--json", "-")
+    assert outcome.exit_code == 0, outcome.output
+    return json.loads(outcome.stdout)
 
 
 def test_the_list_has_every_module_and_narrows():
-    found = json.loads(run("list", "--json").stdout)
-    assert [each["name"] for each in found] == list_evaluation_modules()
+    document = json.loads(run("list", "--json").stdout)
+    assert [item["name"] for item in document] == list_evaluation_modules()
     metrics = json.loads(run("list", "--kind", "metric", "--task", "image-classification", "--json").stdout)
-    assert "accuracy" in [each["name"] for each in metrics]
-    assert "f1" not in [each["name"] for each in metrics]
+    assert "accuracy" in [metric["name"] for metric in metrics]
+    assert "f1" not in [item["name"] for item in metrics]
     assert "accuracy" in run("list").stdout
 
 
 def test_checking_computes_the_examples_and_names_what_is_wrong(monkeypatch):
     here = [("metric", "accuracy"), ("metric", "f1")]
     monkeypatch.setattr(loading, "builtin_modules", lambda: iter(here))
-    assert all(each["checked"] and not each["failures"] for each in json.loads(run("list", "--check", "--json").stdout))
+    assert all(item["checked"] and not item["failures"] for item in json.loads(run("list", "--check", "--json").stdout))
     broken = loading.find_module("f1")
     monkeypatch.setattr(broken, "formula", lambda self, total, **options: {"f1": total.counts.sum() * 0.0})
-    told = run("list", "--check")
-    assert told.exit_code == 1
-    assert "the card says" in told.stdout
+    outcome = run("list", "--check")
+    assert outcome.exit_code == 1
+    assert "the card says" in outcome.stdout
 
 
 def test_what_cannot_run_here_says_what_it_lacks(monkeypatch):
@@ -59,16 +59,16 @@ def test_what_cannot_run_here_says_what_it_lacks(monkeypatch):
     monkeypatch.setattr(
         "dynabench.cli.evaluation_views.missing_requirement", lambda module: "torch: pip install 'dynabench[x]'"
     )
-    (told,) = json.loads(run("list", "--check", "--json").stdout)
-    assert told["lacks"].startswith("torch")
-    assert not told["checked"]
+    (answer,) = json.loads(run("list", "--check", "--json").stdout)
+    assert answer["lacks"].startswith("torch")
+    assert not answer["checked"]
     assert "lacks torch" in run("list").stdout
 
 
 def test_a_card_is_shown_and_an_unknown_name_is_refused_with_near_ones():
-    shown = run("show", "f1").stdout
-    assert "harmonic mean" in shown
-    assert "0 to 1, higher is better" in shown
+    view = run("show", "f1").stdout
+    assert "harmonic mean" in view
+    assert "0 to 1, higher is better" in view
     assert json.loads(run("show", "f1", "--json").stdout)["kind"] == "metric"
     refused = run("show", "acuracy")
     assert refused.exit_code == 1
@@ -79,9 +79,9 @@ def test_a_file_of_ones_own_that_imports_what_is_not_there_is_named_with_it(tmp_
     path = tmp_path / "mine.py"
     path.write_text("import no_such_library.parts\n")
     for words in (["show", path], ["run", "--data", rows, "--metric", path]):
-        told = run(*words)
-        assert told.exit_code == 1
-        (line,) = told.stderr.strip().splitlines()
+        outcome = run(*words)
+        assert outcome.exit_code == 1
+        (line,) = outcome.stderr.strip().splitlines()
         assert line == f"`dynabench evaluate` needs no_such_library, which is not installed: {path} imports it"
 
 
@@ -112,10 +112,10 @@ def test_a_new_module_is_well_formed_and_overwrites_nothing(tmp_path):
 
 
 def test_predictions_in_the_data_are_scored_with_options_intervals_and_slices(rows):
-    found = printed(
+    result = printed(
         "--data", rows, "--metric", "accuracy", "--metric", "f1:average=macro", "--interval", "--by", "topic"
     )
-    accuracy, book, film, f1 = found["scores"][:4]
+    accuracy, book, film, f1 = result["scores"][:4]
     assert accuracy["result"]["accuracy"] == 0.6
     assert accuracy["result"]["interval"]["accuracy"]["level"] == 0.95
     assert (book["topic"], book["rows"], book["result"]["accuracy"]) == ("book", 2, 0.5)
@@ -143,8 +143,8 @@ def test_files_of_all_kinds_are_read(tmp_path, ending):
 
 def test_predictions_of_another_file_and_columns_by_name(rows, tmp_path):
     (tmp_path / "said.txt").write_text("1\n1\n0\n0\n1\n")
-    found = printed("--data", rows, "--predictions", tmp_path / "said.txt", "--metric", "accuracy")
-    assert found["scores"][0]["result"] == {"accuracy": 1.0}
+    result = printed("--data", rows, "--predictions", tmp_path / "said.txt", "--metric", "accuracy")
+    assert result["scores"][0]["result"] == {"accuracy": 1.0}
     named = printed("--data", rows, "--metric", "accuracy", "--column", "predictions=label")
     assert named["scores"][0]["result"] == {"accuracy": 1.0}
 
@@ -152,9 +152,9 @@ def test_predictions_of_another_file_and_columns_by_name(rows, tmp_path):
 def test_the_report_is_one_file_that_needs_nothing_else(rows, tmp_path):
     rows.write_text(ROWS.replace("film", "<script>alert(1)</script>"))
     report, results = tmp_path / "report.html", tmp_path / "results.json"
-    told = run("run", "--data", rows, "--metric", "accuracy", "--interval", "--by", "topic", "--html", report,
+    outcome = run("run", "--data", rows, "--metric", "accuracy", "--interval", "--by", "topic", "--html", report,
                "--json", results)  # fmt: skip
-    assert told.exit_code == 0, told.output
+    assert outcome.exit_code == 0, outcome.output
     html = report.read_text()
     assert "<script" not in html
     assert "&lt;script&gt;" in html
@@ -162,7 +162,7 @@ def test_the_report_is_one_file_that_needs_nothing_else(rows, tmp_path):
                 html.replace("http://www.w3.org", "")]  # fmt: skip
     assert "<svg" in html
     assert json.loads(results.read_text())["scores"][0]["result"]["accuracy"] == 0.6
-    assert "0.6000" in told.stdout
+    assert "0.6000" in outcome.stdout
 
 
 def test_a_choice_of_options_is_offered_as_it_is_typed(tmp_path):
@@ -172,7 +172,7 @@ def test_a_choice_of_options_is_offered_as_it_is_typed(tmp_path):
     assert refused.exit_code == 1
     offered = [line.split()[1] for line in refused.stderr.splitlines() if line.startswith("  --metric")]
     assert offered == [
-        f"precision:zero_division=0,{each}" for each in ("pos_label=neg", "pos_label=pos", "average=macro")
+        f"precision:zero_division=0,{text}" for text in ("pos_label=neg", "pos_label=pos", "average=macro")
     ]
     for metric in offered:
         assert printed("--data", path, "--metric", metric)["scores"][0]["result"]["precision"] > 0.4
@@ -244,12 +244,12 @@ def test_the_command_needs_nothing_but_the_light_install():
 def test_a_shipped_model_is_asked_once_for_all_metrics_and_slices(tmp_path):
     path = tmp_path / "rows.jsonl"
     rows = [("I loved every minute.", "positive", "a"), ("A complete waste of time.", "negative", "b")] * 4
-    path.write_text("\n".join(json.dumps({"text": text, "label": label, "of": of}) for text, label, of in rows))
+    path.write_text("\n".join(json.dumps({"text": text, "label": label, "of": source}) for text, label, source in rows))
     metrics = ("--metric", "accuracy", "--metric", "f1:average=macro")
-    found = printed("--data", path, "--model", "sentiment-ngram", *metrics, "--by", "of")
-    assert [score["metric"] for score in found["scores"]] == ["accuracy"] * 3 + ["f1"] * 3
-    assert found["scores"][0]["rows"] == 8
-    assert found["timing"]["samples_per_second"] > 0
+    result = printed("--data", path, "--model", "sentiment-ngram", *metrics, "--by", "of")
+    assert [score["metric"] for score in result["scores"]] == ["accuracy"] * 3 + ["f1"] * 3
+    assert result["scores"][0]["rows"] == 8
+    assert result["timing"]["samples_per_second"] > 0
 
 
 SAID = [
@@ -268,8 +268,8 @@ NUMBERS = {"negative": 0, "neutral": 1, "positive": 2}
 @pytest.fixture
 def probabilities():
     """What the shipped model says of each of SAID: a row with a probability of each label, sorted by name."""
-    found = {entry.name: entry for entry in catalog.find([catalog.BUILTIN])}
-    outputs = catalog.open_model(found["sentiment-ngram"].folder).predict([{"statement": text} for text, _ in SAID])
+    result = {entry.name: entry for entry in catalog.find([catalog.BUILTIN])}
+    outputs = catalog.open_model(result["sentiment-ngram"].folder).predict([{"statement": text} for text, _ in SAID])
     return np.array([[output.probabilities[label] for label in sorted(NUMBERS)] for output in outputs])
 
 
@@ -290,7 +290,7 @@ MAPPING = ("--label-mapping", ",".join(f"{name}={number}" for name, number in NU
 @pytest.mark.parametrize("numbered", [False, True], ids=["texts", "numbers"])
 def test_metrics_of_probabilities_get_those_of_the_model(tmp_path, probabilities, numbered):
     labels = [NUMBERS[label] if numbered else label for _, label in SAID]
-    found = printed(
+    result = printed(
         "--data", said(tmp_path, labels), "--model", "sentiment-ngram", *(MAPPING if numbered else ()),
         "--metric", "accuracy", "--metric", "expected_calibration_error:n_bins=1", "--metric", "brier_score",
         "--metric", "roc_auc:multi_class=ovr", "--by", "half",
@@ -306,8 +306,8 @@ def test_metrics_of_probabilities_get_those_of_the_model(tmp_path, probabilities
         yield roc_auc_score(true, chances, multi_class="ovr")
 
     parts = [np.arange(8), np.arange(0, 8, 2), np.arange(1, 8, 2)]
-    by_hand = [value for each in zip(*map(expected, parts), strict=True) for value in each]
-    assert [next(iter(score["result"].values())) for score in found["scores"]] == pytest.approx(by_hand, abs=1e-6)
+    by_hand = [value for item in zip(*map(expected, parts), strict=True) for value in item]
+    assert [next(iter(score["result"].values())) for score in result["scores"]] == pytest.approx(by_hand, abs=1e-6)
 
 
 @pytest.mark.models

@@ -46,7 +46,7 @@ def test_operators_decide_what_was_proposed(database, person):
         ).id
 
     number = str(database.write(propose))
-    assert [each["task"] for each in told("proposals")] == ["mine"]
+    assert [item["task"] for item in told("proposals")] == ["mine"]
     assert CliRunner().invoke(app, ["task", "decide", number, "--refuse"]).exit_code == 1
     assert told("decide", number, "--accept")["state"] == "accepted"
     assert told("proposals") == []

@@ -33,12 +33,12 @@ def files(tmp_path, monkeypatch):
 def test_files_with_weights_become_a_model_for_each_seed(files):
     options = ["--dev", str(files / "dev.jsonl"), "--test", str(files / "test.jsonl"), "--method", "ngram"]
     sources = ["--on", str(files / "train.jsonl"), "--on", f"{files / 'more.jsonl'}:2.5"]
-    given = ["train", "sentiment", *sources, *options, "--out", str(files / "out"), "--seeds", "0,1", "--json"]
-    done = CliRunner().invoke(app, given)
+    values = ["train", "sentiment", *sources, *options, "--out", str(files / "out"), "--seeds", "0,1", "--json"]
+    done = CliRunner().invoke(app, values)
     assert done.exit_code == 0, done.output
-    told = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [each["name"] for each in told if "name" in each] == ["sentiment-ngram-0", "sentiment-ngram-1"]
-    assert [each["seeds"] for each in told if "set" in each] == [2, 2]
+    documents = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [item["name"] for item in documents if "name" in item] == ["sentiment-ngram-0", "sentiment-ngram-1"]
+    assert [element["seeds"] for element in documents if "set" in element] == [2, 2]
     assert "| 10 | 2.5 | 45.5% |" in (files / "out" / "sentiment-ngram-0" / "README.md").read_text()
     assert catalog.open_model(files / "out" / "sentiment-ngram-1").card.task == "sentiment"
 
@@ -70,16 +70,16 @@ def test_a_weight_stands_behind_the_last_colon():
 
 @pytest.mark.slow
 def test_spans_are_learnt_from_questions_that_people_asked(files):
-    short = [one for one in real.paragraphs(30) if len(one["context"]) < 420][:12]
+    short = [paragraph for paragraph in real.paragraphs(30) if len(paragraph["context"]) < 420][:12]
     for name, part in {"asked": short[:8], "judged": short[7:10], "scored": short[10:]}.items():
         lines = [
             {
                 "question": question["question"],
-                "passage": one["context"],
+                "passage": first["context"],
                 "answer": [{"start": (answer := question["answers"][0])["answer_start"], "text": answer["text"]}],
             }
-            for one in part
-            for question in one["qas"][:3]
+            for first in part
+            for question in first["qas"][:3]
         ]
         (files / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     sets = [
@@ -93,10 +93,10 @@ def test_spans_are_learnt_from_questions_that_people_asked(files):
     done = CliRunner().invoke(app, ["train", "qa", *sets, "--epochs", "1", "--out", str(files / "out"), "--json"])
     assert done.exit_code == 0, done.output
     assert set(json.loads(done.stdout)["scores"]["dev"]) >= {"f1", "exact_match"}
-    made = files / "out" / "qa-lora"
-    record = json.loads((made / "training.json").read_text())
+    created = files / "out" / "qa-lora"
+    record = json.loads((created / "training.json").read_text())
     assert record["base"].startswith("qa-minilm@")
     assert record["sources"][0]["dropped"] == 3
-    best = max(each["score"] for each in record["evaluations"])
+    best = max(evaluation["score"] for evaluation in record["evaluations"])
     assert best == pytest.approx(json.loads(done.stdout)["scores"]["dev"]["f1"], abs=0.15)
-    assert "CC-BY-SA-4.0" in (made / "README.md").read_text()
+    assert "CC-BY-SA-4.0" in (created / "README.md").read_text()

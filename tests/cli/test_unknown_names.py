@@ -60,7 +60,7 @@ def leaves():
         while todo:
             words, command = todo.pop()
             if isinstance(command, click.Group) or hasattr(command, "commands"):
-                todo += [((*words, inner), each) for inner, each in command.commands.items()]
+                todo += [((*words, inner), item) for inner, item in command.commands.items()]
                 if not getattr(command, "invoke_without_command", False):
                     continue
             yield pytest.param(words, command, id=" ".join(words))
@@ -68,11 +68,11 @@ def leaves():
 
 def made_up(parameter, folder):
     """A value of the parameter's type that names nothing."""
-    kind, said = str(parameter.type_descriptor.annotation), parameter.type_descriptor.parameter_info
+    kind, answer = str(parameter.type_descriptor.annotation), parameter.type_descriptor.parameter_info
     if "Path" in kind:
-        if not said.exists:
+        if not answer.exists:
             return str(folder / "nosuch.jsonl")
-        if not said.file_okay:
+        if not answer.file_okay:
             return str(folder)
         path = folder / "rows.jsonl"
         path.write_text('{"statement": "It rains.", "label": "neutral"}\n')
@@ -84,13 +84,13 @@ def made_up(parameter, folder):
 
 def arguments(command, folder):
     """What the command has to be given, all of it unknown."""
-    given = []
+    values = []
     for parameter in command.params:
         if parameter.param_type_name == "argument":
-            given += [made_up(parameter, folder)] * max(1, parameter.nargs)
+            values += [made_up(parameter, folder)] * max(1, parameter.nargs)
         elif parameter.required:
-            given += [parameter.opts[0], *([] if parameter.is_flag else [made_up(parameter, folder)])]
-    return given
+            values += [parameter.opts[0], *([] if parameter.is_flag else [made_up(parameter, folder)])]
+    return values
 
 
 @pytest.fixture(scope="module")
@@ -110,18 +110,18 @@ def test_a_command_with_unknown_names_ends_in_a_line(words, command, home, tmp_p
         monkeypatch.setenv(f"DYNABENCH_{name}", str(value))
     monkeypatch.chdir(tmp_path)
     name = " ".join(words)
-    given = [*arguments(command, tmp_path), *ONE_OF.get(name, [])]
+    values = [*arguments(command, tmp_path), *ONE_OF.get(name, [])]
     get_settings.cache_clear()
     try:
-        result = CliRunner().invoke(app, [*words, *given, *MORE.get(name, [])], input="")
+        result = CliRunner().invoke(app, [*words, *values, *MORE.get(name, [])], input="")
     finally:
         get_settings.cache_clear()
     assert result.exception is None or isinstance(result.exception, SystemExit), repr(result.exception)
     assert "Traceback" not in result.output
-    if not given or name in WRITING:
+    if not values or name in WRITING:
         assert result.exit_code == 0, result.output
         return
     assert result.exit_code == 1, result.output
-    *progress, line = [each for each in (result.stderr or result.stdout).splitlines() if each.strip()]
-    assert not result.stderr or all(each.endswith("%") for each in progress), result.stderr
-    assert TOLD.get(name, "NOSUCH" if "NOSUCH" in given else given[0]) in line
+    *progress, line = [item for item in (result.stderr or result.stdout).splitlines() if item.strip()]
+    assert not result.stderr or all(element.endswith("%") for element in progress), result.stderr
+    assert TOLD.get(name, "NOSUCH" if "NOSUCH" in values else values[0]) in line

@@ -32,12 +32,12 @@ def hosted(folder: Path, patch: pytest.MonkeyPatch) -> Iterator[str]:
 
 def opened(session: Session, task: str, models: Path, *names: str) -> None:
     """A task with its contexts and an open round against models."""
-    [found] = [
-        each for each in (*shipped.shipped_conversations(), *shipped.shipped_drawings()) if each.config.id == task
+    [result] = [
+        item for item in (*shipped.shipped_conversations(), *shipped.shipped_drawings()) if item.config.id == task
     ]
-    service.save_task(session, None, found.source)
-    rows = [ContextRow(n, each["values"], each["tag"]) for n, each in enumerate(found.contexts(), start=1)]
-    contexts.add_contexts(session, task, found.config, rows)
+    service.save_task(session, None, result.source)
+    rows = [ContextRow(n, context["values"], context["tag"]) for n, context in enumerate(result.contexts(), start=1)]
+    contexts.add_contexts(session, task, result.config, rows)
     cards = [entry.card for entry in catalog.find([models]) if entry.card and entry.card.name in names]
     drafted = service.draft_round(session, None, task, cards, "any")
     service.open_round(session, None, task, drafted.number)

@@ -67,7 +67,9 @@ def seed(session: Session) -> None:
     """Both tasks with their first contexts."""
     for shipped in shipped_tasks():
         service.save_task(session, None, shipped.source)
-        rows = [ContextRow(n, each["values"], each["tag"]) for n, each in enumerate(shipped.contexts(), start=1)]
+        rows = [
+            ContextRow(n, context["values"], context["tag"]) for n, context in enumerate(shipped.contexts(), start=1)
+        ]
         contexts.add_contexts(session, shipped.config.id, shipped.config, rows[:10])
 
 
@@ -129,9 +131,9 @@ def bob(owner: Caller, person: Callable[[str], Caller]) -> Caller:
 
 def draw(caller: Caller, task: str = "nli") -> dict[str, Any]:
     """The next context of somebody."""
-    given = caller.post(f"/api/v1/tasks/{task}/contexts/next")
-    assert given.status_code == 200, given.text
-    return given.json()
+    response = caller.post(f"/api/v1/tasks/{task}/contexts/next")
+    assert response.status_code == 200, response.text
+    return response.json()
 
 
 def written(given: dict[str, Any], text: str, **more: Any) -> dict[str, Any]:

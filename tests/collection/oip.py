@@ -43,7 +43,7 @@ class Rule:
         self.asked.set()
         self.gate.wait(10)
         label = self.answer(inputs)
-        return ModelOutput({"label": label}, {each: 0.8 if each == label else 0.1 for each in LABELS[self.task]})
+        return ModelOutput({"label": label}, {item: 0.8 if item == label else 0.1 for item in LABELS[self.task]})
 
     def card(self) -> ModelCard:
         card = ModelCard(
@@ -61,8 +61,8 @@ class Rule:
 
 def words(text: str, share: float = 1.0) -> list[WordWeight]:
     """Every word with a tenth of its length, or a `share` of that, as its weight."""
-    found = re.finditer(r"\S+", text)
-    return [WordWeight(each[0], each.start(), each.end(), share * len(each[0]) / 10) for each in found]
+    matches = re.finditer(r"\S+", text)
+    return [WordWeight(item[0], item.start(), item.end(), share * len(item[0]) / 10) for item in matches]
 
 
 class RuleHost(ThreadingHTTPServer):
@@ -110,7 +110,7 @@ class Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers.get("content-length", 0))) or b"{}")
         rule = self.rule()
         if self.path == "/v2/repository/index":
-            self.send([self.listed(each) for each in self.server.rules.values()])
+            self.send([self.listed(item) for item in self.server.rules.values()])
         elif rule is None or rule.status != 200:
             self.send({"error": "broken"}, rule.status if rule else 404)
         elif self.path.endswith("/infer"):

@@ -18,18 +18,18 @@ def hidden(page, name):
 def test_joining_on_the_way_keeps_what_the_link_says(feel, browser):
     visitor = browser()
     page = visitor.client.get(LINK)
-    ways = {unescape(each) for each in re.findall(r'href="(/(?:register|login)[^"]*)"', page.text)}
-    assert {urlsplit(each).path for each in ways} == {"/register", "/login"}
-    assert {parse_qs(urlsplit(each).query)["next"][0] for each in ways} == {LINK}
-    form = visitor.client.get(next(each for each in ways if each.startswith("/register")))
+    ways = {unescape(match) for match in re.findall(r'href="(/(?:register|login)[^"]*)"', page.text)}
+    assert {urlsplit(way).path for way in ways} == {"/register", "/login"}
+    assert {parse_qs(urlsplit(way).query)["next"][0] for way in ways} == {LINK}
+    form = visitor.client.get(next(item for item in ways if item.startswith("/register")))
     fields = {"username": "newcomer", "email": "new@example.org", "password": PASSWORD, "agree": "yes"}
     joined = visitor.submit("/register", "/register", next=hidden(form, "next"), **fields)
     assert (joined.status_code, joined.headers["location"]) == (303, LINK)
     page = visitor.client.get(LINK)
-    given = {name: hidden(page, name) for name in ("context_id", "handout", "key")}
+    values = {name: hidden(page, name) for name in ("context_id", "handout", "key")}
     answer = {"input.statement": "It was good.", "answer.label": "negative"}
-    assert visitor.submit("/tasks/feel/create", LINK, htmx=True, **given, **answer).status_code == 200
-    assert [each["link"] for each in links(feel).json()["items"]] == [{"worker": "beef", "batch": "b1"}]
+    assert visitor.submit("/tasks/feel/create", LINK, htmx=True, **values, **answer).status_code == 200
+    assert [element["link"] for element in links(feel).json()["items"]] == [{"worker": "beef", "batch": "b1"}]
 
 
 def test_a_part_of_a_page_leads_back_to_the_page_that_is_seen(feel, browser):
@@ -38,5 +38,5 @@ def test_a_part_of_a_page_leads_back_to_the_page_that_is_seen(feel, browser):
     headers = {"HX-Request": "true", "HX-Current-URL": f"http://testserver{LINK}", "X-CSRF-Token": visitor.token(LINK)}
     part = visitor.client.post("/tasks/feel/context", data={"but": hidden(page, "context_id")}, headers=headers)
     assert part.status_code == 200
-    found = re.search(r'href="(/register[^"]*)"', part.text)[1]
-    assert parse_qs(urlsplit(unescape(found)).query)["next"] == [LINK]
+    result = re.search(r'href="(/register[^"]*)"', part.text)[1]
+    assert parse_qs(urlsplit(unescape(result)).query)["next"] == [LINK]

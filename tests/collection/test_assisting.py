@@ -13,7 +13,7 @@ from dynabench.tasks.shipped import shipped_tasks
 from tests.collection.conftest import draw, send, written
 
 ARMS = [{"name": "alone"}, {"name": "helped", "assistant": True, "share": 3}]
-SOURCE = next(each.source for each in shipped_tasks() if each.config.id == "nli")
+SOURCE = next(shipped_task.source for shipped_task in shipped_tasks() if shipped_task.config.id == "nli")
 PAST = "They did not eat lunch at all before the storm."
 
 
@@ -23,7 +23,7 @@ def asked(caller, given, **input):
 
 def drawn(caller, arm):
     """A context in this arm."""
-    return next(given for given in (draw(caller) for _ in range(20)) if given["arm"] == arm)
+    return next(values for values in (draw(caller) for _ in range(20)) if values["arm"] == arm)
 
 
 @pytest.fixture
@@ -56,45 +56,45 @@ def first_goal(database, past, given):
 
 
 def test_only_what_is_released_and_open_to_all_is_suggested(database, owner, trial, bob):
-    given = first_goal(database, trial[0], drawn(bob, "helped"))
-    assert given["assistant"] is True
-    said = asked(bob, given)
-    assert said.status_code == 201, said.text
-    [pattern] = said.json()["items"]
+    inputs = first_goal(database, trial[0], drawn(bob, "helped"))
+    assert inputs["assistant"] is True
+    answer = asked(bob, inputs)
+    assert answer.status_code == 201, answer.text
+    [pattern] = answer.json()["items"]
     assert (pattern["provider"], pattern["text"], pattern["field"]) == ("neighbours", PAST, "hypothesis")
     assert pattern["about"]["context"]
     database.write(lambda session: session.execute(update(Round).where(Round.number == 1).values(state="closed")))
-    assert asked(bob, given).json() == {"items": [], "problems": []}, "what is not released may be hidden yet"
+    assert asked(bob, inputs).json() == {"items": [], "problems": []}, "what is not released may be hidden yet"
 
 
 def test_what_became_of_suggestions_is_told_by_the_server(database, owner, trial, bob):
-    given = first_goal(database, trial[0], drawn(bob, "helped"))
+    values = first_goal(database, trial[0], drawn(bob, "helped"))
     text = "The children don't play because it is raining."
-    items = {each["provider"]: each for each in asked(bob, given, hypothesis=text).json()["items"]}
+    items = {item["provider"]: item for item in asked(bob, values, hypothesis=text).json()["items"]}
     assert items["edits"]["text"] != text
     assert items["edits"]["about"]["edit"]
-    one = items["neighbours"]["id"]
+    first = items["neighbours"]["id"]
 
     def sent(text, **more):
-        found = send(bob, written(given, text, **more))
-        assert found.status_code == 201, found.text
-        return database.read(lambda session: session.get_one(Assistance, found.json()["id"]))
+        response = send(bob, written(values, text, **more))
+        assert response.status_code == 201, response.text
+        return database.read(lambda session: session.get_one(Assistance, response.json()["id"]))
 
     alone = sent("Somebody wrote this alone.")
     assert (alone.outcome, alone.provider, alone.distance) == ("ignored", "", None)
-    edited = sent(f"{PAST}!", suggestion=one)
+    edited = sent(f"{PAST}!", suggestion=first)
     assert (edited.outcome, edited.distance, edited.text) == ("edited", 1, PAST)
-    same = sent(items["edits"]["text"], suggestion=one)
+    same = sent(items["edits"]["text"], suggestion=first)
     assert (same.outcome, same.provider, same.distance) == ("accepted", "edits", 0)
     assert same.shown == len(items) or same.shown == 3
-    found = owner.get("/api/v1/tasks/nli/rounds/2/arms").json()["assistance"]
-    [line] = found["items"]
+    assistance = owner.get("/api/v1/tasks/nli/rounds/2/arms").json()["assistance"]
+    [line] = assistance["items"]
     assert [line[name] for name in ("arm", "accepted", "edited", "ignored", "unasked")] == ["helped", 1, 1, 1, 0]
-    assert found["with_help"]["value"] is not None
-    assert found["without"]["value"] is found["difference"]["value"] is None
+    assert assistance["with_help"]["value"] is not None
+    assert assistance["without"]["value"] is assistance["difference"]["value"] is None
     page = owner.get("/tasks/nli/manage/figures?view=arms")
     assert "Effect of the assistant" in page.text or page.status_code == 303
-    forged = send(bob, written(given, "Something else.", suggestion=10**6))
+    forged = send(bob, written(values, "Something else.", suggestion=10**6))
     assert forged.status_code == 422
     assert "suggestion" in forged.json()["fields"]
 
@@ -105,15 +105,15 @@ def test_nobody_is_helped_elsewhere_or_too_often(database, owner, trial, ada, bo
     assert asked(bob, alone).status_code == 409
     helped = drawn(bob, "helped")
     assert asked(ada, helped).status_code == 404
-    said = [asked(bob, helped, hypothesis=f"It isn't {word} today.") for word in ("cold", "warm", "dry")]
-    assert [each.status_code for each in said] == [201, 201, 409]
+    answer = [asked(bob, helped, hypothesis=f"It isn't {word} today.") for word in ("cold", "warm", "dry")]
+    assert [item.status_code for item in answer] == [201, 201, 409]
     owner.post("/api/v1/tasks/nli/rounds/2/close")
     assert asked(bob, helped).status_code == 409
 
 
 def test_an_account_that_goes_takes_what_was_suggested_to_it(database, owner, trial, bob):
-    given = drawn(bob, "helped")
-    assert asked(bob, given, hypothesis="It isn't cold.").json()["items"]
+    values = drawn(bob, "helped")
+    assert asked(bob, values, hypothesis="It isn't cold.").json()["items"]
     from dynabench.collection.assisting.service import forget
 
     database.write(forget, bob.id)
@@ -121,8 +121,8 @@ def test_an_account_that_goes_takes_what_was_suggested_to_it(database, owner, tr
 
 
 def test_the_lines_of_a_reply_are_texts():
-    said = '1. "One text."\n\n- Another text, "quoted"\n  3) A third\n2 people met.'
-    assert lines(said) == ["One text.", 'Another text, "quoted"', "A third", "2 people met."]
+    text = '1. "One text."\n\n- Another text, "quoted"\n  3) A third\n2 people met.'
+    assert lines(text) == ["One text.", 'Another text, "quoted"', "A third", "2 people met."]
 
 
 @pytest.mark.parametrize(

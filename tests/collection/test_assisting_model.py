@@ -32,25 +32,25 @@ def helped(talks, root, name):  # noqa: F811
 
 
 def test_a_model_writes_what_the_config_asks_it_for(talks, root, voices):  # noqa: F811
-    ada, given = helped(talks, root, "north")
-    said = asked(ada, given, hypothesis="It isn't {goal}.").json()
-    assert said["problems"] == []
-    first = said["items"][0]
+    ada, inputs = helped(talks, root, "north")
+    document = asked(ada, inputs, hypothesis="It isn't {goal}.").json()
+    assert document["problems"] == []
+    first = document["items"][0]
     assert (first["provider"], first["model"], first["text"]) == ("model", "north", " ".join(NORTH))
     assert first["version"]
     assert first["latency_ms"] > 0
     system, prompt = voices.north.seen[-1]["messages"]
     assert system["content"] == "Be brief."
-    goal = next(iter(given["goal"].values()))
+    goal = next(iter(inputs["goal"].values()))
     assert prompt["content"].startswith("Of “It rains.” people say")
     assert goal in prompt["content"].casefold()
     assert prompt["content"].endswith("3 texts, like It isn't {goal}."), "what people write is no prompt"
 
 
 def test_a_model_that_is_not_there_leaves_the_others(talks, root):  # noqa: F811
-    ada, given = helped(talks, root, "nobody")
-    said = asked(ada, given, hypothesis="It isn't cold.").json()
-    assert [each["provider"] for each in said["items"]] == ["edits"] * len(said["items"])
-    assert said["items"]
-    assert "not available" in said["problems"][0]
+    ada, values = helped(talks, root, "nobody")
+    document = asked(ada, values, hypothesis="It isn't cold.").json()
+    assert [item["provider"] for item in document["items"]] == ["edits"] * len(document["items"])
+    assert document["items"]
+    assert "not available" in document["problems"][0]
     assert "Be brief" not in ada.get("/api/v1/tasks/nli").text

@@ -15,8 +15,8 @@ TEXT = "They are not sleeping."
 
 
 def test_an_examples_attribution_is_computed_once(ada, rules, database):
-    told = send(ada, written(draw(ada), TEXT)).json()
-    path = f"/api/v1/examples/{told['id']}/attributions"
+    answer = send(ada, written(draw(ada), TEXT)).json()
+    path = f"/api/v1/examples/{answer['id']}/attributions"
     first = ada.get(path).json()
     assert (first["method"], first["label"], first["model"]) == ("length", "contradiction", "nli-a")
     assert first["hypothesis"] == first["fields"]["hypothesis"]
@@ -29,8 +29,8 @@ def test_an_examples_attribution_is_computed_once(ada, rules, database):
 
 
 def test_attributions_are_for_the_author_and_owners(ada, bob, owner, client):
-    told = send(ada, written(draw(ada), TEXT)).json()
-    path = f"/api/v1/examples/{told['id']}/attributions"
+    answer = send(ada, written(draw(ada), TEXT)).json()
+    path = f"/api/v1/examples/{answer['id']}/attributions"
     assert owner.get(path).status_code == 200
     assert bob.get(path).status_code == 404
     assert client.get(path).status_code == 401
@@ -39,10 +39,10 @@ def test_attributions_are_for_the_author_and_owners(ada, bob, owner, client):
 
 
 def test_drafts_are_explained_to_visitors_and_kept_nowhere(owner, client, database):
-    given = client.post("/api/v1/tasks/nli/contexts/next").json()
-    body = {"task": "nli", "context_id": given["id"], "input": {"hypothesis": TEXT}}
-    told = client.post("/api/v1/attributions", json=body | {"answer": {"label": "neutral"}}).json()
-    assert told["label"] == "contradiction"
+    values = client.post("/api/v1/tasks/nli/contexts/next").json()
+    body = {"task": "nli", "context_id": values["id"], "input": {"hypothesis": TEXT}}
+    answer = client.post("/api/v1/attributions", json=body | {"answer": {"label": "neutral"}}).json()
+    assert answer["label"] == "contradiction"
     assert client.post("/api/v1/attributions", json=body | {"label": "neutral"}).json()["label"] == "neutral"
     assert client.post("/api/v1/attributions", json=body | {"model": "sentiment-a"}).status_code == 404
     assert client.post("/api/v1/attributions", json=body | {"input": {"hypothesis": ""}}).status_code == 422
@@ -51,11 +51,11 @@ def test_drafts_are_explained_to_visitors_and_kept_nowhere(owner, client, databa
 
 
 def test_a_round_compares_the_words_that_authors_marked_last_with_those_the_first_target_looked_at(ada, database):
-    given = draw(ada)
-    while given["goal"]["label"] == "contradiction":  # which the rule would get right, and then no words are asked for
-        given = draw(ada)
-    told = send(ada, written(given, TEXT)).json()
-    path = f"/api/v1/examples/{told['id']}"
+    values = draw(ada)
+    while values["goal"]["label"] == "contradiction":  # which the rule would get right, and then no words are asked for
+        values = draw(ada)
+    answer = send(ada, written(values, TEXT)).json()
+    path = f"/api/v1/examples/{answer['id']}"
     for method in ("length", "halves"):
         ada.get(f"{path}/attributions?method={method}")
     for word in ("are", "sleeping"):
@@ -69,9 +69,9 @@ def test_a_round_compares_the_words_that_authors_marked_last_with_those_the_firs
 
 
 def test_a_silent_model_explains_nothing(ada, rules):
-    told = send(ada, written(draw(ada), TEXT)).json()
+    answer = send(ada, written(draw(ada), TEXT)).json()
     rules.rules["nli-a"].status = 500
-    assert ada.get(f"/api/v1/examples/{told['id']}/attributions").status_code == 503
+    assert ada.get(f"/api/v1/examples/{answer['id']}/attributions").status_code == 503
 
 
 @pytest.mark.parametrize(
@@ -90,10 +90,10 @@ def test_a_closer_look_is_one_that_the_model_can_take(methods, method, wanted):
 
 
 def test_fields_with_names_of_the_head_stand_under_fields_alone():
-    said = Attribution("gradient", "yes", {"label": [WordWeight("a", 0, 1, 1.0)]})
-    shown = document("m", said)
-    assert shown["label"] == "yes"
-    assert shown["fields"]["label"][0]["text"] == "a"
+    attribution = Attribution("gradient", "yes", {"label": [WordWeight("a", 0, 1, 1.0)]})
+    view = document("m", attribution)
+    assert view["label"] == "yes"
+    assert view["fields"]["label"][0]["text"] == "a"
 
 
 WORDS = [{"start": 2 * n, "end": 2 * n + 1, "weight": w} for n, w in enumerate([0.1, -0.9, 0.5, 0.0])]
@@ -104,26 +104,26 @@ WORDS = [{"start": 2 * n, "end": 2 * n + 1, "weight": w} for n, w in enumerate([
     [([], 0, 0), ([(2, 3)], 1, 1), ([(0, 1)], 1, 0), ([(2, 5)], 2, 2), ([(0, 3)], 2, 1), ([(0, 7)], 4, 4)],
 )
 def test_overlap_counts_marked_words_among_the_heaviest(spans, marked, shared):
-    found = marked_words_overlap([{"start": start, "end": end} for start, end in spans], WORDS)
-    assert (found.marked, found.shared) == (marked, shared)
-    assert found.chance == marked**2 / 4
+    words_overlap = marked_words_overlap([{"start": start, "end": end} for start, end in spans], WORDS)
+    assert (words_overlap.marked, words_overlap.shared) == (marked, shared)
+    assert words_overlap.chance == marked**2 / 4
 
 
 @drawn(st.lists(st.floats(-1, 1), max_size=12), st.lists(st.tuples(st.integers(0, 24), st.integers(1, 9)), max_size=4))
 def test_overlap_is_never_more_than_what_was_marked(weights, spans):
     words = [{"start": 2 * n, "end": 2 * n + 1, "weight": weight} for n, weight in enumerate(weights)]
-    found = marked_words_overlap([{"start": start, "end": start + length} for start, length in spans], words)
-    assert 0 <= found.shared <= found.marked <= len(words)
+    words_overlap = marked_words_overlap([{"start": start, "end": start + length} for start, length in spans], words)
+    assert 0 <= words_overlap.shared <= words_overlap.marked <= len(words)
 
 
 def test_an_example_explained_by_two_methods_shows_each_its_own(ada, rules):
     """What is kept of one method must never be given for the other."""
-    told = send(ada, written(draw(ada), TEXT)).json()
-    path = f"/api/v1/examples/{told['id']}/attributions"
+    reply = send(ada, written(draw(ada), TEXT)).json()
+    path = f"/api/v1/examples/{reply['id']}/attributions"
     first = {method: ada.get(f"{path}?method={method}").json() for method in ("length", "halves")}
     again = {method: ada.get(f"{path}?method={method}").json() for method in ("halves", "length")}
     assert first == again
-    assert {method: said["method"] for method, said in first.items()} == {"length": "length", "halves": "halves"}
+    assert {method: answer["method"] for method, answer in first.items()} == {"length": "length", "halves": "halves"}
     assert first["length"]["hypothesis"] != first["halves"]["hypothesis"]
     assert rules.rules["nli-a"].explained == 2
     assert ada.get(path).json() == first["length"], "without a method it is the model's first"

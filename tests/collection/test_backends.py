@@ -38,7 +38,9 @@ pytestmark = [
     pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True),  # what a model said is written alike on both
 ]
 SERVED = {"nli": "nli-minilm", "qa": "qa-minilm"}
-CONFIGS = {each.config.id: each.config for each in shipped_tasks() if each.config.id in SERVED}
+CONFIGS = {
+    shipped_task.config.id: shipped_task.config for shipped_task in shipped_tasks() if shipped_task.config.id in SERVED
+}
 STARTED = {"ensemble": ("nli",), "linear": ("nli",), "handler": ("nli", "qa")}
 """In this order, so that no ensemble is of a handler, which nothing may be able to confine here."""
 EXPORTED = {"nli": catalog.BUILTIN / "nli-minilm", "qa": Path("qa-transformers")}
@@ -116,14 +118,14 @@ def save(task: str, config: TaskConfig, saved: Path, place: Path) -> None:
     from transformers import AutoTokenizer, BertConfig, BertForQuestionAnswering, BertForSequenceClassification
 
     torch.manual_seed(5)
-    field, known = config.answer[0], {"num_hidden_layers": 2}
+    field, known_values = config.answer[0], {"num_hidden_layers": 2}
     if isinstance(field, Choice):
-        known |= {
+        known_values |= {
             "id2label": dict(enumerate(field.values)),
             "label2id": {name: at for at, name in enumerate(field.values)},
         }
     form = BertForSequenceClassification if isinstance(field, Choice) else BertForQuestionAnswering
-    network = form.from_pretrained(encoder.find(), config=BertConfig.from_pretrained(encoder.find(), **known))
+    network = form.from_pretrained(encoder.find(), config=BertConfig.from_pretrained(encoder.find(), **known_values))
     network.save_pretrained(saved / task)
     AutoTokenizer.from_pretrained(encoder.find()).save_pretrained(saved / task)
     begin(f"{task}-transformers", task, "transformers", place, source=str(saved / task))
@@ -184,18 +186,18 @@ def test_a_round_has_targets_of_every_kind_and_records_what_each_version_said(ev
     assert {card.kind for card in targets.values()} == expected
     opened = admin.post(f"/api/v1/tasks/{task}/rounds", json={"targets": sorted(targets)})
     assert opened.status_code == 201, opened.text
-    given = admin.post(f"/api/v1/tasks/{task}/contexts/next").json()
-    told = send(admin, example(given, task), task=task)
-    assert told.status_code == 201, told.text
-    shown = {each["model"]: each for each in told.json()["predictions"]}
-    assert set(shown) == set(targets)
+    document = admin.post(f"/api/v1/tasks/{task}/contexts/next").json()
+    response = send(admin, example(document, task), task=task)
+    assert response.status_code == 201, response.text
+    view = {prediction["model"]: prediction for prediction in response.json()["predictions"]}
+    assert set(view) == set(targets)
     stored = admin.client.app.state.db.write(lambda session: [(p.model, p.version) for p in session.scalars(SAID)])
     assert sorted(stored) == sorted((card.name, card.version) for card in targets.values())
-    for name, each in shown.items():
-        assert set(each["answer"]) == {targets[name].answer}
-        assert CONFIGS[task].fooled_by(each["answer"], each["answer"]) is False
+    for name, value in view.items():
+        assert set(value["answer"]) == {targets[name].answer}
+        assert CONFIGS[task].fooled_by(value["answer"], value["answer"]) is False
     if "oip" in expected:  # the endpoint leads to a model of the same round
-        assert shown[f"{task}-oip"]["answer"] == shown[SERVED[task]]["answer"]
+        assert view[f"{task}-oip"]["answer"] == view[SERVED[task]]["answer"]
 
 
 def missing_sandbox() -> set[str]:

@@ -57,20 +57,22 @@ def test_the_loop_from_a_program(address, command, database, tmp_path):
         client.register("ada", "ada@example.org", "correct horse battery")
         client.log_in("ada", "correct horse battery")
         assert {task["id"] for task in client.tasks()} == {shipped.config.id for shipped in shipped_tasks()}
-        given = client.next_context("nli")
-        told = client.create_example("nli", given["id"], {"hypothesis": "They are not here."}, given["goal"], key="k")
-        assert told == client.create_example(
-            "nli", given["id"], {"hypothesis": "They are not here."}, given["goal"], key="k"
+        values = client.next_context("nli")
+        answer = client.create_example(
+            "nli", values["id"], {"hypothesis": "They are not here."}, values["goal"], key="k"
         )
-        assert client.attributions(told["id"])["label"] == "contradiction"
-        client.explain(told["id"], {"why_correct": "I say so."})
-        assert [each["id"] for each in client.examples("nli")] == [told["id"]]
+        assert answer == client.create_example(
+            "nli", values["id"], {"hypothesis": "They are not here."}, values["goal"], key="k"
+        )
+        assert client.attributions(answer["id"])["label"] == "contradiction"
+        client.explain(answer["id"], {"why_correct": "I say so."})
+        assert [example["id"] for example in client.examples("nli")] == [answer["id"]]
         assert client.statistics("nli", 1)["examples"] == 1
         assert client.board("nli", 1)[0]["name"] == "ada"
         with pytest.raises(dynabench.ApiError) as refused:
-            client.create_example("nli", given["id"], {"hypothesis": ""}, given["goal"])
+            client.create_example("nli", values["id"], {"hypothesis": ""}, values["goal"])
         assert set(refused.value.fields) == {"input.hypothesis"}
-        assert client.retract(told["id"])["retracted"] is True
+        assert client.retract(answer["id"])["retracted"] is True
 
 
 def test_operators_create_tasks_and_run_rounds(command, database, tmp_path):

@@ -33,43 +33,43 @@ def rules():
 def trial(feel):  # noqa: F811
     """A second round with three arms, one for each person."""
     feel.post("/api/v1/tasks/feel/rounds/1/close")
-    given = {"targets": ["sentiment-a"], "arms": ARMS, "assign": "person"}
-    opened = feel.post("/api/v1/tasks/feel/rounds", json=given)
+    values = {"targets": ["sentiment-a"], "arms": ARMS, "assign": "person"}
+    opened = feel.post("/api/v1/tasks/feel/rounds", json=values)
     assert opened.status_code == 201, opened.text
     return opened.json()
 
 
 def test_a_person_stays_in_their_arm_and_its_models_answer(trial, owner, person, database):
     assert trial["assign"] == "person"
-    asked = [arm["targets"] for arm in trial["arms"]]
-    assert [each if isinstance(each, str) else each[0]["model"] for each in asked] == [
+    targets = [arm["targets"] for arm in trial["arms"]]
+    assert [element if isinstance(element, str) else element[0]["model"] for element in targets] == [
         "round", "sentiment-b", "none",
     ]  # fmt: skip
     people = [person(f"writer{number}") for number in range(6)]
     arms = {}
-    for each in people:
-        first, again = draw(each, "feel"), draw(each, "feel")
+    for element in people:
+        first, again = draw(element, "feel"), draw(element, "feel")
         assert first["arm"] == again["arm"]
-        arms[each.name] = first["arm"]
-        told = send(each, body(again, f"A good day, {each.name}."), task="feel").json()
-        models = [said["model"] for said in told["predictions"]]
+        arms[element.name] = first["arm"]
+        document = send(element, body(again, f"A good day, {element.name}."), task="feel").json()
+        models = [prediction["model"] for prediction in document["predictions"]]
         assert models == {"model": ["sentiment-a"], "other": ["sentiment-b"], "nobody": []}[first["arm"]]
-        assert (told["fooled"] is None) == (first["arm"] == "nobody")
+        assert (document["fooled"] is None) == (first["arm"] == "nobody")
     assert set(Counter(arms.values()).values()) == {2}
-    found = owner.get("/api/v1/tasks/feel/rounds/2/arms").json()["items"]
-    assert [(each["arm"]["name"], each["people"], each["examples"], each["unknown"]) for each in found] == [
+    result = owner.get("/api/v1/tasks/feel/rounds/2/arms").json()["items"]
+    assert [(row["arm"]["name"], row["people"], row["examples"], row["unknown"]) for row in result] == [
         ("model", 2, 2, 0), ("other", 2, 2, 0), ("nobody", 2, 2, 2),
     ]  # fmt: skip
-    assert [(item["handouts"], item["skipped"]) for item in found] == [(4, 2)] * 3
+    assert [(item["handouts"], item["skipped"]) for item in result] == [(4, 2)] * 3
     draw(people[0], "feel")  # a person who is still at work on it has not skipped it
     items = owner.get("/api/v1/tasks/feel/rounds/2/arms").json()["items"]
     line = {item["arm"]["name"]: item for item in items}[arms["writer0"]]
     assert (line["handouts"], line["skipped"]) == (5, 2)
-    assert [each["mer"]["value"] for each in found] == [1.0, 1.0, None]
-    assert found[1]["arm"]["assistant"] is True
-    assert found[1]["from_first"]["mer"]["value"] == 0
-    assert found[2]["from_first"]["mer"]["value"] is None
-    assert found[2]["seconds"]["value"] >= 0
+    assert [this_item["mer"]["value"] for this_item in result] == [1.0, 1.0, None]
+    assert result[1]["arm"]["assistant"] is True
+    assert result[1]["from_first"]["mer"]["value"] == 0
+    assert result[2]["from_first"]["mer"]["value"] is None
+    assert result[2]["seconds"]["value"] >= 0
     assert person("mallory").get("/api/v1/tasks/feel/rounds/2/arms").status_code == 403
 
 

@@ -29,7 +29,7 @@ def test_both_texts_can_be_read_from_the_pieces(before: str, after: str) -> None
 def test_neighbours_differ_and_what_went_stands_first(before: str, after: str) -> None:
     kinds = [piece.kind for piece in word_differences(before, after)]
     pairs = list(pairwise(kinds))
-    assert all(one != other for one, other in pairs)
+    assert all(first != other for first, other in pairs)
     assert ("in", "out") not in pairs
 
 
@@ -61,6 +61,6 @@ def test_long_texts_cost_no_quadratic_time() -> None:
 
 def test_only_text_fields_that_began_with_something_are_compared() -> None:
     fields = [Text(name="statement", type="text"), Text(name="other", type="text")]
-    found = changes(fields, {"statement": "It is cold."}, {"statement": "It is warm.", "other": "Hello."})
-    assert [(one.label, one.words, one.changed) for one in found] == [("Statement", 1, True)]
+    result = changes(fields, {"statement": "It is cold."}, {"statement": "It is warm.", "other": "Hello."})
+    assert [(first.label, first.words, first.changed) for first in result] == [("Statement", 1, True)]
     assert not changes(fields, {"statement": "Same."}, {"statement": "Same."})[0].changed

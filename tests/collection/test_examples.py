@@ -18,30 +18,30 @@ def count(database, table):
 
 
 def test_an_example_is_answered_recorded_and_counted(ada, database):
-    given = draw(ada)
-    assert {*"id handout values goal start arm initial made_from seed assistant".split()} == set(given)
-    assert given["goal"]["label"] in ("entailment", "neutral", "contradiction")
-    answer = send(ada, written(given, "They are not at home."), key="k1")
+    drawn = draw(ada)
+    assert {*"id handout values goal start arm initial made_from seed assistant".split()} == set(drawn)
+    assert drawn["goal"]["label"] in ("entailment", "neutral", "contradiction")
+    answer = send(ada, written(drawn, "They are not at home."), key="k1")
     assert answer.status_code == 201
-    told = answer.json()
-    [prediction] = told["predictions"]
+    document = answer.json()
+    [prediction] = document["predictions"]
     assert prediction["model"] == "nli-a"
     assert prediction["answer"] == {"label": "contradiction"}
     assert prediction["probabilities"] == {"entailment": 0.1, "neutral": 0.1, "contradiction": 0.8}
-    assert told["fooled"] is prediction["fooled"] is (given["goal"]["label"] != "contradiction")
-    assert told["attempt"] == 1
-    assert told["seconds"] >= 0
-    assert send(ada, written(given, "They are at home.")).json()["attempt"] == 2
-    shown = ada.get(f"/api/v1/examples/{told['id']}").json()
-    assert shown["input"] == {"hypothesis": "They are not at home."}
-    assert shown["verdict"] == "pending"
-    assert {name: shown[name] for name in told} == told
+    assert document["fooled"] is prediction["fooled"] is (drawn["goal"]["label"] != "contradiction")
+    assert document["attempt"] == 1
+    assert document["seconds"] >= 0
+    assert send(ada, written(drawn, "They are at home.")).json()["attempt"] == 2
+    view = ada.get(f"/api/v1/examples/{document['id']}").json()
+    assert view["input"] == {"hypothesis": "They are not at home."}
+    assert view["verdict"] == "pending"
+    assert {name: view[name] for name in document} == document
 
     def figures(session):
         tally = session.scalars(select(Tally)).one()
         return (
             tally.examples,
-            session.get_one(Context, given["id"]).used,
+            session.get_one(Context, drawn["id"]).used,
             session.scalar(select(func.count(Standing.example_id))),
         )
 
@@ -51,13 +51,13 @@ def test_an_example_is_answered_recorded_and_counted(ada, database):
 def test_the_goal_of_chosen_tasks_is_open_and_starts_are_drawn(ada):
     starts = set()
     for _ in range(24):
-        given = draw(ada, "sentiment")
-        assert given["goal"] is None
-        starts.add(given["start"])
-        assert bool(given["initial"]) == (given["start"] == "prompt")
+        drawn = draw(ada, "sentiment")
+        assert drawn["goal"] is None
+        starts.add(drawn["start"])
+        assert bool(drawn["initial"]) == (drawn["start"] == "prompt")
     assert starts == {"blank", "prompt"}
     body = {
-        "context_id": given["id"],
+        "context_id": drawn["id"],
         "input": {"statement": "As good as no soup at all."},
         "answer": {"label": "negative"},
     }
@@ -73,9 +73,9 @@ def test_members_that_the_server_decides_are_refused(ada, forged, database):
 
 
 def test_the_assigned_goal_must_be_the_answer(ada, database):
-    given = draw(ada)
-    other = next(label for label in ("entailment", "neutral") if label != given["goal"]["label"])
-    answer = send(ada, written(given, "They sleep.") | {"answer": {"label": other}})
+    drawn = draw(ada)
+    other = next(label for label in ("entailment", "neutral") if label != drawn["goal"]["label"])
+    answer = send(ada, written(drawn, "They sleep.") | {"answer": {"label": other}})
     assert answer.status_code == 422
     assert set(answer.json()["fields"]) == {"answer.label"}
     assert count(database, Example) == 0
@@ -89,30 +89,30 @@ def test_a_context_that_was_not_given_to_one_is_refused(ada, bob):
 
 
 def test_the_same_request_twice_makes_one_example(ada, database):
-    given = draw(ada)
-    first = send(ada, written(given, "They sleep."), key="same")
-    again = send(ada, written(given, "They sleep."), key="same")
+    drawn = draw(ada)
+    first = send(ada, written(drawn, "They sleep."), key="same")
+    again = send(ada, written(drawn, "They sleep."), key="same")
     assert (first.status_code, again.status_code) == (201, 201)
     assert first.json() == again.json()
     assert (count(database, Example), count(database, Prediction)) == (1, 1)
-    other = send(ada, written(given, "They eat."), key="same")
+    other = send(ada, written(drawn, "They eat."), key="same")
     assert other.status_code == 409
 
 
 def test_keys_belong_to_their_person(ada, bob):
     first, second = draw(ada), draw(bob)
-    one = send(ada, written(first, "They sleep."), key="same").json()
+    document = send(ada, written(first, "They sleep."), key="same").json()
     two = send(bob, written(second, "They sleep."), key="same").json()
-    assert one["id"] != two["id"]
+    assert document["id"] != two["id"]
 
 
 def test_concurrent_identical_requests_make_one_example(ada, database, rules):
-    given = draw(ada)
+    drawn = draw(ada)
     rules.rules["nli-a"].gate.clear()
     with ThreadPoolExecutor(8) as pool:
-        sent = [pool.submit(send, ada, written(given, "They sleep."), "same") for _ in range(8)]
+        sent = [pool.submit(send, ada, written(drawn, "They sleep."), "same") for _ in range(8)]
         threading.Timer(0.3, rules.rules["nli-a"].gate.set).start()
-        answers = [each.result() for each in sent]
+        answers = [item.result() for item in sent]
     assert {answer.status_code for answer in answers} == {201}
     assert len({json.dumps(answer.json(), sort_keys=True) for answer in answers}) == 1
     assert (count(database, Example), count(database, Standing)) == (1, 1)
@@ -120,27 +120,27 @@ def test_concurrent_identical_requests_make_one_example(ada, database, rules):
 
 
 def test_concurrent_tries_on_one_handout_are_numbered_apart(ada, database):
-    given = draw(ada)
+    drawn = draw(ada)
     with ThreadPoolExecutor(6) as pool:
-        answers = list(pool.map(lambda n: send(ada, written(given, f"They sleep {n} hours.")), range(6)))
+        answers = list(pool.map(lambda n: send(ada, written(drawn, f"They sleep {n} hours.")), range(6)))
     assert sorted(answer.json()["attempt"] for answer in answers) == [1, 2, 3, 4, 5, 6]
 
 
 def test_repeating_oneself_is_refused_until_the_first_is_taken_back(ada):
-    given = draw(ada)
-    first = send(ada, written(given, "They sleep.")).json()
-    again = send(ada, written(given, "They sleep."))
+    drawn = draw(ada)
+    first = send(ada, written(drawn, "They sleep.")).json()
+    again = send(ada, written(drawn, "They sleep."))
     assert again.status_code == 409
     assert "exactly this" in again.json()["detail"]
     assert ada.post(f"/api/v1/examples/{first['id']}/retract").status_code == 200
-    assert send(ada, written(given, "They sleep.")).status_code == 201
+    assert send(ada, written(drawn, "They sleep.")).status_code == 201
 
 
 def test_a_round_that_closes_while_the_model_thinks_refuses_the_example(ada, owner, rules, database):
-    given, target = draw(ada), rules.rules["nli-a"]
+    drawn, target = draw(ada), rules.rules["nli-a"]
     target.gate.clear()
     with ThreadPoolExecutor(1) as pool:
-        sent = pool.submit(send, ada, written(given, "They sleep."))
+        sent = pool.submit(send, ada, written(drawn, "They sleep."))
         assert target.asked.wait(5)
         assert owner.post("/api/v1/tasks/nli/rounds/1/close").status_code == 200
         target.gate.set()
@@ -148,37 +148,37 @@ def test_a_round_that_closes_while_the_model_thinks_refuses_the_example(ada, own
     assert answer.status_code == 409
     assert "closed while" in answer.json()["detail"]
     assert count(database, Example) == count(database, Prediction) == count(database, Tally) == 0
-    assert send(ada, written(given, "They sleep.")).status_code == 409
+    assert send(ada, written(drawn, "They sleep.")).status_code == 409
     assert ada.post("/api/v1/tasks/nli/contexts/next").status_code == 409
 
 
 def test_a_target_that_fails_leaves_nothing_behind(ada, rules, database):
-    given = draw(ada)
+    drawn = draw(ada)
     rules.rules["nli-a"].status = 500
-    answer = send(ada, written(given, "They sleep."), key="k")
+    answer = send(ada, written(drawn, "They sleep."), key="k")
     assert answer.status_code == 503
     assert count(database, Example) == 0
     rules.rules["nli-a"].status = 200
-    assert send(ada, written(given, "They sleep."), key="k").status_code == 201
+    assert send(ada, written(drawn, "They sleep."), key="k").status_code == 201
 
 
 def test_a_target_that_never_answers_is_given_up_within_the_limit(ada, rules):
-    given = draw(ada)
+    drawn = draw(ada)
     rules.rules["nli-a"].gate.clear()
-    answer = send(ada, written(given, "They sleep."))
+    answer = send(ada, written(drawn, "They sleep."))
     assert answer.status_code == 503
 
 
 def test_nothing_of_the_database_is_held_while_a_model_thinks(ada, bob, rules, database):
-    given, target = draw(ada), rules.rules["nli-a"]
+    drawn, target = draw(ada), rules.rules["nli-a"]
     target.gate.clear()
     with ThreadPoolExecutor(12) as pool:
-        sent = [pool.submit(send, ada, written(given, f"They sleep {n}.")) for n in range(12)]
+        sent = [pool.submit(send, ada, written(drawn, f"They sleep {n}.")) for n in range(12)]
         assert target.asked.wait(5)
         assert database.engine.pool.checkedout() == 0
         assert bob.post("/api/v1/tasks/sentiment/contexts/next").status_code == 200
         target.gate.set()
-        assert {each.result().status_code for each in sent} == {201}
+        assert {item.result().status_code for item in sent} == {201}
 
 
 @pytest.mark.parametrize(
@@ -201,8 +201,8 @@ def test_nothing_of_the_database_is_held_while_a_model_thinks(ada, bob, rules, d
     ],
 )
 def test_text_is_kept_as_written_or_refused_beside_its_field(ada, text, problem, database):
-    given = draw(ada)
-    body = written(given, text)
+    drawn = draw(ada)
+    body = written(drawn, text)
     answer = ada.post(
         "/api/v1/tasks/nli/examples", content=json.dumps(body), headers={"content-type": "application/json"}
     )
@@ -216,9 +216,9 @@ def test_text_is_kept_as_written_or_refused_beside_its_field(ada, text, problem,
 
 
 def test_a_megabyte_and_broken_bytes_are_refused(ada, database):
-    given = draw(ada)
-    assert send(ada, written(given, "x" * 1_000_000)).status_code in (413, 422)
-    broken = json.dumps(written(given, "caf#")).encode().replace(b"#", b"\xe9")
+    drawn = draw(ada)
+    assert send(ada, written(drawn, "x" * 1_000_000)).status_code in (413, 422)
+    broken = json.dumps(written(drawn, "caf#")).encode().replace(b"#", b"\xe9")
     answer = ada.post("/api/v1/tasks/nli/examples", content=broken, headers={"content-type": "application/json"})
     assert answer.status_code in (400, 422)
     for raw in (b"", b"[]", b"{", b'"x"', b"null"):
@@ -228,10 +228,10 @@ def test_a_megabyte_and_broken_bytes_are_refused(ada, database):
 
 
 def test_unknown_options_and_fields_are_named(ada):
-    given = draw(ada)
-    answer = send(ada, written(given, "They sleep.") | {"answer": {"label": "maybe"}})
+    drawn = draw(ada)
+    answer = send(ada, written(drawn, "They sleep.") | {"answer": {"label": "maybe"}})
     assert set(answer.json()["fields"]) == {"answer.label"}
-    both = send(ada, {"context_id": given["id"], "input": {"premise": "x"}, "answer": {}})
+    both = send(ada, {"context_id": drawn["id"], "input": {"premise": "x"}, "answer": {}})
     assert both.status_code == 422
     assert {"input.hypothesis", "answer.label"} <= set(both.json()["fields"])
 
@@ -243,30 +243,30 @@ def test_two_accounts_cannot_influence_each_others_predictions(ada, bob, rules):
             pool.submit(send, ada, written(first, "It is not raining.")),
             pool.submit(send, bob, written(second, "It rains.")),
         ]
-        one, two = (each.result().json() for each in answers)
-    assert one["predictions"][0]["answer"] == {"label": "contradiction"}
+        single, two = (answer.result().json() for answer in answers)
+    assert single["predictions"][0]["answer"] == {"label": "contradiction"}
     assert two["predictions"][0]["answer"] == {"label": "entailment"}
-    for told, caller in ((one, bob), (two, ada)):
-        assert caller.get(f"/api/v1/examples/{told['id']}").status_code == 404
-        assert caller.post(f"/api/v1/examples/{told['id']}/retract").status_code == 404
-        assert caller.post(f"/api/v1/examples/{told['id']}/explanations", json={}).status_code == 404
+    for answer, caller in ((single, bob), (two, ada)):
+        assert caller.get(f"/api/v1/examples/{answer['id']}").status_code == 404
+        assert caller.post(f"/api/v1/examples/{answer['id']}/retract").status_code == 404
+        assert caller.post(f"/api/v1/examples/{answer['id']}/explanations", json={}).status_code == 404
 
 
 def test_the_sandbox_is_open_to_visitors_and_stores_nothing(client, ada, rules, database):
-    given = client.post("/api/v1/tasks/nli/contexts/next").json()
-    body = {"context_id": given["id"], "input": {"hypothesis": "They sleep."}, "answer": {"label": "neutral"}}
+    document = client.post("/api/v1/tasks/nli/contexts/next").json()
+    body = {"context_id": document["id"], "input": {"hypothesis": "They sleep."}, "answer": {"label": "neutral"}}
     refused = client.post("/api/v1/tasks/nli/examples", json=body)
     assert refused.status_code == 401
-    told = client.post("/api/v1/tasks/nli/examples", json=body | {"sandbox": True})
-    assert told.status_code == 201
-    assert told.json()["id"] is None
-    assert told.json()["fooled"] is True
+    response = client.post("/api/v1/tasks/nli/examples", json=body | {"sandbox": True})
+    assert response.status_code == 201
+    assert response.json()["id"] is None
+    assert response.json()["fooled"] is True
     assert send(ada, body | {"sandbox": True}).json()["id"] is None
     assert count(database, Example) == count(database, Handout) == 0
 
 
 def test_keys_that_are_no_keys_are_refused(ada):
-    given = draw(ada)
-    assert send(ada, written(given, "They sleep."), key="x" * 101).status_code == 422
-    assert send(ada, written(given, "They sleep."), key="a b").status_code == 422
-    assert send(ada, written(given, "They sleep."), key=str(uuid.uuid4())).status_code == 201
+    drawn = draw(ada)
+    assert send(ada, written(drawn, "They sleep."), key="x" * 101).status_code == 422
+    assert send(ada, written(drawn, "They sleep."), key="a b").status_code == 422
+    assert send(ada, written(drawn, "They sleep."), key=str(uuid.uuid4())).status_code == 201

@@ -21,9 +21,9 @@ def task(owner, database):
         text = every_field.config(TASK)
         service.save_task(session, None, text)
         config = TaskConfig.parse(text)
-        cells = {name: each if isinstance(each, str) else json.dumps(each) for name, each in every_field.GIVEN.items()}
-        made = contexts.add_contexts(session, TASK, config, [ContextRow(1, cells)])
-        assert (made.created, made.errors) == (1, [])
+        cells = {name: item if isinstance(item, str) else json.dumps(item) for name, item in every_field.GIVEN.items()}
+        fresh = contexts.add_contexts(session, TASK, config, [ContextRow(1, cells)])
+        assert (fresh.created, fresh.errors) == (1, [])
 
     database.write(prepare)
     opened = owner.post(f"/api/v1/tasks/{TASK}/rounds", json={"targets": ["sentiment-a"]})
@@ -58,15 +58,15 @@ def test_every_type_from_the_context_to_the_vote_and_the_export(task, inside):
     page = eve.get(f"/tasks/{TASK}/create").text
     assert "Living things</span>" in page
     assert "added: </span>Three</ins>" in page
-    told = write(eve)
-    assert told.status_code == 200, told.text
-    assert "You fooled sentiment-a." in told.text
-    number = re.search(r'action="/examples/(\d+)/explanation"', told.text)[1]
-    said = eve.submit(f"/examples/{number}/explanation", htmx=True, **every_field.posted("ask"))
-    assert "Saved. Thank you." in said.text
-    kept = task.get(f"/api/v1/examples/{number}").json()
-    assert kept["input"] == {"statement": "A good lunch.", **every_field.stored("input")}
-    assert kept["answer"] == {"label": "negative", **every_field.stored("answer")}
+    answer = write(eve)
+    assert answer.status_code == 200, answer.text
+    assert "You fooled sentiment-a." in answer.text
+    number = re.search(r'action="/examples/(\d+)/explanation"', answer.text)[1]
+    submission = eve.submit(f"/examples/{number}/explanation", htmx=True, **every_field.posted("ask"))
+    assert "Saved. Thank you." in submission.text
+    document = task.get(f"/api/v1/examples/{number}").json()
+    assert document["input"] == {"statement": "A good lunch.", **every_field.stored("input")}
+    assert document["answer"] == {"label": "negative", **every_field.stored("answer")}
 
     item = bob.get(f"/tasks/{TASK}/validate").text
     assert "added: </span> in the rain</ins>" in item

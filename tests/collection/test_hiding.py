@@ -8,13 +8,13 @@ from tests.collection.conftest import draw, send, written
 @pytest.fixture
 def shown(ada):
     """An example of ada's that fooled its model."""
-    given = next(given for given in iter(lambda: draw(ada), None) if given["goal"]["label"] != "contradiction")
-    return send(ada, written(given, "They do not sleep.")).json()["id"]
+    inputs = next(values for values in iter(lambda: draw(ada), None) if values["goal"]["label"] != "contradiction")
+    return send(ada, written(inputs, "They do not sleep.")).json()["id"]
 
 
 def figures(caller):
-    found = caller.get("/api/v1/tasks/nli/rounds/1/statistics").json()
-    return found["examples"], found["fooled"], found["hidden"]
+    document = caller.get("/api/v1/tasks/nli/rounds/1/statistics").json()
+    return document["examples"], document["fooled"], document["hidden"]
 
 
 def test_a_hidden_example_counts_nowhere_and_comes_back_as_it_was(shown, ada, bob, owner):
@@ -58,8 +58,8 @@ def test_a_place_on_an_example_is_worth_nothing_once_it_is_hidden(shown, bob, ow
 def test_an_example_that_is_hidden_and_taken_back_counts_as_taken_back(shown, ada, owner):
     owner.post(f"/api/v1/examples/{shown}/hide")
     ada.post(f"/api/v1/examples/{shown}/retract")
-    found = owner.get("/api/v1/tasks/nli/rounds/1/statistics").json()
-    assert (found["examples"], found["hidden"], found["retracted"]) == (0, 0, 1)
+    document = owner.get("/api/v1/tasks/nli/rounds/1/statistics").json()
+    assert (document["examples"], document["hidden"], document["retracted"]) == (0, 0, 1)
     owner.post(f"/api/v1/examples/{shown}/restore")
-    found = owner.get("/api/v1/tasks/nli/rounds/1/statistics").json()
-    assert (found["examples"], found["hidden"], found["retracted"]) == (0, 0, 1)
+    document = owner.get("/api/v1/tasks/nli/rounds/1/statistics").json()
+    assert (document["examples"], document["hidden"], document["retracted"]) == (0, 0, 1)

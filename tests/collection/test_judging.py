@@ -68,9 +68,9 @@ def start(owner, database):
 
 
 def write(caller, text, label="negative"):
-    made = send(caller, body(draw(caller, "judged"), text) | {"answer": {"label": label}}, task="judged")
-    assert made.status_code == 201, made.text
-    return made.json()
+    response = send(caller, body(draw(caller, "judged"), text) | {"answer": {"label": label}}, task="judged")
+    assert response.status_code == 201, response.text
+    return response.json()
 
 
 def vote(database, caller, example, label):
@@ -91,50 +91,56 @@ def recount_changes_nothing(database, example):
 
 
 def figures(caller):
-    found = caller.get("/api/v1/tasks/judged/rounds/1/statistics").json()
-    return found["examples"], found["unknown"], found["fooled"], found["validated_fooled"], found["mer"]["n"]
+    document = caller.get("/api/v1/tasks/judged/rounds/1/statistics").json()
+    return (
+        document["examples"],
+        document["unknown"],
+        document["fooled"],
+        document["validated_fooled"],
+        document["mer"]["n"],
+    )
 
 
 def test_nobody_knows_until_the_author_has_judged(start, ada, bob, cleo, database):
     start("{rule: judged_by_annotator}")
-    made = write(ada, "A good day.")
-    assert (made["fooled"], made["predictions"][0]["fooled"]) == (None, None)
-    assert not standing(database, made["id"]).open
+    created = write(ada, "A good day.")
+    assert (created["fooled"], created["predictions"][0]["fooled"]) == (None, None)
+    assert not standing(database, created["id"]).open
     assert figures(ada) == (1, 1, 0, 0, 0)
     assert bob.post("/api/v1/tasks/judged/validations/next").status_code == 204
-    where = f"/api/v1/examples/{made['id']}/judgement"
+    where = f"/api/v1/examples/{created['id']}/judgement"
     assert ada.post(where, json={"wrong": [True, False]}).status_code == 422
     assert bob.post(where, json={"wrong": [True]}).status_code == 404
     for _ in range(2):  # sent again, it changes nothing
-        told = ada.post(where, json={"wrong": [True]}).json()
-        assert (told["fooled"], told["predictions"][0]["fooled"]) == (True, True)
+        document = ada.post(where, json={"wrong": [True]}).json()
+        assert (document["fooled"], document["predictions"][0]["fooled"]) == (True, True)
     assert figures(ada) == (1, 0, 1, 0, 1)
     assert len(database.read(lambda session: session.scalars(select(Judgement)).all())) == 1
     assert ada.post(where, json={"wrong": [False]}).json()["fooled"] is False
     assert ada.post(where, json={"wrong": [True]}).json()["fooled"] is True
     of_task = select(func.sum(Context.fooled)).where(Context.task_id == "judged")
     assert database.read(lambda session: session.scalar(of_task)) == 1
-    recount_changes_nothing(database, made["id"])
+    recount_changes_nothing(database, created["id"])
     item = bob.post("/api/v1/tasks/judged/validations/next").json()
     assert item["said"] == [{"label": "positive"}]
-    vote(database, bob, made["id"], "correct")
+    vote(database, bob, created["id"], "correct")
     assert ada.post(where, json={"wrong": [False]}).status_code == 409
-    vote(database, cleo, made["id"], "correct")
+    vote(database, cleo, created["id"], "correct")
     assert figures(ada) == (1, 0, 1, 1, 1)
-    recount_changes_nothing(database, made["id"])
+    recount_changes_nothing(database, created["id"])
 
 
 def test_an_answer_that_its_author_claims_is_no_error_and_may_still_be_called_one(start, ada, database):
     start("{rule: judged_by_annotator}")
-    made = write(ada, "A dull day.")  # negative, as the model says
-    assert (made["fooled"], made["predictions"][0]["fooled"]) == (False, False)
-    assert standing(database, made["id"]).targets_right == 1
+    created = write(ada, "A dull day.")  # negative, as the model says
+    assert (created["fooled"], created["predictions"][0]["fooled"]) == (False, False)
+    assert standing(database, created["id"]).targets_right == 1
     assert figures(ada) == (1, 0, 0, 0, 1)
-    recount_changes_nothing(database, made["id"])
-    where = f"/api/v1/examples/{made['id']}/judgement"
+    recount_changes_nothing(database, created["id"])
+    where = f"/api/v1/examples/{created['id']}/judgement"
     assert ada.post(where, json={"wrong": [True]}).json()["fooled"] is True
     assert figures(ada) == (1, 0, 1, 0, 1)
-    recount_changes_nothing(database, made["id"])
+    recount_changes_nothing(database, created["id"])
 
 
 def test_the_verdict_says_whether_the_model_was_wrong(start, ada, bob, cleo, database):
@@ -144,12 +150,12 @@ def test_the_verdict_says_whether_the_model_was_wrong(start, ada, bob, cleo, dat
     for voter in (bob, cleo):
         vote(database, voter, first["id"], "correct")
         vote(database, voter, second["id"], "incorrect")
-    assert [standing(database, each["id"]).fooled for each in (first, second)] == [True, False]
+    assert [standing(database, element["id"]).fooled for element in (first, second)] == [True, False]
     assert figures(ada) == (2, 0, 1, 1, 2)
-    told = ada.get(f"/api/v1/examples/{second['id']}").json()
-    assert (told["fooled"], told["predictions"][0]["fooled"]) == (False, False)
-    for each in (first, second):
-        recount_changes_nothing(database, each["id"])
+    document = ada.get(f"/api/v1/examples/{second['id']}").json()
+    assert (document["fooled"], document["predictions"][0]["fooled"]) == (False, False)
+    for item in (first, second):
+        recount_changes_nothing(database, item["id"])
     undone = cleo.post(f"/api/v1/examples/{second['id']}/validations/undo")
     assert undone.status_code in (200, 201), undone.text
     assert standing(database, second["id"]).fooled is None
@@ -160,32 +166,35 @@ def test_the_verdict_says_whether_the_model_was_wrong(start, ada, bob, cleo, dat
 def test_a_judge_model_says_it_at_once_and_is_recorded(start, ada, database):
     opened = start(JUDGE)
     assert opened["judge"]["model"] == "nli-a"
-    made = write(ada, "A good day.")
-    assert (made["fooled"], made["predictions"][0]["fooled"]) == (True, True)
-    [said] = database.read(lambda session: session.scalars(select(Judgement)).all())
-    assert (said.by, said.model, said.fooled, said.said) == ("model", "nli-a", True, {"label": "entailment"})
-    assert said.version == opened["judge"]["version"]
-    recount_changes_nothing(database, made["id"])
+    created = write(ada, "A good day.")
+    assert (created["fooled"], created["predictions"][0]["fooled"]) == (True, True)
+    [answer] = database.read(lambda session: session.scalars(select(Judgement)).all())
+    assert (answer.by, answer.model, answer.fooled, answer.said) == ("model", "nli-a", True, {"label": "entailment"})
+    assert answer.version == opened["judge"]["version"]
+    recount_changes_nothing(database, created["id"])
 
 
 def test_with_several_targets_the_ensemble_is_known_as_soon_as_it_can_be(start, ada, database):
     start("{rule: judged_by_annotator}", "sentiment-a", "sentiment-b", ensemble="all")
-    made = write(ada, "A good day.")
-    told = ada.post(f"/api/v1/examples/{made['id']}/judgement", json={"wrong": [True, False]}).json()
-    assert (told["fooled"], [each["fooled"] for each in told["predictions"]]) == (False, [True, False])
-    recount_changes_nothing(database, made["id"])
+    created = write(ada, "A good day.")
+    document = ada.post(f"/api/v1/examples/{created['id']}/judgement", json={"wrong": [True, False]}).json()
+    assert (document["fooled"], [prediction["fooled"] for prediction in document["predictions"]]) == (
+        False,
+        [True, False],
+    )
+    recount_changes_nothing(database, created["id"])
 
 
 def test_a_task_without_any_model_is_collected_and_checked(start, ada, bob, cleo, database, owner):
     assert owner.post("/api/v1/tasks/judged/rounds", json={"targets": []}).status_code in (404, 422)
     opened = start("{rule: differs}", "none")
     assert opened["targets"] == []
-    made = write(ada, "A good day.")
-    assert (made["fooled"], made["predictions"], standing(database, made["id"]).open) == (None, [], True)
+    created = write(ada, "A good day.")
+    assert (created["fooled"], created["predictions"], standing(database, created["id"]).open) == (None, [], True)
     for voter in (bob, cleo):
-        vote(database, voter, made["id"], "correct")
+        vote(database, voter, created["id"], "correct")
     assert figures(ada) == (1, 1, 0, 0, 0)
-    assert standing(database, made["id"]).verdict == "correct"
+    assert standing(database, created["id"]).verdict == "correct"
     [row] = [json.loads(line) for line in owner.get("/api/v1/tasks/judged/export").text.splitlines()]
     assert (row["fooled"], row["predictions"], row["condition"]["targets"]) == (None, [], [])
 
@@ -196,10 +205,10 @@ def test_a_judge_is_compared_with_people(start, ada, bob, cleo, owner):
         example = write(ada, text)["id"]
         for voter in (bob, cleo):
             voter.post(f"/api/v1/examples/{example}/validations", json={"vote": verdict})
-    found = owner.get("/api/v1/tasks/judged/rounds/1/calibration").json()
-    assert (found["judge"], found["model"]) == ("model", "nli-a")
-    assert (found["both"], found["judged_only"], found["found_only"], found["neither"]) == (2, 1, 0, 0)
-    assert found["precision"]["value"] == pytest.approx(2 / 3)
-    assert (found["recall"]["value"], found["agreement"]["value"]) == (1.0, pytest.approx(2 / 3))
+    document = owner.get("/api/v1/tasks/judged/rounds/1/calibration").json()
+    assert (document["judge"], document["model"]) == ("model", "nli-a")
+    assert (document["both"], document["judged_only"], document["found_only"], document["neither"]) == (2, 1, 0, 0)
+    assert document["precision"]["value"] == pytest.approx(2 / 3)
+    assert (document["recall"]["value"], document["agreement"]["value"]) == (1.0, pytest.approx(2 / 3))
     assert owner.get("/api/v1/tasks/sentiment/rounds/1/calibration").status_code == 409
     assert bob.get("/api/v1/tasks/judged/rounds/1/calibration").status_code == 403

@@ -34,11 +34,11 @@ def arrive(caller, **link):
 
 def write(caller, given, text):
     body = {"context_id": given["id"], "handout": given["handout"]}
-    told = caller.post(
+    response = caller.post(
         "/api/v1/tasks/feel/examples", json=body | {"input": {"statement": text}, "answer": {"label": "negative"}}
     )
-    assert told.status_code == 201, told.text
-    return told.json()
+    assert response.status_code == 201, response.text
+    return response.json()
 
 
 def links(caller, **params):
@@ -51,21 +51,21 @@ def test_the_link_stays_with_all_that_is_written_after_it_and_another_one_comes_
     second = arrive(ada, PROLIFIC_PID="cafe").json()
     assert second["handout"] != first["handout"]
     written.append(write(ada, second, "As good as it gets.")["id"])
-    found = links(feel).json()
-    assert [each["id"] for each in found["items"]] == written
+    document = links(feel).json()
+    assert [item["id"] for item in document["items"]] == written
     came = {"worker": "beef", "batch": "b1"}
-    assert [each["link"] for each in found["items"]] == [came, came, {"worker": "cafe"}]
+    assert [element["link"] for element in document["items"]] == [came, came, {"worker": "cafe"}]
     page = links(feel, limit=2).json()
-    assert [links(feel, after=page["next"]).json()["items"]] == [found["items"][2:]]
+    assert [links(feel, after=page["next"]).json()["items"]] == [document["items"][2:]]
 
 
 @pytest.mark.parametrize(
     ("link", "field"), [({}, "worker"), ({"PROLIFIC_PID": "beefy"}, "worker"), ({"batch": "123456"}, "batch")]
 )
 def test_a_link_that_does_not_fit_is_refused_with_the_reason(feel, ada, link, field):
-    told = arrive(ada, **link)
-    assert told.status_code == 422
-    assert f"link.{field}" in told.json()["fields"]
+    answer = arrive(ada, **link)
+    assert answer.status_code == 422
+    assert f"link.{field}" in answer.json()["fields"]
 
 
 def test_the_page_keeps_what_its_address_told(feel, browser):
@@ -78,20 +78,20 @@ def test_the_page_keeps_what_its_address_told(feel, browser):
     }
     fields |= {"input.statement": "It was good.", "answer.label": "negative"}
     assert eve.submit("/tasks/feel/create", page="/tasks/feel/create", htmx=True, **fields).status_code == 200
-    [found] = links(feel).json()["items"]
-    assert found["link"] == {"worker": "beef"}
+    [result] = links(feel).json()["items"]
+    assert result["link"] == {"worker": "beef"}
     assert "beef" not in page
     stranger = browser()
     assert stranger.get("/tasks/feel/create?PROLIFIC_PID=nonsense").status_code == 200, "the sandbox keeps nothing"
 
 
 def test_nobody_else_ever_sees_it(feel, ada, bob, rules):
-    given = arrive(ada, PROLIFIC_PID="beef").json()
-    example = write(ada, given, "It was good.")["id"]
+    document = arrive(ada, PROLIFIC_PID="beef").json()
+    example = write(ada, document, "It was good.")["id"]
     assert links(ada).status_code == 403
     assert ada.get("/tasks/feel/manage/rounds/1/links.csv").status_code in (303, 403)
     seen = [
-        json.dumps(given),
+        json.dumps(document),
         ada.get(f"/api/v1/examples/{example}").text,
         feel.get(f"/api/v1/examples/{example}").text,
         bob.get("/api/v1/tasks/feel/validations/next").text,

@@ -22,11 +22,11 @@ BETWEEN = TEXT.replace("two tired", "three")
 
 def play(database, root, *people, do):
     """A round under a config that says what to do, and one context for all."""
-    source = next(each.source for each in shipped_tasks() if each.config.id == "nli")
+    source = next(shipped_task.source for shipped_task in shipped_tasks() if shipped_task.config.id == "nli")
     assert root.post("/api/v1/tasks/nli/rounds/1/close").status_code == 200
     database.write(service.save_task, None, f"{source}\nnear_duplicates: {{do: {do}}}\n")
     assert root.post("/api/v1/tasks/nli/rounds", json={"targets": ["nli-a"]}).status_code == 201
-    return [send(each, written(draw(each), text)).json() for each, text in people]
+    return [send(item, written(draw(item), text)).json() for item, text in people]
 
 
 def test_somebody_elses_text_is_told(database, owner, ada, bob):
@@ -47,8 +47,8 @@ def test_somebody_elses_text_is_told(database, owner, ada, bob):
 def test_it_is_flagged_for_owners_and_told_to_nobody(database, owner, ada, bob):
     first, second = play(database, owner, (ada, TEXT), (bob, NEAR), do="flag")
     assert first["near"] is second["near"] is None
-    found = owner.get("/api/v1/tasks/nli/examples", params={"label": LABEL}).json()["items"]
-    assert [each["id"] for each in found] == [second["id"]]
+    items = owner.get("/api/v1/tasks/nli/examples", params={"label": LABEL}).json()["items"]
+    assert [item["id"] for item in items] == [second["id"]]
 
 
 def test_a_task_that_wants_nothing_keeps_no_index(database, owner, ada):
@@ -82,8 +82,8 @@ def mixed(value):
 @settings(max_examples=25, deadline=None)
 @draws(text=st.text(max_size=60))
 def test_groups_are_what_one_computes_one_by_one(text):
-    said, factors = minhash.normalize_text(text).ljust(minhash.SHINGLE_WIDTH), minhash._PLACES.tolist()
-    parts = [said[at : at + minhash.SHINGLE_WIDTH] for at in range(len(said) - minhash.SHINGLE_WIDTH + 1)]
+    answer, factors = minhash.normalize_text(text).ljust(minhash.SHINGLE_WIDTH), minhash._PLACES.tolist()
+    parts = [answer[at : at + minhash.SHINGLE_WIDTH] for at in range(len(answer) - minhash.SHINGLE_WIDTH + 1)]
     slow = {mixed(sum(ord(sign) * by for sign, by in zip(part, factors, strict=True)) % 2**64) for part in parts}
     assert minhash.shingle_hashes(text).tolist() == sorted(slow)
 
@@ -107,12 +107,12 @@ def test_near_texts_hang_together_and_others_do_not():
 def test_near_pairs_are_found_as_often_as_the_bands_promise(share):
     import numpy as np
 
-    rng, found = np.random.default_rng(0), 0
+    rng, result = np.random.default_rng(0), 0
     for _ in range(200):
         shared, rest = rng.integers(1, 2**63, 180, dtype=np.uint64), round(180 * (1 / share - 1) / 2)
         both = [np.unique(np.r_[shared, rng.integers(1, 2**63, rest, dtype=np.uint64)]) for _ in range(2)]
-        found += bool(set(minhash.band_keys(both[0]).tolist()) & set(minhash.band_keys(both[1]).tolist()))
-    assert found / 200 > 1 - (1 - share**4) ** 8 - 0.04
+        result += bool(set(minhash.band_keys(both[0]).tolist()) & set(minhash.band_keys(both[1]).tolist()))
+    assert result / 200 > 1 - (1 - share**4) ** 8 - 0.04
 
 
 def near_of(first, second):
@@ -123,7 +123,7 @@ def near_of(first, second):
 def test_the_threshold_of_the_task_decides_what_is_near(database, owner, ada, bob, threshold, told):
     """The pair lies between both thresholds: one task tells of it, the other does not."""
     assert 0.77 < near_of(TEXT, BETWEEN) < 0.88
-    source = next(each.source for each in shipped_tasks() if each.config.id == "nli")
+    source = next(shipped_task.source for shipped_task in shipped_tasks() if shipped_task.config.id == "nli")
     assert owner.post("/api/v1/tasks/nli/rounds/1/close").status_code == 200
     rule = f"\nnear_duplicates: {{do: tell, similarity: {threshold}}}\n"
     database.write(service.save_task, None, source + rule)
@@ -155,5 +155,5 @@ def test_what_is_near_a_withheld_text_is_flagged(database, owner, ada, bob):
     [first] = play(database, owner, (ada, TEXT), do="flag")
     withhold(database, first["id"])
     second = send(bob, written(draw(bob), NEAR)).json()
-    found = owner.get("/api/v1/tasks/nli/examples", params={"label": LABEL}).json()["items"]
-    assert (second["near"], [each["id"] for each in found]) == (None, [second["id"]])
+    items = owner.get("/api/v1/tasks/nli/examples", params={"label": LABEL}).json()["items"]
+    assert (second["near"], [item["id"] for item in items]) == (None, [second["id"]])

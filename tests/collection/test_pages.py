@@ -87,16 +87,16 @@ def test_the_context_stays_until_another_is_asked_for(eve):
 def test_a_try_is_told_explained_and_taken_back(eve, htmx, client):
     page = eve.get("/tasks/nli/create").text
     fields = {name: hidden(page, name) for name in ("context_id", "key", "answer.label")}
-    told = eve.submit("/tasks/nli/create", htmx=htmx, **fields, **{"input.hypothesis": HOSTILE})
-    assert told.status_code == 200
-    assert "Attempt 1" in told.text
-    assert "<script>alert" not in told.text
+    submission = eve.submit("/tasks/nli/create", htmx=htmx, **fields, **{"input.hypothesis": HOSTILE})
+    assert submission.status_code == 200
+    assert "Attempt 1" in submission.text
+    assert "<script>alert" not in submission.text
     again = eve.submit("/tasks/nli/create", htmx=htmx, **fields, **{"input.hypothesis": HOSTILE})
     assert "Attempt 1" in again.text, "the same key is the same example"
-    example = re.search(r"/examples/(\d+)/explanation", told.text)[1]
-    said = eve.submit(f"/examples/{example}/explanation", htmx=htmx, **{"ask.why_correct": HOSTILE})
-    assert said.status_code == (200 if htmx else 303)
-    assert "<script>alert" not in said.text
+    example = re.search(r"/examples/(\d+)/explanation", submission.text)[1]
+    answer = eve.submit(f"/examples/{example}/explanation", htmx=htmx, **{"ask.why_correct": HOSTILE})
+    assert answer.status_code == (200 if htmx else 303)
+    assert "<script>alert" not in answer.text
     gone = eve.submit(f"/examples/{example}/retraction", htmx=htmx)
     assert gone.status_code == (200 if htmx else 303)
 
@@ -137,18 +137,20 @@ def test_visitors_create_in_the_sandbox(owner, browser, database):
     assert "Sandbox" in page
     fields = {name: hidden(page, name) for name in ("context_id", "key", "answer.label", "sandbox")}
     for htmx in (True, False):
-        told = visitor.submit("/tasks/nli/create", page="/", htmx=htmx, **fields, **{"input.hypothesis": "They sleep."})
-        assert told.status_code == 200
-        assert "ms" in told.text
+        submission = visitor.submit(
+            "/tasks/nli/create", page="/", htmx=htmx, **fields, **{"input.hypothesis": "They sleep."}
+        )
+        assert submission.status_code == 200
+        assert "ms" in submission.text
 
 
 def test_every_page_stands_with_and_without_examples(owner, ada, browser):
     visitor = browser()
     addresses = ["/", "/tasks/nli", "/tasks/nli/rounds/1", "/tasks/nli/people", "/tasks/nli/create", "/tasks/sentiment"]
     assert {visitor.get(address).status_code for address in addresses} == {200}
-    given = draw(ada)
+    drawn = draw(ada)
     for n in range(3):
-        assert send(ada, written(given, f"{HOSTILE} {n}")).status_code == 201
+        assert send(ada, written(drawn, f"{HOSTILE} {n}")).status_code == 201
     for address in addresses:
         page = visitor.get(address)
         assert page.status_code == 200
@@ -173,9 +175,9 @@ def test_what_does_not_exist_is_not_found(owner, eve):
 
 
 def test_what_all_rounds_brought_does_not_shrink_when_one_closes(owner, ada, database):
-    given = draw(ada)
+    drawn = draw(ada)
     for n in range(3):
-        assert send(ada, written(given, f"This is not example {n}.")).status_code == 201
+        assert send(ada, written(drawn, f"This is not example {n}.")).status_code == 201
     before = database.read(home_figures).totals
     assert (before.examples, before.playing, before.open_rounds) == (3, 1, 2)
     assert owner.post("/api/v1/tasks/nli/rounds/1/close").status_code == 200
@@ -187,18 +189,18 @@ def test_what_all_rounds_brought_does_not_shrink_when_one_closes(owner, ada, dat
 
 @pytest.mark.parametrize("task", ["image-classification", "vqa"])
 def test_a_specimen_shows_pictures_not_their_kind(task):
-    config = next(each.config for each in shipped_tasks() if each.config.id == task)
+    config = next(shipped_task.config for shipped_task in shipped_tasks() if shipped_task.config.id == task)
     picture = {"media": "a" * 64, "type": "image/png", "width": 28, "height": 28}
-    context, given = ({each.name: picture for each in some} for some in (config.context, config.input))
-    for each in config.input:
-        if each.type == "text":
-            given[each.name] = "What is this?"
+    context, values = ({item.name: picture for item in some} for some in (config.context, config.input))
+    for item in config.input:
+        if item.type == "text":
+            values[item.name] = "What is this?"
     parts = {
         "context": overview._excerpts(config, context, {}),
-        "input": [overview.Excerpt(each, given[each.name], context) for each in config.input],
+        "input": [overview.Excerpt(element, values[element.name], context) for element in config.input],
     }
-    shown = {"task": task, "task_name": config.name, "round": 1, "answer": "7", "said": [], "votes": 2} | parts
-    html = environment().get_template("rounds/_example_card.html").render(specimen=shown)
+    view = {"task": task, "task_name": config.name, "round": 1, "answer": "7", "said": [], "votes": 2} | parts
+    html = environment().get_template("rounds/_example_card.html").render(specimen=view)
     assert html.count("<img") == 1, "the picture that it is about, not those that it was chosen from"
     assert not re.search(r">\s*image\s*<", html)
 

@@ -28,9 +28,9 @@ class Words:
     def propose(self, context, target, budget) -> Iterator[AttackCandidate]:
         for word in ("truly", "not"):
             inputs = {**context.values, "hypothesis": f"It is {word} so in {context.uid}."}
-            (said,) = target.ask([inputs])
+            (reply,) = target.ask([inputs])
             yield AttackCandidate(
-                context.uid, inputs, context.answer, said, said.extras["fooled"], 1, 0.25, {"word": word}
+                context.uid, inputs, context.answer, reply, reply.extras["fooled"], 1, 0.25, {"word": word}
             )
 
 
@@ -59,9 +59,9 @@ def test_a_run_proposes_one_example_a_context_and_goes_on_where_it_stopped(ada, 
     steps, journal = play(ada, path, 4)
     assert (len(steps), journal.done) == (1, 4)
     assert play(ada, path, 4)[0] == []
-    kept = list(ada.examples("nli"))
-    assert {(each["source"], each["program"]["name"], each["attempt"]) for each in kept} == {("program", "words", 1)}
-    assert sum(each["program"]["queries"] for each in kept) == journal.queries
+    stored = list(ada.examples("nli"))
+    assert {(item["source"], item["program"]["name"], item["attempt"]) for item in stored} == {("program", "words", 1)}
+    assert sum(item["program"]["queries"] for item in stored) == journal.queries
     (row,) = ada.programs("nli", 1)["items"]
     assert (row["fooled"], row["queries"], row["cost"]) == (4, journal.queries, journal.cost)
 
@@ -115,12 +115,12 @@ def test_texts_to_start_from_may_be_exports_or_plain_rows(tmp_path):
 @on_sqlite
 def test_what_another_program_found_is_proposed_once_and_the_rest_is_told(ada, tmp_path):
     site = RemoteTask(ada, "sentiment")
-    found = [
+    result = [
         AttackFinding("line 2", {"": "A good evening, wasted."}, "1", queries=34, facts={"words": ["wasted"]}),
         AttackFinding("line 3", {"": "So it goes."}, None),
         AttackFinding("line 4", {"": "So it went."}, "7"),
     ]
-    report = AttackReport("textattack", "0.3", found, [SkippedEntry("line 5", "The attack found nothing.")])
+    report = AttackReport("textattack", "0.3", result, [SkippedEntry("line 5", "The attack found nothing.")])
     mapped = reports.ReportMapping(labels={"1": "negative"})
     journal = Journal.open(tmp_path / "import.jsonl", {})
     steps = {step.context: step for step in reports.import_report(site, journal, report, mapped)}
@@ -130,25 +130,25 @@ def test_what_another_program_found_is_proposed_once_and_the_rest_is_told(ada, t
     assert steps["line 5"].refused == "The attack found nothing."
     again = reports.import_report(site, Journal.open(tmp_path / "import.jsonl", {}), report, mapped)
     assert [step.context for step in again] == ["line 3", "line 4", "line 5"]
-    (kept,) = ada.examples("sentiment")
-    assert (kept["program"]["name"], kept["program"]["facts"]["at"]) == ("textattack", "line 2")
+    (stored,) = ada.examples("sentiment")
+    assert (stored["program"]["name"], stored["program"]["facts"]["at"]) == ("textattack", "line 2")
 
 
 @pytest.mark.slow
 @on_sqlite
 def test_the_command_attacks_a_round_from_texts_of_ones_own(ada, tmp_path):
     texts_file = tmp_path / "texts.jsonl"
-    said = ("A good evening, all told.", "What a good and pleasant walk.")
-    texts_file.write_text("".join(json.dumps({"statement": text, "label": "positive"}) + "\n" for text in said))
+    answer = ("A good evening, all told.", "What a good and pleasant walk.")
+    texts_file.write_text("".join(json.dumps({"statement": text, "label": "positive"}) + "\n" for text in answer))
     words = ["run", "sentiment", "--with", "perturb", "--url", str(ada.http.base_url), "--contexts", 1, "--queries", 20,
              "--token", ada.http.headers["Authorization"].removeprefix("Bearer "), "--texts", texts_file, "--json",
              "--journal", tmp_path / "run.jsonl"]  # fmt: skip
     done = CliRunner().invoke(adversary.app, list(map(str, words)))
     assert done.exit_code == 0, done.stderr
-    told = json.loads(done.stdout.splitlines()[-1])  # the served application logs there, too
-    assert told["contexts"] == told["proposed"] == len(list(ada.examples("sentiment")))
-    assert told["contexts"] > 0
-    assert 0 < told["queries"] <= 20 * told["contexts"]
+    document = json.loads(done.stdout.splitlines()[-1])  # the served application logs there, too
+    assert document["contexts"] == document["proposed"] == len(list(ada.examples("sentiment")))
+    assert document["contexts"] > 0
+    assert 0 < document["queries"] <= 20 * document["contexts"]
 
 
 def test_who_has_no_token_is_told_before_any_query_is_spent(tmp_path):

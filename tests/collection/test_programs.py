@@ -16,27 +16,27 @@ PROGRAM = {
 
 def propose(caller, text, **more):
     """An example by a program that this person runs."""
-    told = send(caller, written(draw(caller), text, program=PROGRAM | more))
-    assert told.status_code == 201, told.text
-    return told.json()
+    response = send(caller, written(draw(caller), text, program=PROGRAM | more))
+    assert response.status_code == 201, response.text
+    return response.json()
 
 
 def test_what_a_program_proposes_is_marked_and_checked_by_others(ada, bob, owner):
-    made = propose(ada, "They are not here.")
-    kept = ada.get(f"/api/v1/examples/{made['id']}").json()
-    assert (kept["source"], kept["program"]) == ("program", PROGRAM)
-    assert kept["verdict"] == "pending"
+    created = propose(ada, "They are not here.")
+    document = ada.get(f"/api/v1/examples/{created['id']}").json()
+    assert (document["source"], document["program"]) == ("program", PROGRAM)
+    assert document["verdict"] == "pending"
     vote = {"vote": "correct"}
-    assert ada.post(f"/api/v1/examples/{made['id']}/validations", json=vote).status_code == 403
+    assert ada.post(f"/api/v1/examples/{created['id']}/validations", json=vote).status_code == 403
     by_owner = propose(owner, "Nobody is not here.")
     assert owner.get(f"/api/v1/examples/{by_owner['id']}").json()["source"] == "program"
 
 
 def test_the_same_search_that_took_longer_is_the_same_request(ada):
-    given = draw(ada)
-    first = send(ada, written(given, "Not so.", program=PROGRAM), key="k")
-    again = send(ada, written(given, "Not so.", program=PROGRAM | {"queries": 99}), key="k")
-    other = send(ada, written(given, "Not so.", program=PROGRAM | {"name": "another"}), key="k")
+    drawn = draw(ada)
+    first = send(ada, written(drawn, "Not so.", program=PROGRAM), key="k")
+    again = send(ada, written(drawn, "Not so.", program=PROGRAM | {"queries": 99}), key="k")
+    other = send(ada, written(drawn, "Not so.", program=PROGRAM | {"name": "another"}), key="k")
     assert first.json()["id"] == again.json()["id"]
     assert other.status_code == 409
 
@@ -68,28 +68,34 @@ def test_limits_of_a_person_hold_for_their_programs_too(ada, owner):
     ],
 )
 def test_what_a_program_tells_has_limits(ada, wrong, field):
-    told = send(ada, written(draw(ada), "Not so.", program=PROGRAM | wrong))
-    assert told.status_code == 422
-    assert any(name.startswith(field) for name in told.json()["fields"])
+    response = send(ada, written(draw(ada), "Not so.", program=PROGRAM | wrong))
+    assert response.status_code == 422
+    assert any(name.startswith(field) for name in response.json()["fields"])
 
 
 def test_people_and_programs_stand_apart_and_are_compared(ada, bob, owner):
     for number in range(3):
         send(ada, written(draw(ada), f"It is so, {number}."))
     fooling = [propose(bob, f"It is so {number}.") for number in range(2)]
-    fooled = sum(made["fooled"] for made in fooling)
+    fooled = sum(created["fooled"] for created in fooling)
     assert bob.post(f"/api/v1/examples/{fooling[0]['id']}/retract").status_code == 200
     round_ = owner.get("/api/v1/tasks/nli/rounds/1/statistics").json()
     assert (round_["examples"], round_["by"]["source"]["program"]["examples"]) == (3, 1)
     assert [row["name"] for row in owner.get("/api/v1/tasks/nli/rounds/1/board").json()["items"]] == ["ada"]
-    found = owner.get("/api/v1/tasks/nli/rounds/1/programs").json()
-    (row,) = found["items"]
-    left = fooled - fooling[0]["fooled"]
-    assert (row["name"], row["version"], row["examples"], row["fooled"], row["queries"]) == ("swap", "1", 1, left, 12)
-    assert row["queries_per_fooled"] == (12 if left else None)
+    document = owner.get("/api/v1/tasks/nli/rounds/1/programs").json()
+    (row,) = document["items"]
+    remaining = fooled - fooling[0]["fooled"]
+    assert (row["name"], row["version"], row["examples"], row["fooled"], row["queries"]) == (
+        "swap",
+        "1",
+        1,
+        remaining,
+        12,
+    )
+    assert row["queries_per_fooled"] == (12 if remaining else None)
     assert row["cost_per_validated"] is None
-    assert found["mer"]["programs"]["value"] == left
-    people, theirs, difference = (found["mer"][name]["value"] for name in ("people", "programs", "difference"))
+    assert document["mer"]["programs"]["value"] == remaining
+    people, theirs, difference = (document["mer"][name]["value"] for name in ("people", "programs", "difference"))
     assert difference == pytest.approx(people - theirs)
 
 
@@ -110,8 +116,8 @@ def test_a_large_board_is_counted_anew_only_when_its_figures_are_old(ada, monkey
 
 
 def test_verified_examples_of_programs_qualify_nobody(ada, bob, owner):
-    made = propose(ada, "They are here.")
-    owner.post(f"/api/v1/examples/{made['id']}/validations", json={"vote": "correct"})
+    created = propose(ada, "They are here.")
+    owner.post(f"/api/v1/examples/{created['id']}/validations", json={"vote": "correct"})
     plan = {"audience": {"kind": "qualified", "verified": 1}}
     assert owner.request("PUT", "/api/v1/tasks/nli/rounds/1/plan", json=plan).status_code == 200
     assert send(ada, written(draw(owner), "Not so.")).status_code in (403, 409)

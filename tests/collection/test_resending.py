@@ -34,9 +34,9 @@ class Closing:
                 return
             with connection:
                 for answer in (self._first, b""):
-                    if not (asked := _request(connection)):
+                    if not (request := _request(connection)):
                         break
-                    self.seen.append(asked)
+                    self.seen.append(request)
                     connection.sendall(answer)
 
     def close(self) -> None:
@@ -58,31 +58,31 @@ def _request(connection: socket.socket) -> bytes:
 
 def _whole(raw: bytes) -> bool:
     head, end, body = raw.partition(b"\r\n\r\n")
-    told = [line.split(b":")[1] for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")]
+    parts = [line.split(b":")[1] for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")]
     if b"chunked" in head.lower():
         return body.endswith(b"0\r\n\r\n")
-    return bool(end) and len(body) == int(told[0] if told else 0)
+    return bool(end) and len(body) == int(parts[0] if parts else 0)
 
 
 @pytest.fixture
 def closing() -> Iterator[Closing]:
-    made = Closing()
-    yield made
-    made.close()
+    created = Closing()
+    yield created
+    created.close()
 
 
 def test_what_was_only_asked_is_asked_again_on_a_new_connection(closing):
     with dynabench.Client(closing.url) as client:
         assert client.task("nli") == {}
         assert client.task("nli") == {}
-    assert [asked.split()[0] for asked in closing.seen] == [b"GET"] * 3
+    assert [request.split()[0] for request in closing.seen] == [b"GET"] * 3
 
 
 def test_an_example_is_sent_again_with_its_key(closing):
     with dynabench.Client(closing.url) as client:
         client.task("nli")
         assert client.create_example("nli", 1, {"hypothesis": "x"}, {"label": "neutral"}, key="once") == {}
-    assert [asked.split()[0] for asked in closing.seen] == [b"GET", b"POST", b"POST"]
+    assert [request.split()[0] for request in closing.seen] == [b"GET", b"POST", b"POST"]
     assert closing.seen[1] == closing.seen[2]
     assert b"idempotency-key: once" in closing.seen[1].lower()
 

@@ -53,12 +53,12 @@ def looked_through(told, question, before):
             for rival in search._RIVALS.get(term, ()):
                 mine[rival] = False
             mine[term] = True
-    found = [
+    examples = [
         example
         for example, mine in has.items()
         if all(any(mine.get(term) for term in group) for group in question) and (before is None or example < before)
     ]
-    return sorted(found, reverse=True)
+    return sorted(examples, reverse=True)
 
 
 def one_value_each(terms):
@@ -80,8 +80,8 @@ def test_it_finds_what_a_look_through_everything_finds(world, told, question, be
             projections.note_change(session, example, terms)
 
     world.write(tell)
-    found = world.read(lambda session: list(search.matching(session, question, before)))
-    assert found == looked_through(told, question, before)
+    result = world.read(lambda session: list(search.matching(session, question, before)))
+    assert result == looked_through(told, question, before)
 
 
 def test_each_batch_is_folded_until_nothing_is_left(world, monkeypatch):

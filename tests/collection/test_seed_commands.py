@@ -29,8 +29,8 @@ def test_seeds_arms_and_perturbations_from_commands_and_programs(address, comman
     plain.write_text("statement,tag\nIt is late.,bus\n")
     assert command(task_command.app, "create", config)[0] == 0
     code, out, _ = command(context_command.app, "seeds", "feel", lines, "--json")
-    told = json.loads(out)
-    assert (code, told["created"], told["errors"][0]["row"]) == (1, 1, 2)
+    document = json.loads(out)
+    assert (code, document["created"], document["errors"][0]["row"]) == (1, 1, 2)
     assert command(context_command.app, "seeds", "feel", plain)[0] == 0
     assert command(context_command.app, "seeds", "feel")[0] == 2
     arms = '[{"name": "live", "share": 1}]'
@@ -44,16 +44,16 @@ def test_seeds_arms_and_perturbations_from_commands_and_programs(address, comman
     with dynabench.Client(address) as client:
         client.register("ada", "ada@example.org", "correct horse battery")
         client.log_in("ada", "correct horse battery")
-        given = client.next_context("feel")
-        made = client.create_example("feel", given["id"], {"statement": "Not so good."}, {"label": "negative"})
-        assert (given["arm"], made["arm"]) == ("live", "live")
-        assert made["edit_distance"] > 0
-        again = client.perturb("feel", made["id"])
+        values = client.next_context("feel")
+        answer = client.create_example("feel", values["id"], {"statement": "Not so good."}, {"label": "negative"})
+        assert (values["arm"], answer["arm"]) == ("live", "live")
+        assert answer["edit_distance"] > 0
+        again = client.perturb("feel", answer["id"])
         text = {"statement": "So good."}
         flipped = client.create_example("feel", again["id"], text, again["goal"], handout=again["handout"])
-        assert client.example(flipped["id"])["made_from"] == made["id"]
+        assert client.example(flipped["id"])["made_from"] == answer["id"]
         with pytest.raises(dynabench.ApiError) as refused:
-            client.hide(made["id"])
+            client.hide(answer["id"])
         assert refused.value.status == 404
         with pytest.raises(dynabench.ApiError):
             client.upload_seeds("feel", [{"input": text}])

@@ -24,7 +24,7 @@ from tests.models.conftest import served
 from tests.scoring.conftest import Place, by_hand, place
 
 __all__ = ["by_hand", "place"]
-SHIPPED = {each.config.id: each for each in shipped_tasks()}
+SHIPPED = {shipped_task.config.id: shipped_task for shipped_task in shipped_tasks()}
 
 
 Written = tuple[dict[str, Any], dict[str, Any]]
@@ -145,15 +145,15 @@ def olga(client: Any, database: Any) -> Callable[[str], Caller]:
     """Make somebody who owns a new task of a shipped config, with its shortest contexts."""
 
     def owner(task: str) -> Caller:
-        made = register(client, "olga")
+        person = register(client, "olga")
         database.write(service.save_task, None, SHIPPED[task].source)
         database.write(service.set_role, None, task, "olga", "owner")
         rows = sorted(SHIPPED[task].contexts(), key=lambda row: len(str(row["values"])))[:8]
         if rows:
-            sent = made.post(f"/api/v1/tasks/{task}/contexts", json={"contexts": rows})
+            sent = person.post(f"/api/v1/tasks/{task}/contexts", json={"contexts": rows})
             assert sent.status_code == 201, sent.text
             assert (sent.json()["created"], sent.json()["errors"]) == (len(rows), [])
-        return made
+        return person
 
     return owner
 
@@ -175,12 +175,12 @@ def open_round(models: Path, url: str) -> Callable[[Caller, str], None]:
 
 def write(caller: Caller, task: str, number: int) -> dict[str, Any]:
     """Send an example of a new context; what is told of it."""
-    given = draw(caller, task)
-    written, claimed = PLAYED[task][1](number, given)
-    body = {"context_id": given["id"], "input": written, "answer": given["goal"] or claimed}
-    told = send(caller, body, task=task)
-    assert told.status_code == 201, told.text
-    return told.json() | {"claimed": body["answer"]}
+    drawn = draw(caller, task)
+    written, claimed = PLAYED[task][1](number, drawn)
+    body = {"context_id": drawn["id"], "input": written, "answer": drawn["goal"] or claimed}
+    response = send(caller, body, task=task)
+    assert response.status_code == 201, response.text
+    return response.json() | {"claimed": body["answer"]}
 
 
 @pytest.mark.parametrize(
@@ -191,14 +191,14 @@ def test_it_is_played_from_create_to_evaluate(task, olga, person, database, sett
     model, _, metric = PLAYED[task]
     where = f"/api/v1/tasks/{task}"
     open_round(owner, task)
-    told = [write(ada, task, number) for number in range(6)]
-    fooling = {each["id"]: each["claimed"] for each in told if each["fooled"]}
+    answer = [write(ada, task, number) for number in range(6)]
+    fooling = {element["id"]: element["claimed"] for element in answer if element["fooled"]}
     assert fooling
-    strip = ada.get(f"/api/v1/examples/{told[0]['id']}/attributions")
+    strip = ada.get(f"/api/v1/examples/{answer[0]['id']}/attributions")
     assert strip.status_code == 200, strip.text
     assert any(strip.json()["fields"].values())
 
-    claims = {each["id"]: each["claimed"] for each in told}
+    claims = {this_item["id"]: this_item["claimed"] for this_item in answer}
     for judge in judges:
         for _ in claims:
             item = judge.post(f"{where}/validations/next")
@@ -210,7 +210,7 @@ def test_it_is_played_from_create_to_evaluate(task, olga, person, database, sett
             assert voted.status_code == 201, voted.text
             assert voted.json()["vote"] == "correct"
     figures = owner.get(f"{where}/rounds/1/statistics").json()
-    assert figures["vmer"]["value"] == pytest.approx(len(fooling) / len(told))
+    assert figures["vmer"]["value"] == pytest.approx(len(fooling) / len(answer))
 
     assert owner.post(f"{where}/rounds/1/close").status_code == 200
     exported = [json.loads(line) for line in owner.get(f"{where}/export", params={"round": 1}).text.splitlines()]
@@ -221,9 +221,9 @@ def test_it_is_played_from_create_to_evaluate(task, olga, person, database, sett
     here.submit(model)
     assert database.write(evaluations.queue_evaluations, {"dataset": 1}) == 1
     by_hand(1)
-    scores = {each["metric"]: each for each in owner.get("/api/v1/evaluations/1/scores").json()["items"]}
+    scores = {element["metric"]: element for element in owner.get("/api/v1/evaluations/1/scores").json()["items"]}
     assert metric in scores
-    assert scores[metric]["n"] == len(told if SHIPPED[task].config.validation.also_not_fooled else fooling)
+    assert scores[metric]["n"] == len(answer if SHIPPED[task].config.validation.also_not_fooled else fooling)
 
 
 def test_an_emoji_is_changed_so_that_the_label_turns(olga, person, open_round):
@@ -231,11 +231,11 @@ def test_an_emoji_is_changed_so_that_the_label_turns(olga, person, open_round):
     where = "/api/v1/tasks/hate-emoji"
     open_round(owner, "hate-emoji")
     first = write(ada, "hate-emoji", 1)
-    given = ada.post(f"{where}/contexts/next", json={"perturb": first["id"]}).json()
-    assert (given["start"], given["goal"]) == ("perturb", {"label": "hateful"})
-    body = {"context_id": given["id"], "input": {"statement": "Cake 🤮 for all 1 of us"}, "answer": given["goal"]}
-    told = send(ada, body, task="hate-emoji")
-    assert told.status_code == 201, told.text
+    document = ada.post(f"{where}/contexts/next", json={"perturb": first["id"]}).json()
+    assert (document["start"], document["goal"]) == ("perturb", {"label": "hateful"})
+    body = {"context_id": document["id"], "input": {"statement": "Cake 🤮 for all 1 of us"}, "answer": document["goal"]}
+    response = send(ada, body, task="hate-emoji")
+    assert response.status_code == 201, response.text
 
 
 def test_the_first_page_shows_the_passage_that_a_try_is_about(olga, client, open_round):
@@ -259,7 +259,7 @@ def test_translations_are_scored_by_pair_of_languages_and_in_bleu(olga, database
     assert here.queue(dataset=1) == 1
     by_hand(1)
     scores = {
-        (each["metric"], each["slice"]): each for each in owner.get("/api/v1/evaluations/1/scores").json()["items"]
+        (item["metric"], item["slice"]): item for item in owner.get("/api/v1/evaluations/1/scores").json()["items"]
     }
     assert {slice for metric, slice in scores if metric == "chrf"} == {"", *(row.tags[0] for row in rows)}
     assert 30 < scores["chrf", "ar-en"]["value"] < scores["chrf", "fr-en"]["value"] < 90

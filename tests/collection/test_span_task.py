@@ -68,20 +68,20 @@ def marked(text):
 
 
 def write(caller, text):
-    given = caller.post("/api/v1/tasks/reading/contexts/next").json()
-    body = {"context_id": given["id"], "input": {"question": "Who pulled the rope?"}, "answer": marked(text)}
+    document = caller.post("/api/v1/tasks/reading/contexts/next").json()
+    body = {"context_id": document["id"], "input": {"question": "Who pulled the rope?"}, "answer": marked(text)}
     return send(caller, body, task="reading")
 
 
 def test_a_marked_answer_is_compared_with_what_the_model_marks(ada, qa):
-    told = write(ada, "Mira’s aunt")
-    assert told.status_code == 201, told.text
-    (said,) = told.json()["predictions"]
-    assert said["answer"] == marked("The bell")
-    assert said["probabilities"] == {"The bell": 0.75, "“nine”": 0.125}
-    assert told.json()["fooled"]
+    answer = write(ada, "Mira’s aunt")
+    assert answer.status_code == 201, answer.text
+    (reply,) = answer.json()["predictions"]
+    assert reply["answer"] == marked("The bell")
+    assert reply["probabilities"] == {"The bell": 0.75, "“nine”": 0.125}
+    assert answer.json()["fooled"]
     assert not write(ada, "bell").json()["fooled"]
-    stored = ada.get(f"/api/v1/examples/{told.json()['id']}").json()
+    stored = ada.get(f"/api/v1/examples/{answer.json()['id']}").json()
     assert stored["answer"] == marked("Mira’s aunt")
 
 
@@ -107,14 +107,14 @@ def test_two_answers_in_one_passage_can_both_be_marked(ada, browser, owner, data
     words = {name: re.findall(rf'name="answer.{name}" value="(\d+:\d+)"', page) for name in ("answer", "evidence")}
     assert words["answer"] == words["evidence"] != []
     assert len(ids := re.findall(r'\bid="([^"]+)"', page)) == len(set(ids))
-    given = {
+    values = {
         name: re.search(rf'name="{name}"[^>]* value="([^"]*)"', page)[1] for name in ("context_id", "handout", "key")
     }
     marks = {"answer.answer": words["answer"][-4:-1], "answer.evidence": words["evidence"][:2]}
-    told = writer.submit(address, address, htmx=True, **given, **marks, **{"input.question": "Where did she live?"})
-    assert told.status_code == 200, told.text
+    answer = writer.submit(address, address, htmx=True, **values, **marks, **{"input.question": "Where did she live?"})
+    assert answer.status_code == 200, answer.text
     for text in ("What shows it", "The bell", "lived next door"):
-        assert text in told.text
+        assert text in answer.text
 
 
 def test_both_ends_of_an_answer_are_explained_once_each(ada, qa, rules):
@@ -132,8 +132,8 @@ def test_both_ends_of_an_answer_are_explained_once_each(ada, qa, rules):
 
 
 def test_drafts_are_explained_by_either_end(ada, qa):
-    given = ada.post("/api/v1/tasks/reading/contexts/next").json()
-    body = {"task": "reading", "context_id": given["id"], "input": {"question": "Who pulled the rope?"}}
+    document = ada.post("/api/v1/tasks/reading/contexts/next").json()
+    body = {"task": "reading", "context_id": document["id"], "input": {"question": "Who pulled the rope?"}}
     assert ada.post("/api/v1/attributions", json=body).json()["label"] == "start"
     assert ada.post("/api/v1/attributions", json=body | {"label": "end"}).json()["label"] == "end"
     assert ada.post("/api/v1/attributions", json=body | {"label": "entailment"}).status_code == 422
@@ -145,6 +145,6 @@ def test_a_validator_who_marks_the_answer_blind_votes_by_agreement(ada, bob, qa,
     item = bob.post("/api/v1/tasks/reading/validations/next")
     assert item.status_code == 200, item.text
     assert (item.json()["example_id"], item.json()["mode"]) == (example, "answer")
-    told = bob.post(f"/api/v1/examples/{example}/validations", json={"answer": marked(text)})
-    assert told.status_code == 201, told.text
-    assert told.json()["vote"] == vote
+    response = bob.post(f"/api/v1/examples/{example}/validations", json={"answer": marked(text)})
+    assert response.status_code == 201, response.text
+    assert response.json()["vote"] == vote

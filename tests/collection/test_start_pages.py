@@ -64,10 +64,10 @@ def test_the_warning_stands_in_the_place_of_each_page_until_it_is_accepted(eve, 
     assert "Some of this <strong>hurts</strong>." in page.text
     assert SEED not in page.text
     assert hidden(page.text, "next") == path
-    told = accept(eve, path)
-    assert (told.status_code, told.headers["location"]) == (303, path)
-    assert "Max-Age=2592000" in told.headers["set-cookie"]
-    assert "HttpOnly" in told.headers["set-cookie"]
+    answer = accept(eve, path)
+    assert (answer.status_code, answer.headers["location"]) == (303, path)
+    assert "Max-Age=2592000" in answer.headers["set-cookie"]
+    assert "HttpOnly" in answer.headers["set-cookie"]
     assert "hurts" not in eve.get(path).text
 
 
@@ -90,18 +90,18 @@ def test_visitors_are_warned_and_programs_are_not(feel, browser, ada):
 
 
 def test_public_pages_show_nothing_of_a_task_with_a_warning(feel, ada, bob, browser):
-    given = draw(ada, "feel")
-    draft = {"context_id": given["id"], "input": {"statement": "Most private words."}, "answer": {"label": "positive"}}
-    made = send(ada, draft, task="feel").json()
-    assert made["fooled"]
-    feel.post(f"/api/v1/examples/{made['id']}/validations", json={"vote": "correct", "as_owner": True})
+    drawn = draw(ada, "feel")
+    draft = {"context_id": drawn["id"], "input": {"statement": "Most private words."}, "answer": {"label": "positive"}}
+    document = send(ada, draft, task="feel").json()
+    assert document["fooled"]
+    feel.post(f"/api/v1/examples/{document['id']}/validations", json={"vote": "correct", "as_owner": True})
     visitor = browser()
     for path in ("/", "/tasks/feel", "/tasks/feel/people", "/tasks/feel/rounds/1"):
         page = visitor.get(path)
         assert page.status_code == 200
         assert "Most private words." not in page.text, path
     assert "Content warning" in visitor.get("/").text
-    assert visitor.submit("/try", page="/", task="feel", context_id=str(given["id"])).status_code == 404
+    assert visitor.submit("/try", page="/", task="feel", context_id=str(drawn["id"])).status_code == 404
 
 
 def test_a_seed_shows_what_the_model_says_and_then_what_was_changed(eve):
@@ -113,15 +113,15 @@ def test_a_seed_shows_what_the_model_says_and_then_what_was_changed(eve):
     same = try_it(eve, SEED, "positive")
     assert same.status_code == 422
     assert "Change the text" in same.text
-    told = try_it(eve, "The soup was bad.", "positive").text
-    assert re.search(r"<del>.*good</del><ins>.*bad</ins>", told)
-    assert "3 characters" in told
+    answer = try_it(eve, "The soup was bad.", "positive").text
+    assert re.search(r"<del>.*good</del><ins>.*bad</ins>", answer)
+    assert "3 characters" in answer
 
 
 def test_a_perturbation_begins_with_the_own_example_and_links_to_it(eve, feel):
     accept(eve)
-    told = try_it(eve, "The soup was so good.", "positive").text
-    origin = re.search(r'/examples/(\d+)/perturbation"', told)[1]
+    answer = try_it(eve, "The soup was so good.", "positive").text
+    origin = re.search(r'/examples/(\d+)/perturbation"', answer)[1]
     begun = eve.submit(f"/examples/{origin}/perturbation", htmx=True).text
     assert "<!doctype" not in begun.lower()
     assert "Your answer" in begun
@@ -138,15 +138,15 @@ def test_a_perturbation_begins_with_the_own_example_and_links_to_it(eve, feel):
 
 def test_only_fields_that_may_apply_are_asked_for_and_kept(eve, feel):
     accept(eve)
-    told = try_it(eve, "The soup was so good.", "positive").text
-    assert "ask.target" not in told
-    told = try_it(eve, "The soup was not so good.", "negative").text
-    assert all(f"ask.{name}" in told for name in ("target", "which", "why"))
-    example = re.search(r"/examples/(\d+)/explanation", told)[1]
+    answer = try_it(eve, "The soup was so good.", "positive").text
+    assert "ask.target" not in answer
+    answer = try_it(eve, "The soup was not so good.", "negative").text
+    assert all(f"ask.{name}" in answer for name in ("target", "which", "why"))
+    example = re.search(r"/examples/(\d+)/explanation", answer)[1]
     answers = {"ask.target": "people", "ask.which": "dropped, since it was not asked for", "ask.why": "One word."}
     eve.submit(f"/examples/{example}/explanation", htmx=True, **answers)
-    kept = feel.get(f"/api/v1/examples/{example}").json()["explanation"]
-    assert kept == {"target": "people", "why": "One word."}
+    explanation = feel.get(f"/api/v1/examples/{example}").json()["explanation"]
+    assert explanation == {"target": "people", "why": "One word."}
 
 
 def test_where_no_model_is_asked_the_page_says_so(feel, eve):
@@ -158,42 +158,42 @@ def test_where_no_model_is_asked_the_page_says_so(feel, eve):
     page = eve.get("/tasks/feel/create").text
     assert "no model is asked" in page
     assert "prediction" not in page
-    told = try_it(eve, "The soup was warm.", "neutral").text
-    assert "Recorded. No model was asked here." in told
-    assert "token-strip" not in told
+    answer = try_it(eve, "The soup was warm.", "neutral").text
+    assert "Recorded. No model was asked here." in answer
+    assert "token-strip" not in answer
 
 
 def test_the_sandbox_shows_changes_too(eve):
     accept(eve)
     page = eve.get("/tasks/feel/create?sandbox=1").text
     fields = {name: hidden(page, name) for name in ("context_id", "sandbox", "begun.statement")}
-    told = eve.submit(
+    submission = eve.submit(
         "/tasks/feel/create", **fields, **{"input.statement": "The soup was bad.", "answer.label": "neutral"}
     )
-    assert re.search(r"<del>.*good</del><ins>.*bad</ins>", told.text)
+    assert re.search(r"<del>.*good</del><ins>.*bad</ins>", submission.text)
 
 
 def test_voters_learn_what_the_model_looked_at_once_they_have_voted(feel, ada, bob):
-    given = draw(ada, "feel")
-    draft = {"context_id": given["id"], "input": {"statement": "The soup is good."}, "answer": {"label": "negative"}}
-    made = send(ada, draft, task="feel").json()
-    address = f"/api/v1/examples/{made['id']}/validations/attributions"
+    drawn = draw(ada, "feel")
+    draft = {"context_id": drawn["id"], "input": {"statement": "The soup is good."}, "answer": {"label": "negative"}}
+    document = send(ada, draft, task="feel").json()
+    address = f"/api/v1/examples/{document['id']}/validations/attributions"
     assert bob.get(address).status_code == 409
     assert bob.get("/api/v1/examples/999/validations/attributions").status_code == 404
     bob.post("/api/v1/tasks/feel/validations/next")
-    assert bob.post(f"/api/v1/examples/{made['id']}/validations", json={"vote": "correct"}).status_code == 201
-    told = bob.get(address, params={"model": "sentiment-a"})
-    assert told.status_code == 200
-    assert told.json()["label"] == "positive"
-    assert [word["text"] for word in told.json()["fields"]["statement"]] == ["The", "soup", "is", "good."]
+    assert bob.post(f"/api/v1/examples/{document['id']}/validations", json={"vote": "correct"}).status_code == 201
+    response = bob.get(address, params={"model": "sentiment-a"})
+    assert response.status_code == 200
+    assert response.json()["label"] == "positive"
+    assert [word["text"] for word in response.json()["fields"]["statement"]] == ["The", "soup", "is", "good."]
     assert bob.get(address, params={"label": "elated"}).status_code == 422
 
 
 def test_a_silent_model_leaves_the_page_of_a_seed_standing(feel, eve, rules):
     accept(eve)
     rules.rules["sentiment-a"].status = 500
-    shown = eve.get("/tasks/feel/create", follow_redirects=True)
-    assert shown.status_code == 200
-    assert "sentiment-a gave no answer" in shown.text
+    response = eve.get("/tasks/feel/create", follow_redirects=True)
+    assert response.status_code == 200
+    assert "sentiment-a gave no answer" in response.text
     rules.rules["sentiment-a"].status = 200
     assert 'id="create-form"' in eve.get("/tasks/feel/create").text

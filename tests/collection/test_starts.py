@@ -28,8 +28,8 @@ def feel(owner, ada):
     """A task that starts from seeds, with an open round; its annotator is ada."""
     assert owner.post("/api/v1/tasks", json={"config": FEEL}).status_code == 201
     assert owner.post("/api/v1/tasks/feel/rounds", json={"targets": ["sentiment-a"]}).status_code == 201
-    told = owner.post("/api/v1/tasks/feel/seeds", json={"seeds": SEEDS})
-    assert told.json() == {"created": 2, "duplicates": 0, "errors": []}
+    response = owner.post("/api/v1/tasks/feel/seeds", json={"seeds": SEEDS})
+    assert response.json() == {"created": 2, "duplicates": 0, "errors": []}
     return owner
 
 
@@ -38,14 +38,14 @@ def body(given, text, label="negative", **more):
 
 
 def test_a_seed_comes_with_what_the_models_say_and_they_are_asked_once(feel, ada, bob, rules, database):
-    given = draw(ada, "feel")
-    assert (given["start"], given["goal"], given["made_from"]) == ("seed", None, None)
-    assert given["initial"] == given["seed"]["input"]
-    said = {"The soup was good.": "positive", "The bus came late.": "negative"}[given["initial"]["statement"]]
-    [prediction] = given["seed"]["predictions"]
-    assert (prediction["model"], prediction["answer"]) == ("sentiment-a", {"label": said})
-    assert prediction["probabilities"][said] == 0.8
-    assert draw(ada, "feel")["initial"] != given["initial"], "another one"
+    drawn = draw(ada, "feel")
+    assert (drawn["start"], drawn["goal"], drawn["made_from"]) == ("seed", None, None)
+    assert drawn["initial"] == drawn["seed"]["input"]
+    answer = {"The soup was good.": "positive", "The bus came late.": "negative"}[drawn["initial"]["statement"]]
+    [prediction] = drawn["seed"]["predictions"]
+    assert (prediction["model"], prediction["answer"]) == ("sentiment-a", {"label": answer})
+    assert prediction["probabilities"][answer] == 0.8
+    assert draw(ada, "feel")["initial"] != drawn["initial"], "another one"
     for caller in (ada, bob, bob, bob):
         draw(caller, "feel")
     assert len(rules.rules["sentiment-a"].seen) == 2
@@ -53,24 +53,24 @@ def test_a_seed_comes_with_what_the_models_say_and_they_are_asked_once(feel, ada
 
 
 def test_an_example_from_a_seed_says_how_far_it_went_and_counts_the_seed_used(feel, ada, database):
-    given = draw(ada, "feel")
-    text = given["initial"]["statement"]
-    same = send(ada, body(given, f" {text} "), task="feel")
+    drawn = draw(ada, "feel")
+    text = drawn["initial"]["statement"]
+    same = send(ada, body(drawn, f" {text} "), task="feel")
     assert set(same.json()["fields"]) == {"input.statement"}
-    told = send(ada, body(given, text[:-1] + "!!"), task="feel").json()
-    assert told["edit_distance"] == 2
-    shown = ada.get(f"/api/v1/examples/{told['id']}").json()
-    assert (shown["start"], shown["edit_distance"], shown["hidden"]) == ("seed", 2, False)
-    assert len(shown["uid"]) == 32
+    document = send(ada, body(drawn, text[:-1] + "!!"), task="feel").json()
+    assert document["edit_distance"] == 2
+    view = ada.get(f"/api/v1/examples/{document['id']}").json()
+    assert (view["start"], view["edit_distance"], view["hidden"]) == ("seed", 2, False)
+    assert len(view["uid"]) == 32
     assert sorted(database.read(lambda s: s.scalars(select(Seed.used)).all())) == [0, 1]
 
 
 def test_visitors_start_from_seeds_too_and_nothing_of_theirs_is_stored(feel, client, database):
-    given = client.post("/api/v1/tasks/feel/contexts/next").json()
-    assert given["handout"] is None
-    assert given["seed"]["predictions"]
-    told = client.post("/api/v1/tasks/feel/examples", json=body(given, "Such a good grief.", sandbox=True))
-    assert told.json()["fooled"] is True
+    document = client.post("/api/v1/tasks/feel/contexts/next").json()
+    assert document["handout"] is None
+    assert document["seed"]["predictions"]
+    response = client.post("/api/v1/tasks/feel/examples", json=body(document, "Such a good grief.", sandbox=True))
+    assert response.json()["fooled"] is True
     for table in (Handout, Example):
         assert database.read(lambda s, t=table: s.scalar(select(func.count()).select_from(t))) == 0
 
@@ -84,34 +84,34 @@ def test_a_seed_is_shown_again_when_a_model_that_was_silent_answers(feel, ada, r
 
 def test_bad_seeds_are_named_and_known_ones_counted(feel):
     rows = [*SEEDS[:1], {"input": {"statment": "x"}}, {"input": {"statement": "New."}, "answer": {"label": "maybe"}}]
-    told = feel.post("/api/v1/tasks/feel/seeds", json={"seeds": rows}).json()
-    assert (told["created"], told["duplicates"]) == (0, 1)
-    assert [error["row"] for error in told["errors"]] == [2, 3]
+    document = feel.post("/api/v1/tasks/feel/seeds", json={"seeds": rows}).json()
+    assert (document["created"], document["duplicates"]) == (0, 1)
+    assert [error["row"] for error in document["errors"]] == [2, 3]
 
 
 def test_a_seed_for_a_task_whose_context_is_only_a_prompt_needs_no_context(owner, database):
     rows = [{"input": {"statement": "The bread was stale."}}]
     assert owner.post("/api/v1/tasks/sentiment/seeds", json={"seeds": rows}).json()["created"] == 1
-    told = owner.post("/api/v1/tasks/nli/seeds", json={"seeds": [{"input": {"hypothesis": "They sleep."}}]}).json()
-    assert "premise" in told["errors"][0]["message"]
+    document = owner.post("/api/v1/tasks/nli/seeds", json={"seeds": [{"input": {"hypothesis": "They sleep."}}]}).json()
+    assert "premise" in document["errors"][0]["message"]
 
 
 def test_verified_examples_become_seeds_until_they_are_withdrawn(feel, ada, bob, owner, database):
-    told = send(ada, body(draw(ada, "feel"), "All good for nothing."), task="feel").json()
-    assert told["fooled"] is True
+    document = send(ada, body(draw(ada, "feel"), "All good for nothing."), task="feel").json()
+    assert document["fooled"] is True
     path = "/api/v1/tasks/feel/seeds/examples"
     assert owner.post(path, json={"round": 1}).json() == {"created": 0}
-    assert bob.post(f"/api/v1/examples/{told['id']}/validations", json={"vote": "correct"}).status_code == 201
+    assert bob.post(f"/api/v1/examples/{document['id']}/validations", json={"vote": "correct"}).status_code == 201
     assert owner.post(path, json={"round": 1}).json() == {"created": 1}
     assert owner.post(path, json={"round": 1}).json() == {"created": 0}
     assert bob.post(path, json={"round": 1}).status_code == 403
     assert owner.request("PUT", "/api/v1/tasks/feel/rounds/1/plan", json={"seeds": "all"}).status_code == 200
     origins = {draw(bob, "feel")["made_from"] for _ in range(12)}
-    assert origins == {None, told["id"]}
-    given = next(given for given in iter(lambda: draw(bob, "feel"), None) if given["made_from"])
-    made = send(bob, body(given, "All good for nothing!"), task="feel").json()
-    assert bob.get(f"/api/v1/examples/{made['id']}").json()["made_from"] == told["id"]
-    assert ada.post(f"/api/v1/examples/{told['id']}/retract").status_code == 200
+    assert origins == {None, document["id"]}
+    values = next(values for values in iter(lambda: draw(bob, "feel"), None) if values["made_from"])
+    document = send(bob, body(values, "All good for nothing!"), task="feel").json()
+    assert bob.get(f"/api/v1/examples/{document['id']}").json()["made_from"] == document["id"]
+    assert ada.post(f"/api/v1/examples/{document['id']}/retract").status_code == 200
     assert {draw(bob, "feel")["made_from"] for _ in range(12)} == {None}
 
 
@@ -130,23 +130,23 @@ def test_a_task_without_seeds_says_so_or_starts_otherwise(owner, ada):
 def test_a_perturbation_must_change_the_text_and_the_answer(feel, ada, bob):
     first = send(ada, body(draw(ada, "feel"), "A good day.", "positive"), task="feel").json()
     path = "/api/v1/tasks/feel/contexts/next"
-    given = ada.post(path, json={"perturb": first["id"]}).json()
-    assert (given["start"], given["made_from"]) == ("perturb", first["id"])
-    assert given["initial"] == {"statement": "A good day."}
-    assert given["goal"]["label"] in ("neutral", "negative")
-    assert given["seed"]["answer"] == {"label": "positive"}
-    assert [each["answer"] for each in given["seed"]["predictions"]] == [{"label": "positive"}]
-    goal = given["goal"]["label"]
-    named = {"handout": given["handout"]}
-    assert set(send(ada, body(given, "A bad day.", "positive", **named), task="feel").json()["fields"]) == {
+    document = ada.post(path, json={"perturb": first["id"]}).json()
+    assert (document["start"], document["made_from"]) == ("perturb", first["id"])
+    assert document["initial"] == {"statement": "A good day."}
+    assert document["goal"]["label"] in ("neutral", "negative")
+    assert document["seed"]["answer"] == {"label": "positive"}
+    assert [prediction["answer"] for prediction in document["seed"]["predictions"]] == [{"label": "positive"}]
+    goal = document["goal"]["label"]
+    named = {"handout": document["handout"]}
+    assert set(send(ada, body(document, "A bad day.", "positive", **named), task="feel").json()["fields"]) == {
         "answer.label"
     }
-    assert set(send(ada, body(given, "A good day.", goal, **named), task="feel").json()["fields"]) == {
+    assert set(send(ada, body(document, "A good day.", goal, **named), task="feel").json()["fields"]) == {
         "input.statement"
     }
-    told = send(ada, body(given, "A bad day.", goal, **named), task="feel").json()
-    assert told["edit_distance"] == 3
-    assert ada.get(f"/api/v1/examples/{told['id']}").json()["made_from"] == first["id"]
+    answer = send(ada, body(document, "A bad day.", goal, **named), task="feel").json()
+    assert answer["edit_distance"] == 3
+    assert ada.get(f"/api/v1/examples/{answer['id']}").json()["made_from"] == first["id"]
     assert bob.post(path, json={"perturb": first["id"]}).status_code == 404
     assert ada.post("/api/v1/tasks/nli/contexts/next", json={"perturb": first["id"]}).status_code == 404
     assert ada.client.post(path, json={"perturb": first["id"]}).status_code == 401
@@ -157,10 +157,10 @@ def test_handouts_of_one_context_are_told_apart_by_their_ids(feel, ada, bob):
     early = draw(ada, "feel")
     late = ada.post("/api/v1/tasks/feel/contexts/next", json={"perturb": first["id"]}).json()
     assert early["id"] == late["id"], "the task has one empty context"
-    told = send(ada, body(early, "It rains.", handout=early["handout"]), task="feel").json()
-    assert ada.get(f"/api/v1/examples/{told['id']}").json()["start"] == "seed"
-    told = send(ada, body(late, "It pours.", late["goal"]["label"]), task="feel").json()
-    assert ada.get(f"/api/v1/examples/{told['id']}").json()["start"] == "perturb"
+    document = send(ada, body(early, "It rains.", handout=early["handout"]), task="feel").json()
+    assert ada.get(f"/api/v1/examples/{document['id']}").json()["start"] == "seed"
+    document = send(ada, body(late, "It pours.", late["goal"]["label"]), task="feel").json()
+    assert ada.get(f"/api/v1/examples/{document['id']}").json()["start"] == "perturb"
     assert send(bob, body(early, "It snows.", handout=early["handout"]), task="feel").status_code == 409
 
 
@@ -168,8 +168,8 @@ def test_what_was_taken_back_or_has_no_perturbations_is_not_perturbed(feel, ada)
     first = send(ada, body(draw(ada, "feel"), "A good day.", "positive"), task="feel").json()
     ada.post(f"/api/v1/examples/{first['id']}/retract")
     assert ada.post("/api/v1/tasks/feel/contexts/next", json={"perturb": first["id"]}).status_code == 409
-    given = draw(ada, "sentiment")
-    other = send(ada, body(given, "A good day."), task="sentiment").json()
+    drawn = draw(ada, "sentiment")
+    other = send(ada, body(drawn, "A good day."), task="sentiment").json()
     assert ada.post("/api/v1/tasks/sentiment/contexts/next", json={"perturb": other["id"]}).status_code == 409
 
 
@@ -187,21 +187,26 @@ def trial(feel):
 
 
 def in_arm(caller, name):
-    return next(given for given in iter(lambda: draw(caller, "feel"), None) if given["arm"] == name)
+    return next(values for values in iter(lambda: draw(caller, "feel"), None) if values["arm"] == name)
 
 
 def test_arms_are_drawn_and_recorded_and_the_control_asks_no_model(trial, ada, rules, database):
     live = in_arm(ada, "live")
     assert (live["start"], live["seed"]) == ("blank", None)
-    told = send(ada, body(live, "A good day."), task="feel").json()
-    assert (told["arm"], told["fooled"], len(told["predictions"]), told["edit_distance"]) == ("live", True, 1, None)
+    document = send(ada, body(live, "A good day."), task="feel").json()
+    assert (document["arm"], document["fooled"], len(document["predictions"]), document["edit_distance"]) == (
+        "live",
+        True,
+        1,
+        None,
+    )
     seen = len(rules.rules["sentiment-a"].seen)
-    given = in_arm(ada, "control")
-    assert (given["start"], given["seed"]["predictions"]) == ("seed", [])
-    told = send(ada, body(given, "A good night."), task="feel").json()
-    assert (told["arm"], told["fooled"], told["predictions"]) == ("control", None, [])
+    values = in_arm(ada, "control")
+    assert (values["start"], values["seed"]["predictions"]) == ("seed", [])
+    document = send(ada, body(values, "A good night."), task="feel").json()
+    assert (document["arm"], document["fooled"], document["predictions"]) == ("control", None, [])
     assert len(rules.rules["sentiment-a"].seen) == seen
-    standing = database.read(lambda s: s.get_one(Standing, told["id"]))
+    standing = database.read(lambda s: s.get_one(Standing, document["id"]))
     assert (standing.open, standing.targets) == (True, 0), "validators see it, though it fooled no model"
     assert set(database.read(lambda s: s.scalars(select(Tally.arm)).all())) == {"live", "control"}
 
@@ -240,19 +245,19 @@ def test_bad_arms_are_refused_by_their_name(feel, arms, field):
 def test_a_request_sent_again_on_a_later_handout_of_its_context_gets_the_same_answer(feel, ada, rules, database):
     target = rules.rules["sentiment-a"]
     draw(ada, "feel")
-    given = draw(ada, "feel")  # by now the models have said what they say of both seeds
-    sent = body(given, "Sent twice.")
+    drawn = draw(ada, "feel")  # by now the models have said what they say of both seeds
+    sent = body(drawn, "Sent twice.")
     target.asked.clear()
     target.gate.clear()
     with ThreadPoolExecutor(2) as pool:
         first = pool.submit(send, ada, sent, "same", "feel")
         assert target.asked.wait(5)
-        assert draw(ada, "feel")["handout"] != given["handout"]
+        assert draw(ada, "feel")["handout"] != drawn["handout"]
         target.asked.clear()
         second = pool.submit(send, ada, sent, "same", "feel")
         assert target.asked.wait(5)
         target.gate.set()
-        one, two = first.result(), second.result()
-    assert (one.status_code, two.status_code) == (201, 201)
-    assert one.json() == two.json()
+        single, two = first.result(), second.result()
+    assert (single.status_code, two.status_code) == (201, 201)
+    assert single.json() == two.json()
     assert database.read(lambda s: s.scalar(select(func.count()).select_from(Example))) == 1

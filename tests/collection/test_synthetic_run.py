@@ -39,9 +39,9 @@ def test_a_question_that_another_model_confirms_fools_the_rounds_target(island, 
              "--token", ada.http.headers["Authorization"].removeprefix("Bearer ")]  # fmt: skip
     done = CliRunner().invoke(adversary.app, list(map(str, words)))
     assert done.exit_code == 0, done.stderr
-    told = json.loads(done.stdout.splitlines()[-1])
-    assert (told["proposed"], told["fooled"]) == (1, 1)
-    (kept,) = ada.examples("island")
-    [span] = kept["answer"]["answer"]
+    document = json.loads(done.stdout.splitlines()[-1])
+    assert (document["proposed"], document["fooled"]) == (1, 1)
+    (stored,) = ada.examples("island")
+    [span] = stored["answer"]["answer"]
     assert PASSAGE[span["start"] : span["end"]] == span["text"]
-    assert (kept["program"]["name"], kept["program"]["facts"]["votes"]) == ("synthetic-qa", 1)
+    assert (stored["program"]["name"], stored["program"]["facts"]["votes"]) == ("synthetic-qa", 1)

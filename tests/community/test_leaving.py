@@ -33,10 +33,10 @@ def test_everything_that_is_not_released_is_taken_back_and_counted_out(played):
     ada, bob = played.person(), played.person()
     for _ in range(3):
         played.example(ada)
-    kept = played.example(bob)
+    stored = played.example(bob)
     assert played.db.write(withdraw, ada) == 3
     assert played.db.write(withdraw, ada) == 0, "twice changes nothing"
-    assert played.standing(kept).retracted is False
+    assert played.standing(stored).retracted is False
     assert played.next(bob) is None, "nothing of it is checked any more"
     assert played.projections() == played.rebuilt()
 
@@ -46,8 +46,8 @@ def test_released_rounds_stay(played):
     played.example(ada)
     played.state("released")
     assert played.db.write(withdraw, ada) == 0
-    [found] = played.db.read(written, ada.id)
-    assert (found.examples, found.retracted, found.released) == (1, 0, True)
+    [result] = played.db.read(written, ada.id)
+    assert (result.examples, result.retracted, result.released) == (1, 0, True)
 
 
 def test_a_task_or_a_round_of_it_can_be_taken_back_alone(played):
@@ -118,7 +118,7 @@ def test_the_page_shows_counts_and_asks_for_the_name(owner, ada, browser):
 
 def identified(session, person_id):
     """Rows of any table that the schema says belong to a person and go with them."""
-    found = []
+    result = []
     for table in Base.metadata.tables.values():
         for key in table.foreign_keys:
             if key.column.table.name == "people" and key.ondelete in ("CASCADE", "SET NULL"):
@@ -127,8 +127,8 @@ def identified(session, person_id):
                     {"id": person_id},
                 ).scalar_one()
                 if count:
-                    found.append(f"{table.name}.{key.parent.name}")
-    return found
+                    result.append(f"{table.name}.{key.parent.name}")
+    return result
 
 
 def test_nothing_that_identifies_somebody_stays_when_they_leave(owner, ada, database, client):
@@ -158,18 +158,18 @@ def test_nothing_that_identifies_somebody_stays_when_they_leave(owner, ada, data
 
 def test_datasets_and_boards_of_somebody_who_left_stay_and_are_nobody_s(owner, ada, database, client):
     owner.post("/api/v1/tasks/nli/roles", json={"username": "ada", "role": "owner"})
-    made = database.write(
+    created = database.write(
         lambda s: library.add_dataset(s, s.get_one(Person, ada.id), "nli", "films", DatasetSettings()).id
     )
-    database.write(lambda s: library.draft_version(s, s.get_one(Person, ada.id), s.get_one(Dataset, made)))
+    database.write(lambda s: library.draft_version(s, s.get_one(Person, ada.id), s.get_one(Dataset, created)))
     database.write(boards.furnish, "nli", [0.9, 0.6], ["first"], rows=40, person=ada.id)
-    kept = ada.post("/api/v1/tasks/nli/snapshots", json={"title": "As it is"}).json()
+    document = ada.post("/api/v1/tasks/nli/snapshots", json={"title": "As it is"}).json()
     fork = ada.post("/api/v1/tasks/nli/forks", json={"title": "Mine"}).json()
     before = client.get("/api/v1/tasks/nli/leaderboard").json()["rows"]
     assert ada.post("/api/v1/me/deletion", json={"confirm": "ada", "password": PASSWORD}).status_code == 204
     assert database.read(identified, ada.id) == []
-    assert [each["name"] for each in owner.get("/api/v1/tasks/nli/datasets").json()["items"]] == ["films", "first"]
-    for address in (f"snapshots/{kept['slug']}", f"forks/{fork['slug']}"):
+    assert [item["name"] for item in owner.get("/api/v1/tasks/nli/datasets").json()["items"]] == ["films", "first"]
+    for address in (f"snapshots/{document['slug']}", f"forks/{fork['slug']}"):
         answer = client.get(f"/api/v1/{address}")
         assert answer.status_code == 200, answer.text
         assert "ada" not in answer.text.replace("leaderboard", "")
@@ -188,13 +188,13 @@ def test_every_link_to_a_person_says_what_becomes_of_it():
         "writing_facts.person_id",
         "signals.person_id", "hub_repositories.owner_id",  # which are deleted
     }  # fmt: skip
-    found = {
+    texts = {
         f"{table.name}.{key.parent.name}"
         for table in Base.metadata.tables.values()
         for key in table.foreign_keys
         if key.column.table.name == "people" and key.ondelete not in ("CASCADE", "SET NULL")
     }
-    assert found <= ledger, f"say in `community.service.leave` what becomes of {found - ledger}"
+    assert texts <= ledger, f"say in `community.service.leave` what becomes of {texts - ledger}"
 
 
 def test_who_leaves_may_take_their_examples_along(owner, ada, bob, database, browser):

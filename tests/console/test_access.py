@@ -25,18 +25,18 @@ def test_a_task_that_does_not_exist_has_no_console(owner, enter):
 
 
 def test_the_rail_marks_where_one_is(owner, enter):
-    shown = enter(owner).get("/tasks/nli/manage/contexts").text
-    assert '<a href="/tasks/nli/manage/rounds" aria-current="true">Collect</a>' in shown
-    assert '<a href="/tasks/nli/manage/contexts" aria-current="page">Contexts</a>' in shown
-    assert shown.count('href="/tasks/nli/manage/log"') == 0, "sections of other groups are one step away"
+    view = enter(owner).get("/tasks/nli/manage/contexts").text
+    assert '<a href="/tasks/nli/manage/rounds" aria-current="true">Collect</a>' in view
+    assert '<a href="/tasks/nli/manage/contexts" aria-current="page">Contexts</a>' in view
+    assert view.count('href="/tasks/nli/manage/log"') == 0, "sections of other groups are one step away"
 
 
 def test_routes_of_pages_and_of_the_api_share_no_name(app):
     """Templates address routes by name: of two with one name they would get the first."""
-    found: dict[str, set[str]] = {}
+    result: dict[str, set[str]] = {}
     for route in iter_route_contexts(app.routes):
-        found.setdefault(route.name, set()).add(route.path)
-    console = {path for paths in found.values() for path in paths if "/manage" in path or path == "/tasks/new"}
-    shared = {name: paths for name, paths in found.items() if paths & console and len(paths) > 1}
+        result.setdefault(route.name, set()).add(route.path)
+    console = {path for paths in result.values() for path in paths if "/manage" in path or path == "/tasks/new"}
+    shared = {name: paths for name, paths in result.items() if paths & console and len(paths) > 1}
     # a form and the page that it is on may have one address, and so one name
     assert not shared

@@ -21,18 +21,18 @@ def announce(owner, text="Round 2 opens **Friday**.", until=7, **more):
 
 
 def test_it_is_shown_to_members_until_they_put_it_away_or_it_ends(owner, ada, bob, enter, client):
-    made = announce(owner).json()
+    document = announce(owner).json()
     page = enter(ada)
     for address in ("/tasks/nli", "/tasks/nli/create", "/tasks/nli/validate", "/tasks/nli/people"):
         assert "<strong>Friday</strong>" in page.get(address).text, address
     assert "Friday" not in client.get("/tasks/nli").text, "visitors take no part"
-    assert page.submit(f"/tasks/nli/announcements/{made['id']}/seen", page="/settings").status_code == 303
+    assert page.submit(f"/tasks/nli/announcements/{document['id']}/seen", page="/settings").status_code == 303
     assert "Friday" not in page.get("/tasks/nli").text
-    assert [each["id"] for each in bob.get("/api/v1/tasks/nli/announcements").json()["items"]] == [made["id"]]
-    assert bob.post(f"/api/v1/tasks/nli/announcements/{made['id']}/seen").status_code == 204
-    assert bob.post(f"/api/v1/tasks/nli/announcements/{made['id']}/seen").status_code == 204
+    assert [item["id"] for item in bob.get("/api/v1/tasks/nli/announcements").json()["items"]] == [document["id"]]
+    assert bob.post(f"/api/v1/tasks/nli/announcements/{document['id']}/seen").status_code == 204
+    assert bob.post(f"/api/v1/tasks/nli/announcements/{document['id']}/seen").status_code == 204
     assert bob.get("/api/v1/tasks/nli/announcements").json()["items"] == []
-    owner.delete(f"/api/v1/tasks/nli/announcements/{made['id']}")
+    owner.delete(f"/api/v1/tasks/nli/announcements/{document['id']}")
     assert owner.get("/api/v1/tasks/nli/announcements").json()["items"] == []
 
 
@@ -56,7 +56,7 @@ def test_everybody_who_takes_part_is_told_once(owner, ada, bob, database, monkey
     monkeypatch.setattr(jobs, "SIZE", 1)
     while database.write(jobs._tell, job.id, job.payload["announcement"]):
         pass
-    texts = [each["text"] for each in ada.get("/api/v1/me/notices").json()["items"]]
+    texts = [item["text"] for item in ada.get("/api/v1/me/notices").json()["items"]]
     assert texts == ["Natural language inference: Round 2 opens **Friday**."]
     assert bob.get("/api/v1/me/notices").json()["items"] == []
 
@@ -67,10 +67,10 @@ def test_the_console_writes_and_ends_them_and_scripts_stay_out(owner, enter):
     sent = {"text": "<script>alert(1)</script> [x](javascript:alert(1)) *now*", "until": day(1)}
     assert page.submit(HERE, page="/settings", text="", until="soon").status_code == 422
     assert page.submit(HERE, page="/settings", **sent).status_code == 303
-    shown = page.get("/tasks/nli").text
-    assert "<em>now</em>" in shown
-    assert "<script>alert" not in shown
-    assert 'href="javascript' not in shown
+    view = page.get("/tasks/nli").text
+    assert "<em>now</em>" in view
+    assert "<script>alert" not in view
+    assert 'href="javascript' not in view
     number = owner.get("/api/v1/tasks/nli/announcements").json()["items"][0]["id"]
     assert page.submit(f"{HERE}/{number}/end", page="/settings").status_code == 303
     assert "<em>now</em>" not in page.get("/tasks/nli").text

@@ -16,7 +16,7 @@ def ids(owner, ada):
 
 def found(owner, **asked):
     items = owner.get("/api/v1/tasks/nli/examples", params=asked).json()["items"]
-    return sorted(each["id"] for each in items)
+    return sorted(item["id"] for item in items)
 
 
 def bulk(who, **body):
@@ -24,17 +24,17 @@ def bulk(who, **body):
 
 
 def test_notes_and_labels_are_found_again_also_after_a_rebuild(owner, moderator, ada, ids, database):
-    said = moderator.post(f"/api/v1/examples/{ids[0]}/notes", json={"text": "Look at the premise."}).json()
+    document = moderator.post(f"/api/v1/examples/{ids[0]}/notes", json={"text": "Look at the premise."}).json()
     owner.post(f"/api/v1/examples/{ids[0]}/labels", json={"name": "to  show"})
     owner.post(f"/api/v1/examples/{ids[1]}/labels", json={"name": "to show"})
-    assert [each["by"] for each in said["notes"]] == ["moses"]
+    assert [note["by"] for note in document["notes"]] == ["moses"]
     for _ in range(2):
         assert found(owner, noted="true") == [ids[0]]
         assert found(owner, label="to show") == ids[:2]
         waiting = owner.get("/api/v1/tasks/nli/moderation", params={"which": "noted"}).json()["items"]
-        assert [each["example"]["id"] for each in waiting] == [ids[0]]
+        assert [item["example"]["id"] for item in waiting] == [ids[0]]
         rebuild_all(database)
-    owner.delete(f"/api/v1/examples/{ids[0]}/notes/{said['notes'][0]['id']}")
+    owner.delete(f"/api/v1/examples/{ids[0]}/notes/{document['notes'][0]['id']}")
     assert owner.delete(f"/api/v1/examples/{ids[1]}/labels/to show").json() == {"notes": [], "labels": []}
     assert found(owner, noted="true") == []
     assert found(owner, label="to show") == [ids[0]]
@@ -43,18 +43,18 @@ def test_notes_and_labels_are_found_again_also_after_a_rebuild(owner, moderator,
 
 
 def test_many_are_hidden_and_shown_again(owner, ids, database):
-    made = bulk(owner, kind="hide", value="Spam.", ids=ids[:3]).json()
-    assert made["changed"] == ids[:3]
+    document = bulk(owner, kind="hide", value="Spam.", ids=ids[:3]).json()
+    assert document["changed"] == ids[:3]
     assert found(owner) == ids[3:]
     again = bulk(owner, kind="hide", value="Spam.", ids=ids).json()
     assert again["changed"] == ids[3:]
-    assert owner.post(f"/api/v1/tasks/nli/examples/bulk/{made['id']}/undo").json()["undone"]
+    assert owner.post(f"/api/v1/tasks/nli/examples/bulk/{document['id']}/undo").json()["undone"]
     assert found(owner) == ids[:3]
-    owner.post(f"/api/v1/tasks/nli/examples/bulk/{made['id']}/undo")
-    kinds = [each["kind"] for each in owner.get("/api/v1/tasks/nli/acts").json()["items"]]
+    owner.post(f"/api/v1/tasks/nli/examples/bulk/{document['id']}/undo")
+    kinds = [item["kind"] for item in owner.get("/api/v1/tasks/nli/acts").json()["items"]]
     assert kinds.count("examples.bulk") == 2
     assert kinds.count("examples.bulk_undone") == 1
-    assert [each.hidden for each in database.read(lambda s: s.query(Standing).order_by(Standing.example_id).all())] == [
+    assert [item.hidden for item in database.read(lambda s: s.query(Standing).order_by(Standing.example_id).all())] == [
         False, False, False, True,
     ]  # fmt: skip
 
@@ -64,12 +64,12 @@ def test_many_are_hidden_and_shown_again(owner, ids, database):
     ("flag", "Odd.", {"flagged": "true"}), ("label", "odd", {"label": "odd"}), ("note", "Odd.", {"noted": "true"}),
 ])  # fmt: skip
 def test_what_matches_a_question_is_marked_and_unmarked(owner, ids, database, kind, value, asked):
-    made = bulk(owner, kind=kind, value=value, matching={"q": "number"}).json()
-    assert made["changed"] == ids
+    document = bulk(owner, kind=kind, value=value, matching={"q": "number"}).json()
+    assert document["changed"] == ids
     assert found(owner, **asked) == ids
     rebuild_all(database)
     assert found(owner, **asked) == ids
-    owner.post(f"/api/v1/tasks/nli/examples/bulk/{made['id']}/undo")
+    owner.post(f"/api/v1/tasks/nli/examples/bulk/{document['id']}/undo")
     assert found(owner, **asked) == []
     rebuild_all(database)
     assert found(owner, **asked) == []
@@ -88,15 +88,15 @@ def test_what_is_not_the_task_s_or_makes_no_sense_is_refused(owner, ada, ids):
 def test_the_page_asks_before_it_does_and_offers_to_undo(moderator, ids, enter):
     page = enter(moderator)
     assert f'value="{ids[0]}" form="bulk"' in page.get(HERE).text
-    asked = page.submit(
-        f"{HERE}/bulk", page="/settings", which="page", kind="hide", ids=[str(each) for each in ids[:2]]
+    submission = page.submit(
+        f"{HERE}/bulk", page="/settings", which="page", kind="hide", ids=[str(element) for element in ids[:2]]
     )
-    assert "Hide 2 examples?" in asked.text
-    sure = {"which": "page", "kind": "hide", "ids": [str(each) for each in ids[:2]], "sure": "2"}
+    assert "Hide 2 examples?" in submission.text
+    sure = {"which": "page", "kind": "hide", "ids": [str(item) for item in ids[:2]], "sure": "2"}
     assert page.submit(f"{HERE}/bulk", page="/settings", value="", **sure).status_code == 422
     done = page.submit(f"{HERE}/bulk", page="/settings", value="Spam.", **sure)
-    told = page.get(done.headers["location"]).text
-    assert "2 examples were hidden." in told
+    answer = page.get(done.headers["location"]).text
+    assert "2 examples were hidden." in answer
     everything = {"which": "all", "kind": "label", "hidden": "any", "top": str(ids[2])}
     assert "Add a label to 3 examples?" in page.submit(f"{HERE}/bulk", page="/settings", **everything).text
     number = done.headers["location"].rpartition("=")[2]
@@ -108,10 +108,10 @@ def test_the_page_asks_before_it_does_and_offers_to_undo(moderator, ids, enter):
 def test_the_page_that_asks_shows_no_withheld_example(moderator, ids, enter, database):
     """Anybody who moderates can post any number."""
     database.write(lambda session: setattr(session.get_one(Standing, ids[1]), "withheld", True))
-    chosen = {"which": "page", "kind": "hide", "ids": [str(each) for each in ids[:2]]}
-    asked = enter(moderator).submit(f"{HERE}/bulk", page="/settings", **chosen).text
-    assert "Number 0." in asked
-    assert "Number 1." not in asked
+    chosen = {"which": "page", "kind": "hide", "ids": [str(item) for item in ids[:2]]}
+    request = enter(moderator).submit(f"{HERE}/bulk", page="/settings", **chosen).text
+    assert "Number 0." in request
+    assert "Number 1." not in request
 
 
 def test_notes_are_written_on_the_page_of_an_example(moderator, ids, enter):
@@ -119,9 +119,9 @@ def test_notes_are_written_on_the_page_of_an_example(moderator, ids, enter):
     here = f"/tasks/nli/manage/notes/{ids[0]}"
     assert page.submit(here, page="/settings", note="Ask ada.").status_code == 303
     assert page.submit(here, page="/settings", label="unsure").status_code == 303
-    shown = page.get(f"{HERE}/{ids[0]}").text
-    assert "Ask ada." in shown
-    assert "unsure" in shown
+    view = page.get(f"{HERE}/{ids[0]}").text
+    assert "Ask ada." in view
+    assert "unsure" in view
     assert "Ask ada." in page.get("/tasks/nli/manage/moderation?which=noted").text
     assert page.submit(here, page="/settings", note=" ").status_code == 422
     assert page.submit(here, page="/settings", unlabel="unsure").status_code == 303

@@ -23,10 +23,10 @@ def save(page, text, base=1, **how):
 
 class TestTheEditor:
     def test_it_shows_the_newest_version_and_what_annotators_would_see(self, owner, enter, source):
-        shown = enter(owner).get(HERE).text
-        assert "Save as version 2" in shown
-        assert "Preview for annotators" in shown
-        assert 'name="preview.input.hypothesis"' in shown
+        view = enter(owner).get(HERE).text
+        assert "Save as version 2" in view
+        assert "Preview for annotators" in view
+        assert 'name="preview.input.hypothesis"' in view
 
     def test_problems_are_named_by_line_and_the_text_is_kept(self, owner, enter, source):
         page = enter(owner)
@@ -36,7 +36,7 @@ class TestTheEditor:
         assert answer.status_code == 422
         assert f'data-line="{line}"' in answer.text
         assert "type: wish" in answer.text
-        assert [each["number"] for each in owner.get("/api/v1/tasks/nli/versions").json()["items"]] == [1]
+        assert [item["number"] for item in owner.get("/api/v1/tasks/nli/versions").json()["items"]] == [1]
 
     def test_it_is_checked_as_one_types_without_being_saved(self, owner, enter, source):
         page = enter(owner)
@@ -71,8 +71,8 @@ class TestVersions:
         changed = source.replace("name: ", "name: Very ", 1)
         saved = save(page, changed)
         assert saved.headers["location"] == f"{HERE}?saved=2"
-        shown = page.get(saved.headers["location"]).text
-        assert "Saved as version 2." in shown
+        view = page.get(saved.headers["location"]).text
+        assert "Saved as version 2." in view
         beside = page.get(f"{HERE}/versions/2").text
         assert 'class="diff-gone"' in beside
         assert 'class="diff-come"' in beside
@@ -83,18 +83,18 @@ class TestVersions:
         assert file.text == changed
         assert file.headers["content-disposition"] == 'attachment; filename="nli-2.yaml"'
         rows = owner.get("/api/v1/tasks/nli/versions").json()["items"]
-        assert [(each["number"], each["by"], each["rounds"]) for each in rows] == [(2, "root", []), (1, None, [1])]
+        assert [(row["number"], row["by"], row["rounds"]) for row in rows] == [(2, "root", []), (1, None, [1])]
         assert page.get(f"{HERE}/versions/9").status_code == 404
 
 
 class TestANewTask:
     def test_admins_create_one_from_the_text_that_is_offered(self, admin, enter):
         page = enter(admin)
-        shown = page.get("/tasks/new")
-        assert "Preview for annotators" in shown.text
-        text = html.unescape(re.search(r'<textarea id="config"[^>]*>\n(.*?)</textarea>', shown.text, re.DOTALL)[1])
-        made = page.submit("/tasks/new", page="/settings", config=text, then="save")
-        assert made.headers["location"] == "/tasks/my-task/manage", made.text
+        response = page.get("/tasks/new")
+        assert "Preview for annotators" in response.text
+        text = html.unescape(re.search(r'<textarea id="config"[^>]*>\n(.*?)</textarea>', response.text, re.DOTALL)[1])
+        submission = page.submit("/tasks/new", page="/settings", config=text, then="save")
+        assert submission.headers["location"] == "/tasks/my-task/manage", submission.text
         again = page.submit("/tasks/new", page="/settings", config=text, then="save")
         assert again.status_code == 422
         assert "A task my-task already exists." in again.text
@@ -110,9 +110,9 @@ class TestANewTask:
         ],
     )
     def test_begins_with_a_template_a_name_and_an_id_that_is_free(self, owner, enter, asked, id, name):
-        shown = enter(owner).client.get("/tasks/new", params=asked)
-        assert "Preview for annotators" in shown.text
-        text = html.unescape(re.search(r'<textarea id="config"[^>]*>\n(.*?)</textarea>', shown.text, re.DOTALL)[1])
+        response = enter(owner).client.get("/tasks/new", params=asked)
+        assert "Preview for annotators" in response.text
+        text = html.unescape(re.search(r'<textarea id="config"[^>]*>\n(.*?)</textarea>', response.text, re.DOTALL)[1])
         config = TaskConfig.parse(text)
         assert (config.id, config.name) == (id, name or "Fröhliche Gespräche: 2")
 
@@ -122,8 +122,8 @@ class TestANewTask:
         file += b"answer: {name: label, type: choice, options: [a, b], goal: chosen}\n"
         headers = {"X-CSRF-Token": page.token("/settings")}
         data = {"config": "", "then": "save"}
-        made = page.client.post("/tasks/new", data=data, files={"file": ("t.yaml", file)}, headers=headers)
-        assert made.headers["location"] == "/tasks/filed/manage", made.text
+        response = page.client.post("/tasks/new", data=data, files={"file": ("t.yaml", file)}, headers=headers)
+        assert response.headers["location"] == "/tasks/filed/manage", response.text
         bad = page.client.post("/tasks/new", data=data, files={"file": ("t.yaml", b"\xff\xfe")}, headers=headers)
         assert "not valid UTF-8" in bad.text
 
@@ -139,11 +139,11 @@ class TestTheLog:
     def test_acts_are_listed_with_names_and_filtered_by_kind(self, owner, ada, enter):
         owner.post("/api/v1/tasks/nli/roles", json={"username": "ada", "role": "expert"})
         page = enter(owner)
-        shown = page.get("/tasks/nli/manage/log").text
-        assert "task.role" in shown
-        assert '<span class="muted">role</span> expert</span>' in shown
-        assert "ada" in shown
-        assert "the operator" in shown  # who set the task up
+        view = page.get("/tasks/nli/manage/log").text
+        assert "task.role" in view
+        assert '<span class="muted">role</span> expert</span>' in view
+        assert "ada" in view
+        assert "the operator" in view  # who set the task up
         only = page.get("/tasks/nli/manage/log", params={"kind": "round.opened"}).text
         assert "<code>task.role</code>" not in only
         rows = rows_of(page.get("/tasks/nli/manage/log.csv").text)

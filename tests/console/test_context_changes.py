@@ -29,29 +29,29 @@ def test_ticked_contexts_are_tagged_weighed_retired_and_brought_back(owner, ada,
     assert shown(page) == [first]
     assert shown(page, retired="yes") == [second, *rest]
     assert {draw(ada)["id"] for _ in range(4)} == {int(first)}
-    told = page.get(gone.headers["location"]).text
-    assert f'name="contexts" value="{second}"><' in told.replace("\n", "")  # the form that undoes it
+    answer = page.get(gone.headers["location"]).text
+    assert f'name="contexts" value="{second}"><' in answer.replace("\n", "")  # the form that undoes it
     page.submit(here, page="/settings", contexts=[second, *rest], then="restore")
     assert shown(page) == [first, second, *rest]
     log = owner.get("/api/v1/tasks/nli/acts", params={"kind": "contexts.changed"}).json()["items"]
-    assert [each["subject"] for each in log][-1] == {"contexts": 2, "tag": "hard"}
+    assert [item["subject"] for item in log][-1] == {"contexts": 2, "tag": "hard"}
 
 
 def test_words_are_found_anywhere_and_a_long_search_goes_on_where_it_ended(owner, monkeypatch):
     rows = [{"values": {"premise": f"Straße {n} in the CITY"}} for n in range(30)]
     owner.post("/api/v1/tasks/nli/contexts", json={"contexts": rows})
     some = owner.get("/api/v1/tasks/nli/contexts", params={"q": "city strasse 7"}).json()
-    assert [each["values"]["premise"] for each in some["items"]] == [f"Straße {n} in the CITY" for n in (27, 17, 7)]
+    assert [item["values"]["premise"] for item in some["items"]] == [f"Straße {n} in the CITY" for n in (27, 17, 7)]
     monkeypatch.setattr(owner_lists, "SEARCHED", 10)
     monkeypatch.setattr(owner_lists, "SEARCH_PIECE", 5)
-    found, after = [], ""
+    result, after = [], ""
     for _ in range(6):
         part = owner.get("/api/v1/tasks/nli/contexts", params={"q": "city strasse 7", "after": after}).json()
-        found += part["items"]
+        result += part["items"]
         after = part["next"]
         if after is None:
             break
-    assert found == some["items"]
+    assert result == some["items"]
 
 
 def test_rows_of_a_public_dataset_become_contexts_by_a_mapping_and_of_others_nothing_leaves(
@@ -64,10 +64,10 @@ def test_rows_of_a_public_dataset_become_contexts_by_a_mapping_and_of_others_not
     written = stored.write_rows(settings, rows)
 
     def make(session, name="shared", visibility="public"):
-        made = library.add_dataset(session, None, "nli", name, DatasetSettings(visibility=visibility))
-        version = library.draft_version(session, None, made)
+        created = library.add_dataset(session, None, "nli", name, DatasetSettings(visibility=visibility))
+        version = library.draft_version(session, None, created)
         version.state, version.digest, version.rows = "ready", written.digest, 3
-        made.version_id = version.id
+        created.version_id = version.id
 
     database.write(make)
     database.write(make, "secret", "hidden")
@@ -82,6 +82,6 @@ def test_rows_of_a_public_dataset_become_contexts_by_a_mapping_and_of_others_not
     assert "Row 1." in mapping
     assert "answer_label" in mapping
     body = {"dataset": "shared", "columns": {"premise": "hypothesis"}, "tag": "tag"}
-    asked = owner.post("/api/v1/tasks/nli/contexts/datasets", json=body)
-    assert asked.status_code == 202
-    assert owner.get(f"/api/v1/tasks/nli/contexts/files/{asked.json()['id']}").json()["state"] == "queued"
+    response = owner.post("/api/v1/tasks/nli/contexts/datasets", json=body)
+    assert response.status_code == 202
+    assert owner.get(f"/api/v1/tasks/nli/contexts/files/{response.json()['id']}").json()["state"] == "queued"

@@ -49,30 +49,30 @@ class TestTheList:
 
     def test_what_nobody_was_given_can_be_deleted_and_nothing_else(self, owner, ada, enter, database):
         page = enter(owner)
-        given = ada.post("/api/v1/tasks/nli/contexts/next").json()["id"]
+        values = ada.post("/api/v1/tasks/nli/contexts/next").json()["id"]
         before = count(database)
-        kept = page.submit(f"{HERE}/{given}/delete", page="/settings")
-        assert kept.status_code == 409
-        assert "already handed out" in kept.text
+        submission = page.submit(f"{HERE}/{values}/delete", page="/settings")
+        assert submission.status_code == 409
+        assert "already handed out" in submission.text
         other = database.read(
-            lambda s: s.scalar(select(Context.id).where(Context.task_id == "nli", Context.id != given))
+            lambda s: s.scalar(select(Context.id).where(Context.task_id == "nli", Context.id != values))
         )
         assert f'action="{HERE}/{other}/delete"' in page.get(HERE).text
         gone = page.submit(f"{HERE}/{other}/delete", page="/settings")
         assert f"Context {other} was deleted." in page.get(gone.headers["location"]).text
         sheet = page.get(f"{HERE}.csv").text
-        left = owner.get("/api/v1/tasks/nli/contexts").json()["items"]
-        assert len(sheet.splitlines()) == 1 + len(left), "a header and a line for each that is left"
+        items = owner.get("/api/v1/tasks/nli/contexts").json()["items"]
+        assert len(sheet.splitlines()) == 1 + len(items), "a header and a line for each that is left"
         assert count(database) == before - 1
-        assert owner.delete(f"/api/v1/tasks/sentiment/contexts/{given}").status_code == 404
+        assert owner.delete(f"/api/v1/tasks/sentiment/contexts/{values}").status_code == 404
         assert owner.get("/api/v1/tasks/nli/acts").json()["items"][0]["subject"] == {"context": other}
 
     def test_a_task_without_contexts_says_what_to_do(self, admin, enter, database):
-        [nli] = [each for each in jobs_world.shipped_tasks() if each.config.id == "nli"]
+        [nli] = [shipped_task for shipped_task in jobs_world.shipped_tasks() if shipped_task.config.id == "nli"]
         database.write(service.save_task, None, nli.source)
-        shown = enter(admin).get(HERE).text
-        assert "No contexts yet" in shown
-        assert "Add contexts from a file" in shown
+        view = enter(admin).get(HERE).text
+        assert "No contexts yet" in view
+        assert "Add contexts from a file" in view
 
     def test_texts_of_contexts_are_never_markup(self, owner, enter):
         row = {"values": {"premise": "<script>alert(1)</script>"}, "tag": "<b>"}
@@ -84,11 +84,11 @@ class TestTheList:
 class TestAFileOnItsWayIn:
     def test_columns_are_guessed_and_the_first_rows_shown(self, owner, enter):
         page = enter(owner)
-        shown = page.get(sent(page, "facts.csv", FILE)).text
-        assert '<option value="Premise text" selected>' in shown
-        assert '<option value="Genre" selected>' in shown
-        assert "A dog barks." in shown
-        assert "1 row would be skipped" in shown
+        view = page.get(sent(page, "facts.csv", FILE)).text
+        assert '<option value="Premise text" selected>' in view
+        assert '<option value="Genre" selected>' in view
+        assert "A dog barks." in view
+        assert "1 row would be skipped" in view
 
     def test_another_choice_shows_other_rows_as_a_part_or_a_page(self, owner, enter):
         page = enter(owner)
@@ -139,8 +139,8 @@ class TestAFileOnItsWayIn:
         page = enter(owner)
         address = sent(page, "facts.csv", FILE)
         assert page.get(address.replace("/nli/", "/sentiment/")).status_code == 404
-        [kept] = (settings.folder / "uploads" / "nli").iterdir()
-        os.utime(kept, (time.time() - 25 * 3600,) * 2)
+        [stored] = (settings.folder / "uploads" / "nli").iterdir()
+        os.utime(stored, (time.time() - 25 * 3600,) * 2)
         sent(page, "other.csv", FILE)
         assert page.get(address).status_code == 404
 
@@ -165,8 +165,8 @@ def test_a_mapped_file_is_imported_and_its_bad_rows_come_back_to_be_mended(owner
     assert not [path for path in (settings.folder / "uploads").iterdir() if path.is_file()]
 
     job = here.rpartition("/")[2]
-    told = owner.get(f"/api/v1/tasks/nli/contexts/files/{job}/refused").json()
-    assert [(each["row"], each["values"]["Sentence 1;no"]) for each in told["items"]] == [(3, "2")]
+    document = owner.get(f"/api/v1/tasks/nli/contexts/files/{job}/refused").json()
+    assert [(item["row"], item["values"]["Sentence 1;no"]) for item in document["items"]] == [(3, "2")]
     mended(page, here)
 
 

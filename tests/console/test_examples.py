@@ -17,16 +17,16 @@ pytestmark = pytest.mark.parametrize("database_kind", ["sqlite", "postgres"], in
 @pytest.fixture
 def made(ada, bob, owner):
     """Three examples by ada, of which bob flags the second; ids in order."""
-    found = []
+    result = []
     for text in ("The otter is not asleep.", "A rude sentence not to keep.", "Nobody swims here, not even ducks."):
         answer = send(ada, written(draw(ada), text))
         assert answer.status_code == 201, answer.text
-        found.append(answer.json()["id"])
-    flagged = bob.post(f"/api/v1/examples/{found[1]}/validations", json={"vote": "flagged"})
+        result.append(answer.json()["id"])
+    flagged = bob.post(f"/api/v1/examples/{result[1]}/validations", json={"vote": "flagged"})
     if flagged.status_code == 409:  # the label is drawn: it may have fooled nobody
-        flagged = owner.post(f"/api/v1/examples/{found[1]}/validations", json={"vote": "flagged", "as_owner": True})
+        flagged = owner.post(f"/api/v1/examples/{result[1]}/validations", json={"vote": "flagged", "as_owner": True})
     assert flagged.status_code == 201, flagged.text
-    return found
+    return result
 
 
 @pytest.fixture
@@ -43,12 +43,12 @@ def test_the_owner_finds_examples_by_words_and_filters(mine, owner, made):
     assert "Nobody swims" not in page.text
     none = mine.get("/tasks/nli/manage/examples?q=zebra")
     assert "No matches" in none.text
-    found = owner.get("/api/v1/tasks/nli/examples", params={"flagged": "true", "limit": 1}).json()
-    assert [each["id"] for each in found["items"]] == [made[1]]
-    assert found["items"][0]["author"] == "ada"
+    document = owner.get("/api/v1/tasks/nli/examples", params={"flagged": "true", "limit": 1}).json()
+    assert [item["id"] for item in document["items"]] == [made[1]]
+    assert document["items"][0]["author"] == "ada"
     first = owner.get("/api/v1/tasks/nli/examples?limit=2").json()
     rest = owner.get(f"/api/v1/tasks/nli/examples?limit=2&after={first['next']}").json()
-    assert [each["id"] for each in (*first["items"], *rest["items"])] == made[::-1]
+    assert [element["id"] for element in (*first["items"], *rest["items"])] == made[::-1]
     assert rest["next"] is None
 
 
@@ -78,17 +78,17 @@ def test_the_page_of_an_edit_shows_no_text_of_a_withheld_origin(mine, ada, made,
     """What is struck out in the differences is the origin's own text."""
 
     def edited(session):
-        found = session.get_one(Example, made[2])
-        session.get_one(Handout, found.handout_id).initial = {"hypothesis": "The quokka swims here."}
-        session.get_one(Handout, found.handout_id).made_from = made[0]
+        result = session.get_one(Example, made[2])
+        session.get_one(Handout, result.handout_id).initial = {"hypothesis": "The quokka swims here."}
+        session.get_one(Handout, result.handout_id).made_from = made[0]
 
     database.write(edited)
     page = f"/tasks/nli/manage/examples/{made[2]}"
     assert "quokka" in mine.get(page).text
     database.write(lambda session: setattr(session.get_one(Standing, made[0]), "withheld", True))
-    shown = mine.get(page).text
-    assert "Nobody swims here" in shown
-    assert "quokka" not in shown
+    view = mine.get(page).text
+    assert "Nobody swims here" in view
+    assert "quokka" not in view
 
 
 def test_a_flagged_example_is_hidden_and_comes_back(mine, ada, owner, made):
@@ -103,7 +103,7 @@ def test_a_flagged_example_is_hidden_and_comes_back(mine, ada, owner, made):
     assert f"Example {made[1]} is hidden." in after.text
     assert f"/examples/{made[1]}/restore" in after.text, "it can be undone at once"
     assert "A rude sentence" in mine.get("/tasks/nli/manage/moderation?which=hidden").text
-    assert made[1] not in [each["id"] for each in owner.get("/api/v1/tasks/nli/examples").json()["items"]]
+    assert made[1] not in [item["id"] for item in owner.get("/api/v1/tasks/nli/examples").json()["items"]]
     figures = owner.get("/api/v1/tasks/nli/rounds/1/figures").json()
     assert (figures["total"]["examples"], figures["total"]["hidden"]) == (2, 1)
     mine.submit(f"/tasks/nli/manage/examples/{made[1]}/restore", page="/settings")
@@ -119,8 +119,8 @@ def test_the_author_is_warned_banned_and_let_in_again(mine, ada, made):
         assert mine.submit(f"{base}/{act}", page="/settings", reason="be kind").status_code == 303
     assert ada.post("/api/v1/tasks/nli/contexts/next").status_code == 403
     assert "The author is banned: be kind" in mine.get(base).text
-    told = mine.submit(f"{base}/ban", page="/settings", reason="be kind").headers["location"]
-    assert f"{base}/lift" in mine.get(told).text, "it can be undone at once"
+    location = mine.submit(f"{base}/ban", page="/settings", reason="be kind").headers["location"]
+    assert f"{base}/lift" in mine.get(location).text, "it can be undone at once"
     assert mine.submit(f"{base}/lift", page="/settings").status_code == 303
     assert ada.post("/api/v1/tasks/nli/contexts/next").status_code == 200
 
@@ -134,10 +134,10 @@ def test_flags_are_dismissed_through_the_api(owner, made):
 
 
 def test_figures_are_shown_each_way(mine, made):
-    for view, who in product(("conditions", "day", "tag", "annotator"), ("people", "experts", "programs")):
-        page = mine.get(f"/tasks/nli/manage/figures?view={view}&who={who}")
-        assert page.status_code == 200, (view, who)
-        assert "MER" in page.text, (view, who)
+    for view, person in product(("conditions", "day", "tag", "annotator"), ("people", "experts", "programs")):
+        page = mine.get(f"/tasks/nli/manage/figures?view={view}&who={person}")
+        assert page.status_code == 200, (view, person)
+        assert "MER" in page.text, (view, person)
 
 
 def test_tables_of_figures_are_downloaded(mine, made):

@@ -22,9 +22,9 @@ def of(database):
 
 def fool(caller):
     """An example that fools nli-a, which takes everything without a "not" for entailment."""
-    given = draw(caller)
-    said = "It is so." if given["goal"]["label"] != "entailment" else "It is not so."
-    answer = send(caller, written(given, said))
+    drawn = draw(caller)
+    reply = "It is so." if drawn["goal"]["label"] != "entailment" else "It is not so."
+    answer = send(caller, written(drawn, reply))
     assert answer.status_code == 201, answer.text
     assert answer.json()["fooled"]
     return answer.json()["id"]
@@ -42,22 +42,22 @@ def test_examples_votes_disagreement_and_flags_are_counted(ada, bob, person, dat
     vote(bob, second, "correct")
     vote(zoe, second, "incorrect")
     vote(zoe, third, "flagged")
-    found = of(database)
-    assert (found.today.examples, found.today.fooled, found.today.people) == (3, 3, 2)
-    assert (found.rate.value, found.rate.n) == (1.0, 3)
-    assert found.waiting == found.today.waiting == 2
-    assert (found.today.checked, found.today.split, found.today.flagged) == (2, 1, 1)
-    assert (found.disagreement.value, found.flagged) == (0.5, 1)
+    result = of(database)
+    assert (result.today.examples, result.today.fooled, result.today.people) == (3, 3, 2)
+    assert (result.rate.value, result.rate.n) == (1.0, 3)
+    assert result.waiting == result.today.waiting == 2
+    assert (result.today.checked, result.today.split, result.today.flagged) == (2, 1, 1)
+    assert (result.disagreement.value, result.flagged) == (0.5, 1)
 
 
 def test_what_was_taken_back_or_written_by_programs_is_not_counted(ada, bob, database):
-    kept, gone = fool(ada), fool(ada)
+    stored, gone = fool(ada), fool(ada)
     vote(bob, gone, "correct")
     assert ada.post(f"/api/v1/examples/{gone}/retract").status_code in (200, 204)
     assert of(database).today.examples == 1
     database.write(lambda s: s.execute(update(Tally).values(source="program")))
     assert of(database).today.examples == 0
-    assert kept
+    assert stored
 
 
 def test_days_before_today_make_the_usual_number(ada, database):
@@ -67,35 +67,35 @@ def test_days_before_today_make_the_usual_number(ada, database):
         day = (datetime.now(UTC) - timedelta(days=ago)).date().isoformat()
         past = {**row, "day": day, "examples": examples, "fooled": 0}
         database.write(lambda s, past=past: s.execute(insert(Tally), [past]))
-    found = of(database)
-    assert [each.examples for each in found.days][-2:] == [7, 1]
-    assert found.usual == 1.0
-    assert len(found.days) == 14
+    result = of(database)
+    assert [item.examples for item in result.days][-2:] == [7, 1]
+    assert result.usual == 1.0
+    assert len(result.days) == 14
 
 
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 class TestThePage:
     def test_it_says_what_stands_and_where_to_act(self, owner, ada, enter):
         fool(ada)
-        shown = enter(owner).get(HERE).text
-        assert "Collection is healthy" in shown
-        assert "Examples today" in shown
-        assert 'aria-label="Examples by day"' in shown
-        assert 'href="/tasks/nli/validate"' in shown
+        view = enter(owner).get(HERE).text
+        assert "Collection is healthy" in view
+        assert "Examples today" in view
+        assert 'aria-label="Examples by day"' in view
+        assert 'href="/tasks/nli/validate"' in view
 
     def test_it_warns_that_nothing_is_open(self, owner, enter):
         owner.post("/api/v1/tasks/nli/rounds/1/close")
-        shown = enter(owner).get(HERE).text
-        assert "One thing needs attention" in shown
-        assert "No round is open: nothing is being collected." in shown
+        view = enter(owner).get(HERE).text
+        assert "One thing needs attention" in view
+        assert "No round is open: nothing is being collected." in view
 
     def test_a_new_task_is_told_its_first_steps(self, admin, enter):
         config = "id: bare\nname: Bare\ncontext: [{name: c, type: text}]\ninput: [{name: t, type: text}]\n"
         config += "answer: {name: label, type: choice, options: [a, b], goal: chosen}\n"
         assert admin.post("/api/v1/tasks", json={"config": config}).status_code == 201
-        shown = enter(admin).get("/tasks/bare/manage").text
-        assert "There are no contexts, so nothing can be written." in shown
-        assert "Nothing collected yet" in shown
+        view = enter(admin).get("/tasks/bare/manage").text
+        assert "There are no contexts, so nothing can be written." in view
+        assert "Nothing collected yet" in view
 
     def test_moderators_are_sent_to_their_own_sections(self, moderator, enter):
         answer = enter(moderator).get(HERE)
@@ -124,6 +124,6 @@ def test_it_is_quick_with_many_people_and_days(owner, ada, database):
     database.write(fill)
     of(database)
     begun = time.perf_counter()
-    found = of(database)
+    result = of(database)
     assert time.perf_counter() - begun < 1.0  # some 20 ms on an idle core
-    assert found.today.examples > 300 * 50
+    assert result.today.examples > 300 * 50

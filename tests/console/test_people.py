@@ -11,8 +11,8 @@ HERE = "/tasks/nli/manage/people"
 
 @pytest.fixture
 def wrote(ada):
-    given = draw(ada)
-    return send(ada, written(given, "Nobody is there."))
+    drawn = draw(ada)
+    return send(ada, written(drawn, "Nobody is there."))
 
 
 def test_owners_see_who_wrote_with_rates_and_moderators_the_same_without_usernames(owner, moderator, ada, wrote, enter):
@@ -42,9 +42,9 @@ def test_experts_stand_apart(owner, person, ada, wrote, enter):
 
 def test_a_link_is_made_shown_once_accepted_and_revoked(owner, ada, enter):
     page = enter(owner)
-    made = page.submit(f"{HERE}/invitations", page="/settings", role="expert", note="for Ada", uses="2", days="3")
-    assert made.status_code == 201
-    link = re.search(r"http://testserver(/join/[\w-]+)", made.text)[1]
+    submission = page.submit(f"{HERE}/invitations", page="/settings", role="expert", note="for Ada", uses="2", days="3")
+    assert submission.status_code == 201
+    link = re.search(r"http://testserver(/join/[\w-]+)", submission.text)[1]
     guest = enter(ada)
     assert "Join Natural language inference as an expert" in guest.get(link).text
     assert guest.submit(link, page="/settings").headers["location"] == "/tasks/nli"
@@ -71,9 +71,9 @@ def test_a_role_is_changed_and_the_last_owner_stays(owner, ada, person, enter):
     page = enter(owner)
     assert page.submit(f"{HERE}/roles", page="/settings", username="ada", role="moderator").status_code == 303
     assert enter(ada).get(HERE).status_code == 200
-    kept = page.submit(f"{HERE}/roles", page="/settings", username="olga", role="")
-    assert kept.status_code == 409
-    assert "last owner" in kept.text
+    submission = page.submit(f"{HERE}/roles", page="/settings", username="olga", role="")
+    assert submission.status_code == 409
+    assert "last owner" in submission.text
     assert page.submit(f"{HERE}/roles", page="/settings", username="nobody", role="expert").status_code == 404
     assert olga.get("/api/v1/tasks/nli/people").status_code == 200
 

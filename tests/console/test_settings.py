@@ -11,13 +11,13 @@ HERE = "/tasks/nli/manage/settings"
 
 def form(page):
     """The fields of the form as a browser would send them."""
-    shown = page.get(HERE).text
-    found = dict(re.findall(r'<input id="[^"]+" name="([^"]+)" type="(?:text|number)" value="([^"]*)"', shown))
-    found |= dict(re.findall(r'<textarea id="[^"]+" name="([^"]+)"[^>]*>(.*?)</textarea>', shown, re.DOTALL))
-    found |= {name: re.search(f'<select id="f-{name}".*?value="(\\w+)" selected', shown, re.DOTALL)[1]
+    view = page.get(HERE).text
+    matches = dict(re.findall(r'<input id="[^"]+" name="([^"]+)" type="(?:text|number)" value="([^"]*)"', view))
+    matches |= dict(re.findall(r'<textarea id="[^"]+" name="([^"]+)"[^>]*>(.*?)</textarea>', view, re.DOTALL))
+    matches |= {name: re.search(f'<select id="f-{name}".*?value="(\\w+)" selected', view, re.DOTALL)[1]
               for name in ("mode", "annotators")}  # fmt: skip
-    found["base"] = re.search(r'name="base" value="(\d+)"', shown)[1]
-    return {name: html.unescape(value) for name, value in found.items()}
+    matches["base"] = re.search(r'name="base" value="(\d+)"', view)[1]
+    return {name: html.unescape(value) for name, value in matches.items()}
 
 
 def newest(owner):
@@ -35,8 +35,8 @@ def test_what_saving_does_is_said_first_and_only_that_changes(owner, enter):
     page = enter(owner)
     before = newest(owner)["config"]
     fields = form(page) | {"votes": "3", "language.context.0": "de"}
-    asked = page.submit(HERE, page="/settings", **fields)
-    assert "The checking rules change for later rounds" in asked.text
+    here = page.submit(HERE, page="/settings", **fields)
+    assert "The checking rules change for later rounds" in here.text
     assert newest(owner)["number"] == 1
     assert page.submit(HERE, page="/settings", sure="yes", **fields).headers["location"] == f"{HERE}?saved=2"
     after = newest(owner)["config"]

@@ -59,13 +59,13 @@ def bleu() -> Population:
     """All premises and hypotheses of SNLI's development set, as if one translated the other."""
     with gzip.open(folder_with(SNLI) / SNLI, "rt") as file:
         rows = [json.loads(line) for line in file]
-    said = [row["hypothesis"] for row in rows]
+    hypothesis = [row["hypothesis"] for row in rows]
     right = [row["premise"] for row in rows]
-    truth = load("bleu").compute(predictions=said, references=right)["bleu"]
+    truth = load("bleu").compute(predictions=hypothesis, references=right)["bleu"]
 
     def draw(rng: np.random.Generator) -> Sample:
         chosen = rng.integers(0, len(rows), N)
-        return {"predictions": [said[row] for row in chosen], "references": [right[row] for row in chosen]}
+        return {"predictions": [hypothesis[row] for row in chosen], "references": [right[row] for row in chosen]}
 
     return load("bleu"), "bleu", truth, draw
 
@@ -75,11 +75,11 @@ def held(population: Population, draws: int, resamples: int) -> Iterator[bool]:
     module, key, truth, draw = population
     for number in range(draws):
         sample = draw(np.random.default_rng([7, number]))
-        found = module.compute(**sample, interval=0.95, resamples=resamples, seed=number)["interval"][key]
-        yield found["low"] <= truth <= found["high"]
+        result = module.compute(**sample, interval=0.95, resamples=resamples, seed=number)["interval"][key]
+        yield result["low"] <= truth <= result["high"]
 
 
-@pytest.mark.parametrize("population", [accuracy, macro_f1, pearson, bleu], ids=lambda one: one.__name__)
+@pytest.mark.parametrize("population", [accuracy, macro_f1, pearson, bleu], ids=lambda first: first.__name__)
 @pytest.mark.timeout(3600)
 def test_95_of_100_intervals_hold_the_truth(population, draws, capsys):
     share = float(np.mean(list(held(population(), draws, 1999 if draws < 2000 else 9999))))

@@ -53,12 +53,12 @@ class Annotator(threading.Thread):
         if context is None:
             return
         assert context.status_code == 200, context.text
-        given = context.json()
+        document = context.json()
         hypothesis = f"{' '.join(self.random.choices(WORDS, k=6))} {turn}"
         body = {
-            "context_id": given["id"],
+            "context_id": document["id"],
             "input": {"hypothesis": hypothesis},
-            "answer": given["goal"],
+            "answer": document["goal"],
             "sandbox": False,
         }
         key = str(uuid.uuid4())

@@ -26,13 +26,13 @@ ROLES = ("web", "host", "worker")
 
 def processes(home):
     """The running processes of the platform in `home`, by role."""
-    found = {}
+    result = {}
     for process in psutil.process_iter(["cmdline", "environ"]):
         _program, _dynabench, arguments = " ".join(process.info["cmdline"] or []).partition(" dynabench ")
         role = arguments.partition(" ")[0]
         if role in ROLES and (process.info["environ"] or {}).get("DYNABENCH_HOME") == str(home):
-            found[role] = process
-    return found
+            result[role] = process
+    return result
 
 
 def wait_until_answered(people, seconds=60):
@@ -87,12 +87,12 @@ def test_acknowledged_examples_and_votes_survive_kill_9_once(tmp_path, request):
     raw.close()
     with database._reads() as session:
         for person in people[:3]:
-            kept = dict(
+            stored = dict(
                 session.execute(
                     select(Example.id, Example.key).where(Example.key.in_(person.acknowledged.values()))
                 ).all()
             )
-            assert kept == person.acknowledged
+            assert stored == person.acknowledged
         assert session.scalar(select(func.count()).select_from(Example)) == len(
             set(session.scalars(select(Example.key)))
         )

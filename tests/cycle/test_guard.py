@@ -40,8 +40,8 @@ class Turn:
         if metric != "accuracy":
             config = f"{world.source}metrics: {{primary: {metric}}}\n"
             self.db.write(lambda session: rounds.save_task(session, None, config))
-        asked = turns.plans.read_plan(PLAN | dict(plan))
-        self.id = turns.start(self.db, asked, task=self.task)
+        content = turns.plans.read_plan(PLAN | dict(plan))
+        self.id = turns.start(self.db, content, task=self.task)
         self.db.write(round_steps.close_round, self.id, 1)
         durable.write_release(self.db, settings, self.id, 1)
         self.old = self.db.write(self._submission, "m", "1")
@@ -52,18 +52,18 @@ class Turn:
         )
 
     def _submission(self, session, model, version):
-        made = Submission(
+        submission = Submission(
             task_id=self.task, kind="installed", name=model, model=model, version=version, inside=True, state="ready"
         )
-        session.add(made)
+        session.add(submission)
         session.flush()
-        return made.id
+        return submission.id
 
     def _candidate(self, session):
-        one = session.scalars(select(CycleCandidate)).one()
-        one.state, one.version = "ready", "a" * 16
-        one.submission_id = self._submission(session, one.name, one.version)
-        return one.submission_id
+        first = session.scalars(select(CycleCandidate)).one()
+        first.state, first.version = "ready", "a" * 16
+        first.submission_id = self._submission(session, first.name, first.version)
+        return first.submission_id
 
     def left(self):
         """How many evaluations the turn waits for, and of how many."""
@@ -73,18 +73,18 @@ class Turn:
         """What a model scored on the dataset versions that it is evaluated on, exactly; some evaluations failed."""
 
         def write(session):
-            for each in session.scalars(select(Evaluation).where(Evaluation.submission_id == submission)):
-                value = values.get(each.version_id)
-                each.state = "failed" if each.version_id in failed else each.state
+            for row in session.scalars(select(Evaluation).where(Evaluation.submission_id == submission)):
+                value = values.get(row.version_id)
+                row.state = "failed" if row.version_id in failed else row.state
                 if value is None:
                     continue
-                each.state = "done"
-                rows = np.zeros((2, each.rows), np.float32)
-                row_scores.store_row_scores(self.settings, each.id, rows)
+                row.state = "done"
+                rows = np.zeros((2, row.rows), np.float32)
+                row_scores.store_row_scores(self.settings, row.id, rows)
                 drawn = pack_replicates(np.full(REPLICATES, value))
                 session.add(
                     Score(
-                        evaluation_id=each.id, metric=self.metric, value=value, low=value, high=value, n=each.rows,
+                        evaluation_id=row.id, metric=self.metric, value=value, low=value, high=value, n=row.rows,
                         replicates=drawn,
                     )
                 )  # fmt: skip
@@ -118,21 +118,21 @@ def test_a_candidate_that_is_worse_on_a_neutral_dataset_of_the_task_is_not_promo
     turn = Turn(world, settings, metric=metric)
     for submission, on_test, outside in zip((turn.old, turn.new), on_round, on_neutral, strict=True):
         turn.give(submission, {turn.released.test: on_test, turn.released.hidden: on_test, films: outside})
-    found = turn.report()
-    [candidate] = found.candidates
-    assert (found.promoted, candidate.lacks) == ([], ["neutral"])
+    result = turn.report()
+    [candidate] = result.candidates
+    assert (result.promoted, candidate.lacks) == ([], ["neutral"])
     assert candidate.gain.value == pytest.approx(0.2)
-    assert {name: each.value for name, each in candidate.neutral.items()} == {"films": pytest.approx(-0.1)}
-    assert "is worse on neutral data: films -10.0 points" in found.why
+    assert {name: item.value for name, item in candidate.neutral.items()} == {"films": pytest.approx(-0.1)}
+    assert "is worse on neutral data: films -10.0 points" in result.why
 
 
 def test_a_turn_waits_for_the_evaluations_on_neutral_data(world, settings):
     films, few = dataset(world, settings, "films"), dataset(world, settings, "few", rows=29)
     turn = Turn(world, settings)
-    tests = [each for each in (turn.released.test, turn.released.hidden) if each]
+    tests = [element for element in (turn.released.test, turn.released.hidden) if element]
     assert turn.left() == (2 * len(tests) + 2, 2 * len(tests) + 2), "29 rows are too few to be waited for"
-    for each in (turn.old, turn.new):
-        turn.give(each, dict.fromkeys(tests, 0.5))
+    for item in (turn.old, turn.new):
+        turn.give(item, dict.fromkeys(tests, 0.5))
     assert turn.left()[0] == 2
     turn.give(turn.old, {films: 0.5})
     turn.give(turn.new, {few: 0.5}, failed=[films])
@@ -146,45 +146,45 @@ def test_nobody_is_promoted_where_an_evaluation_on_neutral_data_failed(world, se
     for name, submission, value in (("old", turn.old, 0.5), ("new", turn.new, 0.7)):
         scored = {turn.released.test: value, turn.released.hidden: value}
         turn.give(submission, scored if name == failed else scored | {films: 0.9}, [films] if name == failed else [])
-    found = turn.report()
-    [candidate] = found.candidates
-    assert found.promoted == []
+    result = turn.report()
+    [candidate] = result.candidates
+    assert result.promoted == []
     assert candidate.lacks == [{"old": "present_unscored", "new": "unscored"}[failed]]
-    who = {"old": f"{PRESENT} was not scored on neutral data", "new": "but was not scored on neutral data"}[failed]
-    assert f"{who}: films" in found.why
+    person = {"old": f"{PRESENT} was not scored on neutral data", "new": "but was not scored on neutral data"}[failed]
+    assert f"{person}: films" in result.why
 
 
 def promoted(turn):
     """The report of a turn whose candidate is better on its round."""
     for submission, value in ((turn.old, 0.5), (turn.new, 0.7)):
         turn.give(submission, {turn.released.test: value, turn.released.hidden: value})
-    found = turn.report()
-    assert len(found.promoted) == 1
-    return found
+    result = turn.report()
+    assert len(result.promoted) == 1
+    return result
 
 
 def test_a_report_says_that_there_was_no_neutral_data(world, settings):
     dataset(world, settings, "few", rows=29)
-    found = promoted(Turn(world, settings))
-    assert found.why.endswith(
+    result = promoted(Turn(world, settings))
+    assert result.why.endswith(
         "There is no neutral data, so it is unknown whether a model has become worse on ordinary examples."
     )
     with speaking("es"):
-        assert "datos neutrales" in translate(found.why)
+        assert "datos neutrales" in translate(result.why)
 
 
 def test_a_report_says_that_the_plan_switched_the_guard_off(world, settings):
     dataset(world, settings, "films")
-    found = promoted(Turn(world, settings, {"promote": {"by": "recency", "neutral": []}}))
-    assert found.why.endswith("The plan does not compare models on neutral data.")
+    result = promoted(Turn(world, settings, {"promote": {"by": "recency", "neutral": []}}))
+    assert result.why.endswith("The plan does not compare models on neutral data.")
 
 
 def test_a_report_names_neutral_data_on_which_models_were_not_compared(world, settings):
     turn = Turn(world, settings)
     dataset(world, settings, "late")
-    found = promoted(turn)
-    [name] = found.promoted
-    assert found.why.endswith(f"{name} and {PRESENT} were not compared on neutral data: late.")
+    result = promoted(turn)
+    [name] = result.promoted
+    assert result.why.endswith(f"{name} and {PRESENT} were not compared on neutral data: late.")
 
 
 def test_what_a_turn_learns_from_is_no_neutral_data(world, settings):

@@ -108,7 +108,7 @@ def outcome(database: Database) -> dict[str, Any]:
             ).all(),
             "models": sorted(session.execute(select(Submission.model, Submission.version)).all()),
             "scores": sorted(row for row in session.execute(scores).all() if not find_measure(row.metric).cost),
-            "rounds": [(each.number, each.state, [(t.model, t.version) for t in each.targets]) for each in rounds],
+            "rounds": [(item.number, item.state, [(t.model, t.version) for t in item.targets]) for item in rounds],
             "reports": session.scalars(select(CycleTurn.report).order_by(CycleTurn.id)).all(),
         }
 
@@ -121,20 +121,20 @@ def test_a_worker_that_is_killed_ends_in_the_same_releases_models_and_boards(
     world.begin(database, settings)
     database.close()
     server = request.getfixturevalue("server") if database_kind == "postgres" else None
-    found, reports = [], []
+    result, reports = [], []
     for name, rng in (("calm", None), ("storm", random.Random(8))):
         with world.copied(settings, tmp_path / name, server) as mine:
             db, worker = Database(mine.url), Worker(mine, tmp_path / f"{name}.log")
             try:
                 with served(create_host(Repository([mine.folder / "models"])), mine.host_address):
                     played(db, mine, worker, rng)
-                found.append(outcome(db))
+                result.append(outcome(db))
                 reports.append([world.turn(db, mine, id).report for id in range(1, TURNS + 1)])
             finally:
                 if worker.process is not None and worker.process.poll() is None:
                     worker.end()
                 db.close()
-    calm, storm = found
+    calm, storm = result
     assert storm == calm
     assert len(calm["releases"]) == TURNS
     assert len(calm["models"]) == TURNS + 1

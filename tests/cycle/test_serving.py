@@ -42,7 +42,9 @@ def test_a_turn_ends_in_an_open_round_that_can_be_played(database: Database, set
         turn = world.turn(database, settings)
         assert (turn.state, turn.next) == ("done", 2), (turn, worker.said())
         promoted = turn.candidates[0].name
-        assert [each["model"] for each in client.get("/api/v1/tasks/films/rounds/2").json()["targets"]] == [promoted]
+        assert [target["model"] for target in client.get("/api/v1/tasks/films/rounds/2").json()["targets"]] == [
+            promoted
+        ]
         play(client, "ada", promoted)
     with running(settings), TestClient(create_app(settings), follow_redirects=False) as client:
         until_ready(settings.host_address)  # a host that starts again has it as well
@@ -55,11 +57,11 @@ def play(client: TestClient, name: str, model: str) -> None:
     page = caller.get("/tasks/films/create")
     assert page.status_code == 200
     assert "callout" not in page.text
-    given = caller.post("/api/v1/tasks/films/contexts/next")
-    assert given.status_code == 200, given.text
-    body = {"context_id": given.json()["id"], "input": {"review": "A film."}, "answer": {"label": "negative"}}
-    made = caller.post("/api/v1/tasks/films/examples", json=body)
-    assert made.status_code == 201, made.text
-    assert [each["model"] for each in made.json()["predictions"]] == [model]
-    asked = caller.post(f"/api/v1/models/{model}/ask", json={"inputs": {"review": f"A film of {time.time()}."}})
-    assert asked.status_code == 200, asked.text
+    response = caller.post("/api/v1/tasks/films/contexts/next")
+    assert response.status_code == 200, response.text
+    body = {"context_id": response.json()["id"], "input": {"review": "A film."}, "answer": {"label": "negative"}}
+    created = caller.post("/api/v1/tasks/films/examples", json=body)
+    assert created.status_code == 201, created.text
+    assert [prediction["model"] for prediction in created.json()["predictions"]] == [model]
+    response = caller.post(f"/api/v1/models/{model}/ask", json={"inputs": {"review": f"A film of {time.time()}."}})
+    assert response.status_code == 200, response.text

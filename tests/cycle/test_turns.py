@@ -50,9 +50,9 @@ def films(database):
 
 @pytest.fixture
 def olga(films, person):
-    found = person("olga")
+    result = person("olga")
     films.write(rounds.set_role, None, world.TASK, "olga", "owner")
-    return found
+    return result
 
 
 def done(films, settings, promoted=True):
@@ -60,19 +60,19 @@ def done(films, settings, promoted=True):
     with pytest.raises(errors.Conflict, match="Nothing was collected"):
         world.start(films, world.plan())
     world.collect(films, settings, 20)
-    made = world.start(films, world.plan())
+    started = world.start(films, world.plan())
 
     def finish(session):
-        turn = session.get_one(CycleTurn, made)
+        turn = session.get_one(CycleTurn, started)
         turn.state = "running"
         name, _, version = turn.present[0].partition("@")
         turn.report = {"promoted": [name] if promoted else [], "models": {name: version}, "why": "Because."}
         rounds.close_round(session, None, world.TASK, 1)
-        round_steps.next_round(session, settings, made, turn.attempt)
-        service.finish_turn(session, made, turn.attempt)
+        round_steps.next_round(session, settings, started, turn.attempt)
+        service.finish_turn(session, started, turn.attempt)
 
     films.write(finish)
-    return made
+    return started
 
 
 def numbers(films):
@@ -84,66 +84,70 @@ def test_a_turn_is_foreseen_begun_paused_and_resumed(films, olga, settings, pers
     mia = person("mia")
     assert mia.post(API + "/preview", json={}).status_code == 403
     body = {"plan": {"candidates": [{"name": "ngram", "method": "ngram", "seeds": [0, 1]}]}}
-    told = olga.post(API + "/preview", json=body).json()
-    assert (told["round"], told["closes"], told["examples"], told["verified"]) == (1, True, 40, 40)
-    assert told["models"] == ["films-r1-ngram-s0", "films-r1-ngram-s1"]
-    assert told["seconds"] is None
+    document = olga.post(API + "/preview", json=body).json()
+    assert (document["round"], document["closes"], document["examples"], document["verified"]) == (1, True, 40, 40)
+    assert document["models"] == ["films-r1-ngram-s0", "films-r1-ngram-s1"]
+    assert document["seconds"] is None
     wrong = olga.post(API, json={"plan": {"candidates": [{"name": "a", "base": "/etc"}], "promote": {"by": "luck"}}})
     assert wrong.status_code == 422
     assert olga.post(API, json={"plan": {"candidates": [{"name": "a", "base": "/etc"}]}}).status_code == 422
-    made = olga.post(API, json=body)
-    assert (made.status_code, made.json()["state"]) == (202, "queued")
+    response = olga.post(API, json=body)
+    assert (response.status_code, response.json()["state"]) == (202, "queued")
     assert olga.post(API, json=body).status_code == 409
-    at = f"{API}/{made.json()['id']}"
+    at = f"{API}/{response.json()['id']}"
     assert olga.post(at + "/undo").status_code == 409
     assert olga.post(at + "/pause").json()["state"] == "paused"
     with pytest.raises(service.TurnStopped):
-        films.read(service.running_turn, made.json()["id"], 1)
+        films.read(service.running_turn, response.json()["id"], 1)
     assert olga.post(at + "/pause").status_code == 409
     assert olga.post(at + "/resume").json()["state"] == "queued"
     with pytest.raises(service.TurnStopped):
-        films.read(service.running_turn, made.json()["id"], 1)
-    assert [each["id"] for each in olga.get(API).json()["items"]] == [made.json()["id"]]
-    films.write(service.fail_turn, made.json()["id"], 2, "No reason.")
+        films.read(service.running_turn, response.json()["id"], 1)
+    assert [item["id"] for item in olga.get(API).json()["items"]] == [response.json()["id"]]
+    films.write(service.fail_turn, response.json()["id"], 2, "No reason.")
     assert olga.get(at).json()["reason"] == "No reason."
     durable.fail_lost_turns(films, settings)
 
 
 def test_a_promotion_is_taken_back(films, olga, browser, settings):
-    made = done(films, settings)
+    created = done(films, settings)
     assert numbers(films) == [(1, "closed"), (2, "open")]
     mine = browser()
     mine.log_in("olga")
-    page = mine.get(f"{PAGE}/{made}").text
+    page = mine.get(f"{PAGE}/{created}").text
     assert "This opens a new round with the previous targets and closes round 2" in page
     assert "Because." in page, "a report of an earlier version, without its rule, keeps its words"
-    refused = olga.post(f"{API}/{made}/undo")
+    refused = olga.post(f"{API}/{created}/undo")
     assert refused.status_code == 503, "no host answers"
-    assert mine.submit(f"{PAGE}/{made}/undo", f"{PAGE}/{made}", sure="1").status_code == 503
+    assert mine.submit(f"{PAGE}/{created}/undo", f"{PAGE}/{created}", sure="1").status_code == 503
     assert numbers(films) == [(1, "closed"), (2, "open")]
     with served(create_host(Repository([settings.folder / "models"])), settings.host_address) as address:
         until_ready(address)
         olga.client.app.state.host = Host(address, 5.0)
-        found = olga.post(f"{API}/{made}/undo").json()
-    assert (found["state"], found["next"], found["back"]) == ("undone", 2, 3)
+        document = olga.post(f"{API}/{created}/undo").json()
+    assert (document["state"], document["next"], document["back"]) == ("undone", 2, 3)
     assert numbers(films) == [(1, "closed"), (2, "closed"), (3, "open")]
-    graph = {each["round"]: each["parents"] for each in olga.get("/api/v1/tasks/films/lineage").json()["items"]}
+    graph = {item["round"]: item["parents"] for item in olga.get("/api/v1/tasks/films/lineage").json()["items"]}
     assert graph == {1: [], 2: [1], 3: [1]}
-    assert olga.post(f"{API}/{made}/undo").status_code == 409
+    assert olga.post(f"{API}/{created}/undo").status_code == 409
 
 
 def test_what_was_collected_since_a_promotion_is_kept_when_it_is_taken_back(films, settings):
-    made = done(films, settings)
+    created = done(films, settings)
     assert world.collect(films, settings, 20) == 2
-    films.write(round_steps.undo_promotion, settings, None, world.TASK, made)
-    known = films.read(lambda s: {each.round.number: each.parents for each in queries.lineage_links(s, world.TASK)})
-    assert known == {1: (), 2: (1,), 3: (2,)}
+    films.write(round_steps.undo_promotion, settings, None, world.TASK, created)
+    content = films.read(
+        lambda s: {
+            lineage_link.round.number: lineage_link.parents for lineage_link in queries.lineage_links(s, world.TASK)
+        }
+    )
+    assert content == {1: (), 2: (1,), 3: (2,)}
 
 
 def test_nothing_that_was_not_promoted_is_taken_back(films, settings):
-    made = done(films, settings, promoted=False)
+    created = done(films, settings, promoted=False)
     with pytest.raises(errors.Conflict, match="promoted nothing"):
-        films.write(round_steps.undo_promotion, settings, None, world.TASK, made)
+        films.write(round_steps.undo_promotion, settings, None, world.TASK, created)
 
 
 def test_rounds_fork_and_merge(films, settings):
@@ -151,9 +155,9 @@ def test_rounds_fork_and_merge(films, settings):
     fork = plans.read_plan(
         {"candidates": [{"name": "ngram", "method": "ngram"}], "next": {"open": False, "parents": [2]}}
     )
-    told = films.read(views.preview_turn, settings, None, world.TASK, fork, 1)
-    assert (told.next, told.parents, told.opens, told.closes) == (3, [1, 2], False, False)
-    assert "which follows 1, 2" in " ".join(views.preview_sentences(told))
+    answer = films.read(views.preview_turn, settings, None, world.TASK, fork, 1)
+    assert (answer.next, answer.parents, answer.opens, answer.closes) == (3, [1, 2], False, False)
+    assert "which follows 1, 2" in " ".join(views.preview_sentences(answer))
     with pytest.raises(errors.Invalid) as wrong:
         films.read(views.preview_turn, settings, None, world.TASK, plans.read_plan({"next": {"parents": [9]}}), 1)
     assert "next.parents" in wrong.value.fields
@@ -185,8 +189,8 @@ def test_why_a_turn_failed_is_said_in_the_readers_language(films, olga, browser,
         assert olga.get(f"{API}/{turn}").json()["reason"] == reason
         return mine.get(f"{PAGE}/{turn}", headers={"accept-language": "es"}).text
 
-    known = _("The target %(name)s is no longer installed, so nothing can be compared with it.", name="<films>")
-    assert "El objetivo &lt;films&gt; ya no está instalado" in page(known)
+    known_values = _("The target %(name)s is no longer installed, so nothing can be compared with it.", name="<films>")
+    assert "El objetivo &lt;films&gt; ya no está instalado" in page(known_values)
     for plain in ("out of <memory>", '{"message": "odd"}'):
         assert f'<span lang="en" dir="ltr">{escape(plain)}</span>' in page(plain)
 

@@ -108,9 +108,9 @@ def open_round(session: Session, task: str, card: ModelCard) -> None:
         session.flush()
         if number == 0:
             session.add(Role(task_id=task, person_id=person.id, role="owner"))
-    made = rounds.draft_round(session, None, task, [card])
-    rounds.open_round(session, None, task, made.number)
-    made.created_at = made.opened_at = BEGUN
+    created = rounds.draft_round(session, None, task, [card])
+    rounds.open_round(session, None, task, created.number)
+    created.created_at = created.opened_at = BEGUN
 
 
 def collect(database: Database, settings: Settings, examples: int = 240, fooling: float = 0.7) -> int:
@@ -119,9 +119,9 @@ def collect(database: Database, settings: Settings, examples: int = 240, fooling
     number, model, version = database.read(_target)
     read = reviews(number, 4000)
     opened = catalog.open_model(catalog.entry(model, version, _places(settings)).folder)
-    said = [output.answer["label"] for output in opened.predict([{"review": row["text"]} for row in read])]
-    wrong = [(row, label) for row, label in zip(read, said, strict=True) if label != row["label"]]
-    right = [(row, label) for row, label in zip(read, said, strict=True) if label == row["label"]]
+    labels = [output.answer["label"] for output in opened.predict([{"review": row["text"]} for row in read])]
+    wrong = [(row, label) for row, label in zip(read, labels, strict=True) if label != row["label"]]
+    right = [(row, label) for row, label in zip(read, labels, strict=True) if label == row["label"]]
     many = round(examples * fooling)
     chosen = wrong[:many] + right[: examples - min(many, len(wrong))]
     random.Random(number).shuffle(chosen)
@@ -139,29 +139,29 @@ def _places(settings: Settings) -> list[Path]:
 
 
 def _target(session: Session) -> tuple[int, str, str]:
-    found = session.scalars(queries.open_round(TASK)).one()
-    return found.number, found.targets[0].model, found.targets[0].version
+    result = session.scalars(queries.open_round(TASK)).one()
+    return result.number, result.targets[0].model, result.targets[0].version
 
 
 def write(session: Session, task: str, written: Sequence[Said]) -> None:
     """Put what was written into the open round, each verified twice."""
-    of = session.scalars(queries.open_round(task)).one()
-    number, target = of.number, of.targets[0]
+    origin = session.scalars(queries.open_round(task)).one()
+    number, target = origin.number, origin.targets[0]
     people = session.scalars(select(Person.id).order_by(Person.id)).all()
     writers, judges = people[1 : WRITERS + 1], people[WRITERS + 1 :]
     examples = []
-    for place, each in enumerate(written):
+    for place, item in enumerate(written):
         at = BEGUN + timedelta(days=number, minutes=place)
         handout = Handout(
-            round_id=of.id, context_id=each.context, person_id=writers[place % WRITERS], start="blank", initial={},
+            round_id=origin.id, context_id=item.context, person_id=writers[place % WRITERS], start="blank", initial={},
             at=at,
         )  # fmt: skip
         session.add(handout)
         session.flush()
         example = Example(
-            uid=f"r{number}-{place}", round_id=of.id, context_id=each.context, handout_id=handout.id,
-            author_id=writers[place % WRITERS], version_id=of.version_id, input=each.input,
-            answer=each.answer, fooled=each.fooled, source="person", start="blank", attempt=1, seconds=20.0,
+            uid=f"r{number}-{place}", round_id=origin.id, context_id=item.context, handout_id=handout.id,
+            author_id=writers[place % WRITERS], version_id=origin.version_id, input=item.input,
+            answer=item.answer, fooled=item.fooled, source="person", start="blank", attempt=1, seconds=20.0,
             latency_ms=5.0, key=f"r{number}-{place}", request="", at=at,
         )  # fmt: skip
         session.add(example)
@@ -170,7 +170,7 @@ def write(session: Session, task: str, written: Sequence[Said]) -> None:
         session.add(
             Prediction(
                 example_id=example.id, position=0, model=target.model, version=target.version,
-                answer=each.predicted, probabilities=None, fooled=each.fooled, latency_ms=5.0,
+                answer=item.predicted, probabilities=None, fooled=item.fooled, latency_ms=5.0,
             )
         )  # fmt: skip
         for judge in judges:
@@ -179,24 +179,24 @@ def write(session: Session, task: str, written: Sequence[Said]) -> None:
             )
     session.flush()
     count_written(session, examples)
-    _put_off_measuring(session, of.id)
+    _put_off_measuring(session, origin.id)
 
 
 def _put_off_measuring(session: Session, round_id: int) -> None:
     """Say what the round is like in a hundred years, not while a turn is timed: that takes a minute of computing."""
-    asked = jobs.enqueue(session, "measure_round", {"round": round_id}, due_at=BEGUN + timedelta(days=36_500))
-    session.add(StoredMeasurement(round_id=round_id, job_id=asked.id))
+    request = jobs.enqueue(session, "measure_round", {"round": round_id}, due_at=BEGUN + timedelta(days=36_500))
+    session.add(StoredMeasurement(round_id=round_id, job_id=request.id))
 
 
 def plan(number: int = 1, **changes: Any) -> TurnPlan:
     """A quick turn, which bears a moment of its own."""
-    given: dict[str, Any] = {
+    values: dict[str, Any] = {
         "candidates": [{"name": "ngram", "method": "ngram"}],
         "promote": {"by": "recency"},
         "anyway": True,
         "moment": (BEGUN + timedelta(days=number, hours=20)).isoformat(),
     }
-    return plans.read_plan(given | changes)
+    return plans.read_plan(values | changes)
 
 
 def start(database: Database, asked: TurnPlan, number: int | None = None, task: str = TASK) -> int:

@@ -104,5 +104,5 @@ def test_the_command_measures_rounds_and_says_how_they_differ(world, settings, m
     rounds = json.loads(process.output)
     assert [item["round"] for item in rounds] == [1, 2]
     assert "similarity" in [item["name"] for item in rounds[1]["measures"]]
-    shown = CliRunner().invoke(command, ["measure", "checks", "--kept"])
-    assert "Across rounds" in shown.output
+    result = CliRunner().invoke(command, ["measure", "checks", "--kept"])
+    assert "Across rounds" in result.output

@@ -133,7 +133,7 @@ def test_a_report_survives_storage_and_becomes_files(tmp_path):
         file_source(write_rows(tmp_path / "b.csv.jsonl", 80, 2)),
     )
     steps = []
-    report = measure_data(source, ReportOptions(), other, tell=lambda done, of: steps.append(done))
+    report = measure_data(source, ReportOptions(), other, tell=lambda done, origin: steps.append(done))
     assert steps == sorted(steps)
     assert steps[-1] == 100
     again = read_report(json.loads(json.dumps(report.record())))

@@ -23,8 +23,8 @@ def lines(rows):
 
 
 def config_of(name):
-    [found] = [shipped.config for shipped in shipped_tasks() if shipped.config.id == name]
-    return found
+    [result] = [shipped.config for shipped in shipped_tasks() if shipped.config.id == name]
+    return result
 
 
 @pytest.fixture

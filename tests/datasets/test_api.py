@@ -21,9 +21,9 @@ API = "/api/v1/tasks/checks"
 
 @pytest.fixture
 def olga(person, world):
-    made = person("olga")
+    created = person("olga")
     world.db.write(rounds.set_role, None, "checks", "olga", "owner")
-    return made
+    return created
 
 
 def test_owners_download_every_format(olga, world, settings):
@@ -65,7 +65,7 @@ def test_a_file_is_sent_looked_at_and_started(olga, world, settings):
     job = world.db.read(lambda session: session.scalars(select(Job)).one())
     assert (job.kind, job.payload["format"]) == ("import_data", "own")
     assert olga.get(f"{API}/imports/{job.id}").json()["state"] == "queued"
-    assert [one["id"] for one in olga.get(f"{API}/imports").json()["items"]] == [job.id]
+    assert [item["id"] for item in olga.get(f"{API}/imports").json()["items"]] == [job.id]
     assert olga.post(f"{API}/imports", json={"file": seen["file"]}).status_code == 422, "it was taken"
     assert jobs.WORKFLOWS["import_data"]
 
@@ -103,8 +103,8 @@ def test_the_command_writes_and_reads_files(run, world, tmp_path):
     contexts.mkdir()
     (contexts / "train.csv").write_text("premise,hypothesis,label\nIt snows.,It is cold.,e\n,,\n")
     brought = run("import", "checks", str(contexts), "--as", "examples", "--json")
-    told = json.loads(brought.stdout)
-    assert (brought.exit_code, told["created"], len(told["errors"])) == (1, 1, 1)
+    document = json.loads(brought.stdout)
+    assert (brought.exit_code, document["created"], len(document["errors"])) == (1, 1, 1)
     plain = run("export", "checks", "--round", "2", "--format", "csv")
     records = list(csv.DictReader(io.StringIO(plain.stdout.removeprefix("\ufeff"))))
     assert [record["context.premise"] for record in records] == ["It snows."]

@@ -64,8 +64,8 @@ def test_what_became_of_suggestions_goes_out_and_comes_back(world, settings, for
 def test_which_program_wrote_goes_out_and_comes_back(world, settings, form):
     key = written(world, world.person(), "It is dry.", source="program")
     proposed(world, key)
-    found = read_back(world, settings, form).program
-    assert found.model_dump() == {"name": 'Swap, "words"', "version": "2.1", "queries": 40, "cost": 0.1}
+    result = read_back(world, settings, form).program
+    assert result.model_dump() == {"name": 'Swap, "words"', "version": "2.1", "queries": 40, "cost": 0.1}
 
 
 def read_back(world, settings, form):
@@ -74,26 +74,26 @@ def read_back(world, settings, form):
     if form == "zip":
         content = zipfile.ZipFile(io.BytesIO(content)).read("rows.jsonl")
     if form == "csv":
-        found = next(iter(csv.DictReader(io.StringIO(content.decode("utf-8-sig")))))
+        document = next(iter(csv.DictReader(io.StringIO(content.decode("utf-8-sig")))))
     elif form == "parquet":
-        found = pq.read_table(io.BytesIO(content)).to_pylist()[0]
+        document = pq.read_table(io.BytesIO(content)).to_pylist()[0]
     else:
-        found = json.loads(content.splitlines()[0])
-    return formats.read_own_row(found)
+        document = json.loads(content.splitlines()[0])
+    return formats.read_own_row(document)
 
 
 def test_retracted_and_hidden_examples_and_undone_votes_stay_out(world, settings):
     author, judge = world.person(), world.person()
-    gone, hidden, kept = (written(world, author, f"It is dry, {n}.") for n in range(3))
+    gone, hidden, stored = (written(world, author, f"It is dry, {n}.") for n in range(3))
     child = written(world, author, "It is dry, child.", made_from=gone)
     world.retract(gone)
     world.db.write(withdrawal.hide, world.owner, hidden, "rude")
-    world.vote(world.owner, kept, "incorrect", owner=True)
-    world.undo(world.owner, kept)
-    found = {row["input"]["hypothesis"]: row for row in rows(world.db, settings)}
-    assert set(found) == {"It is dry, 2.", "It is dry, child."}
-    assert found["It is dry, 2."]["validations"] == []
-    assert found["It is dry, child."]["made_from"] is None, "a retracted example is not even named"
+    world.vote(world.owner, stored, "incorrect", owner=True)
+    world.undo(world.owner, stored)
+    result = {row["input"]["hypothesis"]: row for row in rows(world.db, settings)}
+    assert set(result) == {"It is dry, 2.", "It is dry, child."}
+    assert result["It is dry, 2."]["validations"] == []
+    assert result["It is dry, child."]["made_from"] is None, "a retracted example is not even named"
     assert child
     assert judge
 
@@ -123,7 +123,7 @@ def test_an_export_without_examples_has_its_columns(world, settings, form):
         assert pq.read_schema(io.BytesIO(content)).names == [*COLUMNS, "exact"]
     elif form == "zip":
         packed = zipfile.ZipFile(io.BytesIO(content))
-        assert [(each.filename, each.file_size) for each in packed.infolist()] == [("rows.jsonl", 0)]
+        assert [(item.filename, item.file_size) for item in packed.infolist()] == [("rows.jsonl", 0)]
     else:
         assert content == b""
 
@@ -172,8 +172,8 @@ def test_an_export_sees_one_moment(world, settings, monkeypatch):
     author = world.person()
     for number in range(5):
         written(world, author, f"It is dry, {number}.")
-    what = world.db.read(scopes.export_scope, None, "checks")
-    pages = exports.read_records(world.db, settings, what)
+    scope = world.db.read(scopes.export_scope, None, "checks")
+    pages = exports.read_records(world.db, settings, scope)
     first = next(pages)
     written(world, author, "It came later.")
     world.vote(world.owner, 5, "correct", owner=True)
@@ -203,8 +203,8 @@ def test_examples_of_other_rounds_between_ours_change_nothing(world, settings, m
     other = world.db.write(second)
     for number in range(60):
         written(world, author, f"It is dry, {number}.", round_id=world.round_id if number % 12 == 0 else other)
-    what = world.db.read(scopes.export_scope, None, "checks", 1)
-    records = [record for page in exports.read_records(world.db, settings, what) for record in page]
+    scope = world.db.read(scopes.export_scope, None, "checks", 1)
+    records = [record for page in exports.read_records(world.db, settings, scope) for record in page]
     assert [json.loads(exports.json_line(record))["input"]["hypothesis"] for record in records] == [
         f"It is dry, {number}." for number in range(0, 60, 12)
     ]
@@ -254,11 +254,11 @@ def concealed(world):
 def test_an_export_does_not_name_an_origin_that_is_withheld_hidden_or_taken_back(world, settings):
     """The uid of a withheld example would tell which texts of the open part it resembles."""
     concealed(world)
-    found = {row["input"]["hypothesis"]: row for row in rows(world.db, settings)}
-    assert set(found) == {"Origin 0.", *(f"Edit of {number}." for number in range(4))}
-    assert found["Edit of 0."]["made_from"] == found["Origin 0."]["uid"]
-    assert found["Edit of 0."]["initial"] == {"hypothesis": "Origin 0."}
-    assert [found[f"Edit of {number}."]["made_from"] for number in (1, 2, 3)] == [None] * 3
+    result = {row["input"]["hypothesis"]: row for row in rows(world.db, settings)}
+    assert set(result) == {"Origin 0.", *(f"Edit of {number}." for number in range(4))}
+    assert result["Edit of 0."]["made_from"] == result["Origin 0."]["uid"]
+    assert result["Edit of 0."]["initial"] == {"hypothesis": "Origin 0."}
+    assert [result[f"Edit of {number}."]["made_from"] for number in (1, 2, 3)] == [None] * 3
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -290,7 +290,7 @@ def plain(content, form):
     """All that an export says, uncompressed."""
     if form == "zip":
         packed = zipfile.ZipFile(io.BytesIO(content))
-        return "".join(packed.read(each).decode(errors="replace") for each in packed.namelist())
+        return "".join(packed.read(item).decode(errors="replace") for item in packed.namelist())
     if form == "parquet":
         return json.dumps(pq.read_table(io.BytesIO(content)).to_pylist(), default=str)
     return content.decode()

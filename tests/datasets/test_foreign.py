@@ -59,7 +59,7 @@ def db(database: Database) -> Database:
 
 
 def lines(path, *given):
-    path.write_text("\n".join(json.dumps(one) for one in given))
+    path.write_text("\n".join(json.dumps(first) for first in given))
     return path
 
 
@@ -74,7 +74,7 @@ def test_anli_rows_become_examples_with_votes_and_verdicts(db, settings, tmp_pat
         {"uid": "4", "context": "", "hypothesis": "Nothing above.", "label": "n"},
     )  # fmt: skip
     state, refused = bring(db, settings, path, "pairs")
-    assert (state.created, [one.number for one in refused]) == (3, [4])
+    assert (state.created, [single.number for single in refused]) == (3, [4])
     first, second, third = rows(db, settings, "pairs")
     assert first["answer"] == {"label": "entailment"}
     assert first["explanation"]["values"] == {"why_correct": "Barking."}
@@ -126,13 +126,13 @@ def test_dynahate_rows_become_examples_with_their_origins(db, settings, tmp_path
     )
     state, refused = bring(db, settings, path, "speech")
     assert (state.created, state.waiting, len(refused)) == (3, [], 1)
-    found = {row["uid"]: row for row in rows(db, settings, "speech")}
-    assert found["dynahate-a2"]["made_from"] == "dynahate-a1", "also where the origin stands later in the file"
-    assert found["dynahate-a1"]["made_from"] is None
-    assert found["dynahate-a1"]["explanation"]["values"] == {"hate_type": "derogation", "target": "muslim"}
-    assert found["dynahate-a3"].get("explanation") == {"values": {}, "at": found["dynahate-a3"]["at"]}
+    result = {row["uid"]: row for row in rows(db, settings, "speech")}
+    assert result["dynahate-a2"]["made_from"] == "dynahate-a1", "also where the origin stands later in the file"
+    assert result["dynahate-a1"]["made_from"] is None
+    assert result["dynahate-a1"]["explanation"]["values"] == {"hate_type": "derogation", "target": "muslim"}
+    assert result["dynahate-a3"].get("explanation") == {"values": {}, "at": result["dynahate-a3"]["at"]}
     assert sum(state.notes.values()) == 2, "what the task does not offer is left out and counted"
-    assert {row["round"] for row in found.values()} == {2, 3}
+    assert {row["round"] for row in result.values()} == {2, 3}
 
 
 def test_squad_becomes_examples_and_what_has_no_answer_is_named(db, settings, tmp_path):
@@ -148,7 +148,7 @@ def test_squad_becomes_examples_and_what_has_no_answer_is_named(db, settings, tm
     state, refused = bring(db, settings, path, "reading")
     assert state.created == 1
     assert state.notes == {"Questions with further gold answers; the first is the claim": 1}
-    assert [(one.number, "no answer" in one.message) for one in refused] == [(2, True), (3, False)]
+    assert [(first.number, "no answer" in first.message) for first in refused] == [(2, True), (3, False)]
     [row] = rows(db, settings, "reading")
     assert row["answer"] == {"answer": [{"start": 14, "end": 18, "text": "1904"}]}
     assert (row["uid"], row["context"]["tag"]) == ("squad-q1", "Old harbour")
@@ -268,5 +268,5 @@ def test_a_forged_row_of_ours_is_refused_with_its_reason(db, settings, tmp_path)
     ]
     path = lines(tmp_path / "b.jsonl", *wrong)
     state, refused = bring(db, settings, path, "pairs")
-    assert (state.created, [one.number for one in refused]) == (0, list(range(1, 9)))
+    assert (state.created, [first.number for first in refused]) == (0, list(range(1, 9)))
     assert db.read(lambda session: session.scalar(select(func.count()).select_from(Example))) == 1

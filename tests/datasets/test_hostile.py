@@ -43,7 +43,7 @@ def send(db, settings, tmp_path):
         path = tmp_path / name
         path.write_bytes(content if isinstance(content, bytes) else "\n".join(map(json.dumps, content)).encode())
         state, refused = bring(db, settings, path, task, **how)
-        return state, {one.number: one.message for one in refused}
+        return state, {first.number: first.message for first in refused}
 
     return sent
 
@@ -53,10 +53,10 @@ def count(db, table=Example):
 
 
 def test_numbers_that_are_none_are_refused(db, send, ours):
-    said = {"model": "m", "version": "1", "answer": {"label": "neutral"}, "fooled": True}
+    answer = {"model": "m", "version": "1", "answer": {"label": "neutral"}, "fooled": True}
     words = {"model": "m", "method": "x", "label": "l", "fields": {"hypothesis": [math.inf]}}
     wrong = [
-        ours | {"uid": "n1", "predictions": [said | {"probabilities": {"neutral": math.nan}}]},
+        ours | {"uid": "n1", "predictions": [answer | {"probabilities": {"neutral": math.nan}}]},
         ours | {"uid": "n2", "attributions": [words]},
         ours | {"uid": "n3", "seconds": 10**400},
         ours | {"uid": "n4", "at": "0001-01-01T00:00:00+14:00"},
@@ -75,8 +75,8 @@ def test_nobody_votes_twice_or_on_their_own_example(send, db, settings, ours):
     row = ours | {"uid": "n1", "validations": [vote, vote, vote | {"validator": ours["author"]}]}
     state, refused = send("b.jsonl", [row])
     assert (state.created, refused, sum(state.notes.values())) == (1, {}, 2)
-    found = next(one for one in rows(db, settings, "pairs") if one["uid"] == "n1")
-    assert (len(found["validations"]), found["verdict"]) == (1, "pending")
+    result = next(first for first in rows(db, settings, "pairs") if first["uid"] == "n1")
+    assert (len(result["validations"]), result["verdict"]) == (1, "pending")
 
 
 def test_a_circle_of_origins_is_refused_where_it_closes(send, db, settings, ours):
@@ -131,11 +131,11 @@ def test_a_preview_shows_what_no_page_could(db, settings, tmp_path):
 
 
 def test_one_bad_question_does_not_take_its_article_along(send):
-    asked = [
+    request = [
         {"id": "q1", "question": "Where?", "answers": [{"text": "harbour", "answer_start": 0}]},
         {"id": "q2", "question": "When?", "answers": [{"text": "1904", "answer_start": 14}]},
     ]
-    article = {"title": "T", "paragraphs": [{"context": "Ada met Bo in 1904 in the old harbour.", "qas": asked}]}
+    article = {"title": "T", "paragraphs": [{"context": "Ada met Bo in 1904 in the old harbour.", "qas": request}]}
     state, refused = send("a.json", [{"version": "1.1", "data": [article]}], "reading")
     assert (state.created, list(refused)) == (1, [1])
 

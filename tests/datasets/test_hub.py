@@ -43,13 +43,15 @@ class Hub(BaseHTTPRequestHandler):
             if held is None:
                 self.send(b"", head, {"X-Error-Code": "EntryNotFound"}, 404)
                 return
-            known = {"ETag": f'"{hashlib.sha256(held).hexdigest()}"', "X-Repo-Commit": COMMIT}
+            known_values = {"ETag": f'"{hashlib.sha256(held).hexdigest()}"', "X-Repo-Commit": COMMIT}
             if self.path.endswith(".jsonl"):  # large files are sent on to a store, which is another host
-                linked = {"X-Linked-ETag": known["ETag"], "X-Linked-Size": str(len(held))}
+                linked = {"X-Linked-ETag": known_values["ETag"], "X-Linked-Size": str(len(held))}
                 store = f"http://localhost:{self.server.server_address[1]}/store"
-                self.send(b"", head, known | linked | {"Location": f"{store}/{self.path.rpartition('/')[2]}"}, 302)
+                self.send(
+                    b"", head, known_values | linked | {"Location": f"{store}/{self.path.rpartition('/')[2]}"}, 302
+                )
             else:
-                self.send(held, head, known)
+                self.send(held, head, known_values)
         elif self.path.startswith("/store/"):
             held = FILES[self.path.removeprefix("/store/")]
             self.send(held, head, {"ETag": f'"{hashlib.sha256(held).hexdigest()}"'})
@@ -85,8 +87,8 @@ def test_the_files_of_a_split_are_downloaded_and_nothing_else(address, tmp_path)
     [path] = sources.download_dataset(settings, sources.HubRequest("some/data"), tmp_path / "hub")
     assert path.read_bytes() == FILES["train.jsonl"]
     assert not (tmp_path / "hub" / "load.py").exists()
-    assert not any("load.py" in asked for asked in Hub.asked)
-    assert all(asked.endswith(" None") for asked in Hub.asked), "no token leaves"
+    assert not any("load.py" in request for request in Hub.asked)
+    assert all(question.endswith(" None") for question in Hub.asked), "no token leaves"
 
 
 def test_an_unknown_dataset_is_told_apart_from_a_hub_that_is_gone(address, tmp_path):

@@ -36,8 +36,10 @@ def read(tmp_path):
         path.write_bytes(content)
         bad = []
         with sources.open_source(path, name) as files:
-            written, told = service.build_version(home, config, files, layout, tolerance, bad.extend, lambda told: None)
-        return list(stored.read_rows(home, written.digest)), bad, told
+            written, answer = service.build_version(
+                home, config, files, layout, tolerance, bad.extend, lambda reply: None
+            )
+        return list(stored.read_rows(home, written.digest)), bad, answer
 
     return build
 
@@ -118,8 +120,8 @@ def test_broken_unicode_and_odd_values_are_named_row_by_row(read):
     good, bad, _ = read(lines(rows), "a.jsonl")
     assert [dict(row.inputs)["statement"] for row in good] == ["7", "ok"]
     assert good[1].answers == ({"label": "positive"}, {"label": "neutral"})
-    assert [one.number for one in bad] == [1, 3, 5, 6, 7]
-    assert all(one.message for one in bad)
+    assert [first.number for first in bad] == [1, 3, 5, 6, 7]
+    assert all(single.message for single in bad)
 
 
 def test_too_many_tags_are_refused(read):
@@ -131,11 +133,11 @@ def test_too_many_tags_are_refused(read):
 def test_squad_brings_all_gold_answers(read):
     with gzip.open(folder_with(SQUAD) / SQUAD) as stream:
         rows = b"".join(stream.readline() for _ in range(200))
-    found, bad, _ = read(rows, "squad.jsonl", QA)
-    assert len(found) + len(bad) >= 200
-    assert len(found) > 150
-    assert any(len(row.answers) > 1 for row in found)
-    for row in found:
+    result, bad, _ = read(rows, "squad.jsonl", QA)
+    assert len(result) + len(bad) >= 200
+    assert len(result) > 150
+    assert any(len(row.answers) > 1 for row in result)
+    for row in result:
         for answer in row.answers:
             [span] = answer["answer"]
             assert row.inputs["passage"][span["start"] : span["end"]] == span["text"]
@@ -146,7 +148,7 @@ def first_cases(path, most=150):
     for line in gzip.decompress(path.read_bytes()).splitlines():
         suite = json.loads(line)
         whole = len(suite["data"])
-        cut = {key: each[:most] for key, each in suite.items() if isinstance(each, list) and len(each) == whole}
+        cut = {key: item[:most] for key, item in suite.items() if isinstance(item, list) and len(item) == whole}
         yield json.dumps(suite | cut).encode()
 
 
@@ -154,11 +156,11 @@ def first_cases(path, most=150):
 @pytest.mark.parametrize(("file", "config", "least"), [("sentiment", SENTIMENT, 1_500), ("squad", QA, 2_000)])
 def test_checklist_suites_become_rows_by_functionality(read, file, config, least):
     content = gzip.compress(b"\n".join(first_cases(need_data(f"checklist/{file}.jsonl.gz"))), 1)
-    rows, bad, told = read(content, "suite.jsonl.gz", config)
+    rows, bad, answer = read(content, "suite.jsonl.gz", config)
     assert len(rows) > least
     assert len(bad) < len(rows) / 5
     assert {"capability=Negation"} <= {tag for row in rows for tag in row.tags}
-    assert any("INV" in note for note in told.notes)
+    assert any("INV" in note for note in answer.notes)
     if file == "sentiment":
         several = [row for row in rows if "simple negations: not negative" in row.tags]
         assert {tuple(a["label"] for a in row.answers) for row in several} == {("positive", "neutral")}

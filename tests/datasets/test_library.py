@@ -21,14 +21,14 @@ def test_a_file_becomes_a_dataset(olga, work, settings):  # noqa: F811
         "uid": "r0", "inputs": {"statement": "A fine film, number 0."}, "answers": [{"label": "positive"}],
         "tags": ["even"],
     }  # fmt: skip
-    made = olga.post(API, json={"name": "films", "file": seen["file"], "visibility": "public"}).json()
-    assert made["version"] is None
-    assert made["versions"][0]["state"] == "reading"
+    document = olga.post(API, json={"name": "films", "file": seen["file"], "visibility": "public"}).json()
+    assert document["version"] is None
+    assert document["versions"][0]["state"] == "reading"
     work()
-    made = olga.get(f"{API}/films").json()
-    assert made["version"]["rows"] == 40
-    assert made["version"]["slices"] == {"even": 20}
-    assert len(list(stored.read_rows(settings, made["version"]["digest"]))) == 40
+    document = olga.get(f"{API}/films").json()
+    assert document["version"]["rows"] == 40
+    assert document["version"]["slices"] == {"even": 20}
+    assert len(list(stored.read_rows(settings, document["version"]["digest"]))) == 40
     assert not list((settings.folder / "uploads").glob("*/data/*"))
 
 
@@ -39,10 +39,10 @@ def test_rows_that_changed_make_a_new_version_and_others_do_not(olga, work):  # 
         assert olga.post(f"{API}/films/versions", json={"file": file}).status_code == 202
         work()
         assert olga.get(f"{API}/films").json()["versions"][0]["state"] == state
-    found = olga.get(f"{API}/films").json()
-    assert [each["number"] for each in found["versions"]] == [3, 2, 1]
-    assert "Nothing changed" in found["versions"][1]["reason"]
-    assert found["version"]["digest"] != first["digest"]
+    document = olga.get(f"{API}/films").json()
+    assert [version["number"] for version in document["versions"]] == [3, 2, 1]
+    assert "Nothing changed" in document["versions"][1]["reason"]
+    assert document["version"]["digest"] != first["digest"]
 
 
 BAD = [
@@ -54,9 +54,9 @@ BAD = [
 
 
 def test_every_refused_row_is_named_with_field_and_reason(olga, work, client):  # noqa: F811
-    made = added(olga, work, GOOD + BAD)
-    assert made["version"] is None
-    [version] = made["versions"]
+    created = added(olga, work, GOOD + BAD)
+    assert created["version"] is None
+    [version] = created["versions"]
     assert (version["state"], version["refused"]) == ("failed", 4)
     assert "4 of 44 rows were refused" in version["reason"]
     page = olga.get(f"{API}/films/versions/1/refused", params={"limit": 3}).json()
@@ -77,31 +77,31 @@ def test_owners_choose_how_many_rows_may_be_refused(olga, work, tolerance, state
 def test_hidden_datasets_are_known_to_owners_alone(olga, work, person, client):  # noqa: F811
     added(olga, work, name="secret-set")
     nora = person("nora")
-    for who in (nora, client):
-        assert who.get(f"{API}/secret-set").status_code == 404
-        assert "secret" not in who.get(API).text
-        assert who.get(API).json()["hidden"] == 1
-        assert "secret" not in who.get("/api/v1/datasets").text
-        assert "secret" not in who.get("/tasks/sentiment/datasets").text
-        assert who.get("/tasks/sentiment/datasets/secret-set").status_code in (404, 401)
+    for actor in (nora, client):
+        assert actor.get(f"{API}/secret-set").status_code == 404
+        assert "secret" not in actor.get(API).text
+        assert actor.get(API).json()["hidden"] == 1
+        assert "secret" not in actor.get("/api/v1/datasets").text
+        assert "secret" not in actor.get("/tasks/sentiment/datasets").text
+        assert actor.get("/tasks/sentiment/datasets/secret-set").status_code in (404, 401)
     assert olga.get(API).json()["items"][0]["name"] == "secret-set"
-    for who, status in ((olga, 403), (nora, 404), (client, 404)):
-        assert who.get(f"{API}/secret-set/rows").status_code == status
+    for actor, status in ((olga, 403), (nora, 404), (client, 404)):
+        assert actor.get(f"{API}/secret-set/rows").status_code == status
     assert nora.get(f"{API}/secret-set/versions/1/refused").status_code == 403
 
 
 def test_scoring_datasets_are_listed_and_their_rows_stay(olga, work, client):  # noqa: F811
-    made = added(olga, work, visibility="scoring")
+    created = added(olga, work, visibility="scoring")
     assert client.get(f"{API}/films").json()["version"]["rows"] == 40
     assert client.get(f"{API}/films").json()["version"]["slices"] == {"even": 20}, "which its scores name too"
     assert client.get(f"{API}/films/rows").status_code == 403
     assert "A fine film" not in client.get("/tasks/sentiment/datasets/films").text
-    assert made["version"]["slices"] == {"even": 20}
+    assert created["version"]["slices"] == {"even": 20}
 
 
 def test_what_is_downloaded_reads_back_as_the_same_rows(olga, work, client):  # noqa: F811
     rows = [*GOOD, {"statement": "=1+1 is no sum", "label": "neutral", "id": "+f", "tags": ["a, b", "c"]}]
-    made = added(olga, work, rows, visibility="public")
+    created = added(olga, work, rows, visibility="public")
     cells = list(csv.reader(io.StringIO(client.get(f"{API}/films/rows", params={"format": "csv"}).text)))
     assert cells[-1][:2] == ["'+f", "'=1+1 is no sum"]
     parquet = client.get(f"{API}/films/rows", params={"format": "parquet"}).content
@@ -111,7 +111,7 @@ def test_what_is_downloaded_reads_back_as_the_same_rows(olga, work, client):  # 
         file = send(olga, content, f"again.{form}")
         assert olga.post(API, json={"name": f"again-{form}", "file": file["file"]}).status_code == 202
         work()
-        assert olga.get(f"{API}/again-{form}").json()["version"]["digest"] == made["version"]["digest"], form
+        assert olga.get(f"{API}/again-{form}").json()["version"]["digest"] == created["version"]["digest"], form
 
 
 def test_changes_are_written_down_and_hiding_what_was_public_warns(olga, work, database):  # noqa: F811

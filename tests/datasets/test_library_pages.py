@@ -23,10 +23,10 @@ def test_an_owner_sends_a_file_looks_at_it_and_reads_it(olga, work, client):  # 
     assert browser.submit(sent.headers["location"], page=TAB, **fields).status_code == 303
     assert "is being read" in browser.get(f"{TAB}/my-films").text
     work()
-    for who in (browser, client):
-        shown = who.get(f"{TAB}/my-films").text
-        assert "A fine film, number 3." in shown
-        assert "@misc{sentiment-my-films-v1" in shown
+    for person in (browser, client):
+        view = person.get(f"{TAB}/my-films").text
+        assert "A fine film, number 3." in view
+        assert "@misc{sentiment-my-films-v1" in view
     assert "my-films" in client.get("/datasets?q=films").text
     hidden = browser.submit(f"{TAB}/my-films", page=TAB, visibility="hidden")
     assert "was public" in hidden.text

@@ -24,19 +24,23 @@ def with_datasets(settings):
 def fill(session):
     """Datasets of two tasks, every fifth hidden and every seventh retired, not made in the order of their names."""
     for task in ("nli", "sentiment"):
-        rounds.save_task(session, None, next(each.source for each in shipped_tasks() if each.config.id == task))
+        rounds.save_task(
+            session,
+            None,
+            next(shipped_task.source for shipped_task in shipped_tasks() if shipped_task.config.id == task),
+        )
         numbers = list(range(COUNT))
         Random(1).shuffle(numbers)
         for number in numbers:
-            made = Dataset(task_id=task, name=f"set-{number:02}", title=f"Set {number}", visibility="public")
-            made.visibility = "hidden" if number % 5 == 0 else "public"
-            made.retired_at = now() if number % 7 == 0 else None
-            session.add(made)
+            dataset = Dataset(task_id=task, name=f"set-{number:02}", title=f"Set {number}", visibility="public")
+            dataset.visibility = "hidden" if number % 5 == 0 else "public"
+            dataset.retired_at = now() if number % 7 == 0 else None
+            session.add(dataset)
             session.flush()
-            version = DatasetVersion(dataset_id=made.id, number=1, state="ready", digest=f"{made.id:064}", rows=1)
+            version = DatasetVersion(dataset_id=dataset.id, number=1, state="ready", digest=f"{dataset.id:064}", rows=1)
             session.add(version)
             session.flush()
-            made.version_id = version.id
+            dataset.version_id = version.id
 
 
 @pytest.fixture
@@ -57,23 +61,23 @@ def shown():
 
 def pages(client, address, **params):
     """The items of all pages, and how many there were."""
-    found, count, after = [], 0, ""
+    result, count, after = [], 0, ""
     while after is not None:
         answer = client.get(address, params=params | {"after": after})
         assert answer.status_code == 200, answer.text
-        found += [(each["task"], each["name"]) for each in answer.json()["items"]]
+        result += [(item["task"], item["name"]) for item in answer.json()["items"]]
         after, count = answer.json()["next"], count + 1
-    return found, count
+    return result, count
 
 
 @pytest.mark.parametrize("limit", [1, 7, 50, 100])
 def test_pages_of_the_api_follow_each_other_without_gap_or_repetition(client, shown, limit):
-    found, count = pages(client, "/api/v1/datasets", limit=limit)
-    assert (found, count) == (shown, -(-len(shown) // limit))
+    result, count = pages(client, "/api/v1/datasets", limit=limit)
+    assert (result, count) == (shown, -(-len(shown) // limit))
     of_task, _ = pages(client, "/api/v1/tasks/nli/datasets", limit=limit)
-    assert of_task == [each for each in shown if each[0] == "nli"]
+    assert of_task == [element for element in shown if element[0] == "nli"]
     searched, _ = pages(client, "/api/v1/datasets", limit=limit, q="set 1", task="nli")
-    assert searched == [each for each in shown if each[0] == "nli" and re.match("set-(1.|01)", each[1])]
+    assert searched == [item for item in shown if item[0] == "nli" and re.match("set-(1.|01)", item[1])]
 
 
 def test_what_is_added_or_hidden_meanwhile_moves_nothing(client, shown, database):
@@ -88,7 +92,7 @@ def test_what_is_added_or_hidden_meanwhile_moves_nothing(client, shown, database
 
     database.write(change)
     second = client.get("/api/v1/datasets", params={"limit": 10, "after": first["next"]}).json()
-    assert [(each["task"], each["name"]) for each in second["items"]] == shown[10:20]
+    assert [(item["task"], item["name"]) for item in second["items"]] == shown[10:20]
 
 
 @pytest.mark.parametrize("after", ["7", "nli", "nli.2.set-01", "nli.0.", "nli.0.set-01.x", "nli.0.<b>", "NLI.0.a"])
@@ -104,14 +108,14 @@ def test_a_cursor_that_no_page_gave_is_refused(client, shown, after):
     ("address", "task"), [("/datasets", ""), ("/datasets?task=nli&q=set", "nli"), ("/tasks/nli/datasets", "nli")]
 )
 def test_the_links_of_a_page_lead_to_the_end_and_back(client, shown, address, task):
-    found, next = [], address
+    result, next = [], address
     while next:
         page = client.get(next).text
-        found += re.findall(r'<th scope="row"><a href="/tasks/([\w-]+)/datasets/([\w-]+)"', page)
+        result += re.findall(r'<th scope="row"><a href="/tasks/([\w-]+)/datasets/([\w-]+)"', page)
         assert ("Go to the start" in page) == (next != address)
         link = re.search(r'rel="next" href="([^"]+)"', page)
         next = unescape(link[1]) if link else ""
-    assert found == [each for each in shown if each[0] == task or not task]
+    assert result == [item for item in shown if item[0] == task or not task]
 
 
 def test_the_page_counts_what_all_pages_have(client, shown):

@@ -26,21 +26,21 @@ class Known(Place):
 @pytest.fixture
 def world(database):
     """Twelve examples that fooled the target and were found right, two that were found wrong, one nobody checked."""
-    made = World(database)
-    ada, eve, mallory = made.person(), made.person(), made.person()
+    created = World(database)
+    ada, eve, mallory = created.person(), created.person(), created.person()
     for number in range(15):
-        id = written(made, ada, f"It does not rain at all, {number}.", tag="rain" if number % 2 else "")
+        id = written(created, ada, f"It does not rain at all, {number}.", tag="rain" if number % 2 else "")
         for judge in (eve, mallory) if number < 14 else ():
-            made.vote(judge, id, "correct" if number < 12 else "incorrect")
+            created.vote(judge, id, "correct" if number < 12 else "incorrect")
 
     def target(session):
         entry = catalog.entry(OLD)
         assert entry.card
-        of = session.get_one(Round, made.round_id).targets[0]
-        of.model, of.version = OLD, entry.card.version
+        source = session.get_one(Round, created.round_id).targets[0]
+        source.model, source.version = OLD, entry.card.version
 
     database.write(target)
-    return made
+    return created
 
 
 @pytest.mark.slow
@@ -52,8 +52,8 @@ def test_old_and_new_models_are_scored_on_what_a_round_verified(world, settings,
     here.submit(OLD)
     assert olga.post(f"{where}/datasets/rounds/1").status_code == 409, "an open round is no dataset"
     world.state("closed")
-    made = olga.post(f"{where}/datasets/rounds/1")
-    assert made.status_code == 201, made.text
+    response = olga.post(f"{where}/datasets/rounds/1")
+    assert response.status_code == 201, response.text
     version = database.read(lambda session: session.get_one(DatasetVersion, session.get_one(Dataset, 1).version_id))
     rows = list(stored.read_rows(settings, version.digest))
     assert len(rows) == 12
@@ -71,14 +71,14 @@ def test_old_and_new_models_are_scored_on_what_a_round_verified(world, settings,
         by_hand(evaluation)
         assert here.evaluation(evaluation).state == "done"
     matrix = olga.get(f"{where}/matrix").json()
-    assert [(each["name"], each["round"]) for each in matrix["datasets"]] == [("round-1", 1)]
+    assert [(dataset["name"], dataset["round"]) for dataset in matrix["datasets"]] == [("round-1", 1)]
     cells = {line["entrant"]["model"]: line["cells"][0] for line in matrix["items"]}
     assert cells[OLD]["vmer"]["value"] == pytest.approx(12 / 15), "it was in the loop"
     assert cells[NEW]["vmer"] is None
-    found = {name: cell["score"]["value"] for name, cell in cells.items()}
+    result = {name: cell["score"]["value"] for name, cell in cells.items()}
     shared = olga.get(f"{where}/transfer", params={"dataset": "round-1"}).json()
-    wrong = dict(zip((each["model"] for each in shared["models"]), shared["error_rates"], strict=True))
-    assert wrong == {name: pytest.approx(1 - value) for name, value in found.items()}
+    wrong = dict(zip((model["model"] for model in shared["models"]), shared["error_rates"], strict=True))
+    assert wrong == {name: pytest.approx(1 - value) for name, value in result.items()}
     assert len(shared["shares"]) == 2
 
     world.state("released")

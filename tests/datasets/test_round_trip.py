@@ -46,20 +46,20 @@ def play(world, steps, arms):
     """A history: what is refused changes nothing."""
     people = [world.person() for _ in range(4)]
     keys = []
-    for act, who, which, flag, text in steps:
+    for act, actor, which, flag, text in steps:
         key = keys[which % len(keys)] if keys else None
         try:
             if act == "write" or (act == "perturb" and key is None):
                 clean = world.config.clean_input({"hypothesis": text})
                 arm = arms[which % len(arms)] if arms else ""
                 how = {"fooled": flag, "source": SOURCES[which % 4], "attempt": which + 1, "arm": arm}
-                keys.append(written(world, people[who], clean["hypothesis"], **how))
+                keys.append(written(world, people[actor], clean["hypothesis"], **how))
                 if how["source"] == "program":
                     proposed(world, keys[-1], text[:60].strip() or "swap", queries=which, cost=which / 3)
             elif act == "perturb":
-                keys.append(written(world, people[who], f"perturbed {which}", made_from=key, edit_distance=which))
+                keys.append(written(world, people[actor], f"perturbed {which}", made_from=key, edit_distance=which))
             elif key is not None:
-                _later(world, act, people[who], key, flag, text)
+                _later(world, act, people[actor], key, flag, text)
         except (errors.Conflict, errors.Forbidden, errors.Invalid):
             continue
 
@@ -89,24 +89,24 @@ def counts(db, task="checks"):
     """Standings, tallies, breakdowns and the index by what they are about, without ids."""
 
     def read(session):
-        names = {one.id: one.imported_as for one in session.scalars(select(Person))}
-        uids = {one.id: one.uid for one in session.scalars(select(Example))}
-        numbers = {one.id: one.number for one in session.scalars(select(Round))}
-        found = []
-        for one in session.scalars(select(Standing)):
-            state = (one.fooled, one.verdict, one.votes, one.open, one.blind, one.blind_right, one.targets)
-            found.append(("standing", uids[one.example_id], numbers[one.round_id], *state, one.targets_right))
-        for one in session.scalars(select(Tally)):
-            sums = (one.examples, one.fooled, one.validated, one.resolved)
-            found.append(("tally", numbers[one.round_id], names[one.person_id], one.source, *sums))
-        for of, number in numbers.items():
-            for (name, value), packed in folding.read(session, of).items():
+        names = {row.id: row.imported_as for row in session.scalars(select(Person))}
+        uids = {first.id: first.uid for first in session.scalars(select(Example))}
+        numbers = {row.id: row.number for row in session.scalars(select(Round))}
+        result = []
+        for row in session.scalars(select(Standing)):
+            state = (row.fooled, row.verdict, row.votes, row.open, row.blind, row.blind_right, row.targets)
+            result.append(("standing", uids[row.example_id], numbers[row.round_id], *state, row.targets_right))
+        for row in session.scalars(select(Tally)):
+            sums = (row.examples, row.fooled, row.validated, row.resolved)
+            result.append(("tally", numbers[row.round_id], names[row.person_id], row.source, *sums))
+        for origin, number in numbers.items():
+            for (name, value), packed in folding.read(session, origin).items():
                 for person, *counts in packed.tolist():
-                    found.append(("breakdown", number, name, value, names[person], *counts))
+                    result.append(("breakdown", number, name, value, names[person], *counts))
         families = [*search.CHANGING.values(), [facet("task", task), *(f"_start_{x}" for x in ("blank", "seed"))]]
-        told = {term: search.matching(session, [[term]], None) for family in families for term in family}
-        found += [(term, *sorted(uids[key] for key in keys)) for term, keys in told.items()]
-        return sorted(found, key=repr)
+        answer = {term: search.matching(session, [[term]], None) for family in families for term in family}
+        result += [(term, *sorted(uids[key] for key in keys)) for term, keys in answer.items()]
+        return sorted(result, key=repr)
 
     return db.read(read)
 
@@ -129,13 +129,13 @@ def check(world, deployment, elsewhere, other, path: Path):
     first = counts(db)
     rebuild_all(db)
     assert counts(db) == first, "what was counted on the way in is what a recount says"
-    here = {one[1]: one for one in counts_of_kept(world.db)}
-    assert all(here[one[1]][3:] == one[3:] for one in first if one[0] == "standing")
+    here = {count[1]: count for count in counts_of_kept(world.db)}
+    assert all(here[single[1]][3:] == single[3:] for single in first if single[0] == "standing")
     db.close()
 
 
 def counts_of_kept(db):
-    return [one for one in counts(db) if one[0] == "standing"]
+    return [count for count in counts(db) if count[0] == "standing"]
 
 
 @pytest.fixture(scope="module")
@@ -168,8 +168,8 @@ def test_any_history_comes_back(template, form, steps, mode, arms):
         if arms:
             _arms(world)
         play(world, steps, arms)
-        here, there = (Settings(home=place / name, secret=name * 8) for name in ("here", "there"))
-        check(world, here, empty, there, place / f"export.{form}")
+        here, present = (Settings(home=place / name, secret=name * 8) for name in ("here", "there"))
+        check(world, here, empty, present, place / f"export.{form}")
         world.db.close()
 
 
@@ -234,10 +234,10 @@ def test_people_of_an_import_cannot_log_in_and_are_called_by_their_pseudonym(
     bring(elsewhere, other_settings, path)
     row = json.loads(path.read_text())
     people = elsewhere.read(lambda session: list(session.scalars(select(Person))))
-    assert {one.imported_as for one in people} == {row["author"], row["validations"][0]["validator"]}
-    assert all(one.public_name == one.imported_as for one in people)
-    assert not any(login.verify_password(one.password_hash, guess, 1) for one in people for guess in ("", "x"))
-    assert not any(one.admin for one in people)
+    assert {single.imported_as for single in people} == {row["author"], row["validations"][0]["validator"]}
+    assert all(single.public_name == single.imported_as for single in people)
+    assert not any(login.verify_password(first.password_hash, guess, 1) for first in people for guess in ("", "x"))
+    assert not any(first.admin for first in people)
     events = elsewhere.read(lambda session: list(session.scalars(select(VerdictEvent.verdict))))
     assert events == ["correct"]
 
@@ -253,5 +253,5 @@ def test_rounds_keep_their_numbers_where_these_are_free(world, settings, elsewhe
     more = json.loads(path.read_text()) | {"uid": "another"}
     path.write_text(json.dumps(more))
     bring(elsewhere, other_settings, path)
-    found = elsewhere.read(lambda session: [(one.number, one.state) for one in session.scalars(select(Round))])
-    assert sorted(found) == [(1, "closed"), (2, "closed")], "what comes later is a round of its own"
+    content = elsewhere.read(lambda session: [(row.number, row.state) for row in session.scalars(select(Round))])
+    assert sorted(content) == [(1, "closed"), (2, "closed")], "what comes later is a round of its own"

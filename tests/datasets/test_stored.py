@@ -25,9 +25,9 @@ ROW = st.builds(
 
 @pytest.fixture
 def home(tmp_path):
-    made = Settings(home=tmp_path)
-    made.folder.mkdir(exist_ok=True)
-    return made
+    settings = Settings(home=tmp_path)
+    settings.folder.mkdir(exist_ok=True)
+    return settings
 
 
 @how(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)

@@ -61,14 +61,14 @@ def test_every_wrong_row_is_named_and_the_copies_before_stay(place):
     ])  # fmt: skip
     assert twin.state == "failed"
     assert twin.reason.startswith("9 rows were refused")
-    for told in ("row 2: uid", "row 3: input_id", "row 4: No text", "row 5: uid", "row 6: hypothesis",
+    for text in ("row 2: uid", "row 3: input_id", "row 4: No text", "row 5: uid", "row 6: hypothesis",
                  "row 7: hypothesis",
                  "row 8: label", "row 9: wrong", "row 10: "):  # fmt: skip
-        assert told in twin.reason
-    kept = place.database.read(
+        assert text in twin.reason
+    rows = place.database.read(
         lambda s: list(s.scalars(select(RefusedRow.row).where(RefusedRow.job_id == twin.job_id)))
     )
-    assert sorted(kept) == list(range(2, 11))
+    assert sorted(rows) == list(range(2, 11))
     assert place.twin("robustness").id == before
     assert send(place, []).state == "failed"
 
@@ -83,9 +83,9 @@ def test_the_page_shows_copies_beside_their_originals(place, client):
     assert "Generate copies" not in page.text
     counts = place.twin("robustness").transformations
     for name, count in counts.items():
-        found = client.get(f"/api/v1{ADDRESS}/robustness", params={"transformation": name}).json()["items"]
-        assert len(found) == count
-        assert {each["transformation"] for each in found} == {name}
+        result = client.get(f"/api/v1{ADDRESS}/robustness", params={"transformation": name}).json()["items"]
+        assert len(result) == count
+        assert {item["transformation"] for item in result} == {name}
     assert "[U+200B]" in client.get(ADDRESS, params={"transformation": "zero_width"}).text
     assert "No copies on this page" in client.get(ADDRESS, params={"transformation": "nothing"}).text
 
@@ -96,7 +96,7 @@ def test_pages_of_copies_follow_each_other(place, client):
     uids, after = [], ""
     while after is not None:
         page = client.get(f"/api/v1{ADDRESS}/robustness", params={"limit": 7, "after": after}).json()
-        uids += [each["uid"] for each in page["items"]]
+        uids += [item["uid"] for item in page["items"]]
         after = page["next"]
     assert uids == [row.uid for row in stored.read_rows(place.settings, place.twin("robustness").digest)]
     lines = client.get(f"{ADDRESS}/robustness.csv").text.split("\r\n")
@@ -128,8 +128,8 @@ def test_where_rows_are_not_public_owners_see_how_many_copies_there_are_and_nobo
     window.log_in("olga")
     assert [window.get(files[0]).status_code, place.olga.get(files[1]).status_code] == [403, 403]
     counts = place.twin("robustness").transformations
-    told = place.olga.get(f"/api/v1{ADDRESS}").json()["items"]
-    assert counts in [each["transformations"] for each in told]
+    items = place.olga.get(f"/api/v1{ADDRESS}").json()["items"]
+    assert counts in [item["transformations"] for item in items]
     page = window.get(ADDRESS).text
     assert "so that it remains a fair test" in page
     assert all(find_transformations([name])[0].title in page for name in counts)
@@ -144,6 +144,6 @@ def test_the_owners_forms_make_and_replace(place, browser):
     wrong = window.submit(ADDRESS, page=ADDRESS, axis="robustness", seed="x", copies="99")
     assert wrong.status_code == 422
     assert "Give a number from 1 to 30" in wrong.text
-    made = window.submit(ADDRESS, page=ADDRESS, axis="fairness", seed="3", copies="2")
-    assert made.status_code in (200, 303), made.text
+    address = window.submit(ADDRESS, page=ADDRESS, axis="fairness", seed="3", copies="2")
+    assert address.status_code in (200, 303), address.text
     assert place.last("fairness").seed == 3

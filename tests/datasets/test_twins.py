@@ -28,12 +28,12 @@ answer: {name: answer, type: spans, of: passage, max_spans: 1}
 
 
 def test_a_version_gets_the_twins_that_its_task_names_once(place):
-    wanted = place.database.read(rounds.newest_config, "nli").metrics.perturb
-    made = place.ask()
-    assert {twin.axis for twin in made} == set(wanted) & set(twins.AXES) != set()
+    expected = place.database.read(rounds.newest_config, "nli").metrics.perturb
+    answer = place.ask()
+    assert {twin.axis for twin in answer} == set(expected) & set(twins.AXES) != set()
     assert place.ask() == []
     place.run()
-    for axis in wanted:
+    for axis in expected:
         twin = place.twin(axis)
         rows = list(stored.read_rows(place.settings, twin.digest))
         assert twin.rows == len(rows) == sum(twin.transformations.values()) > 0
@@ -96,14 +96,14 @@ def test_spans_are_where_their_text_is():
                  ({"answer": [{"start": 0, "end": 4, "text": "Mary"}]},
                   {"answer": [{"start": start, "end": start + 16, "text": "umbrella because"}]}))  # fmt: skip
     fields = twins.CopyFields.of(QA)
-    made = [
+    copys = [
         copy
         for seed in range(6)
         for axis in twins.AXES
         for copy in twins.perturbed_copies(row, fields, find_transformations(names_on_axis(axis)), seed, 30)
     ]
-    assert len(made) > 60
-    for copy in made:
+    assert len(copys) > 60
+    for copy in copys:
         for answer, before in zip(copy.answers, row.answers, strict=True):
             [span] = answer["answer"]
             assert span["text"] == copy.inputs["passage"][span["start"] : span["end"]]

@@ -36,8 +36,8 @@ CONFIG = TaskConfig.parse(
 def test_a_context_from_a_table_holds_every_type():
     cells = {name: value if isinstance(value, str) else json.dumps(value) for name, value in VALUES.items()}
     cells |= {"agreed": "yes", "plain": "yes", "heat": "7", "quality": "4", "topics": '["c", "a"]'}
-    for given in (cells, VALUES):
-        assert CONFIG.clean_context(CONFIG.read_texts("context", given)) == VALUES
+    for values in (cells, VALUES):
+        assert CONFIG.clean_context(CONFIG.read_texts("context", values)) == VALUES
 
 
 def test_each_value_has_a_cell_in_a_table_without_nesting():
@@ -73,5 +73,5 @@ def test_each_value_has_a_typed_column_in_parquet():
     ],
 )
 def test_acceptable_answers_in_a_cell(name, cell, answers):
-    field = next(each for each in CONFIG.context if each.name == name)
-    assert [field.clean(cases.read_value(each, field)) for each in cases.read_answers(cell, field)] == answers
+    field = next(item for item in CONFIG.context if item.name == name)
+    assert [field.clean(cases.read_value(answer, field)) for answer in cases.read_answers(cell, field)] == answers

@@ -50,9 +50,9 @@ class Place:
         return self.database.read(lambda s: s.scalar(twins.current_twin(self.version, axis)))
 
     def last(self, axis: str) -> Twin:
-        found = self.database.read(lambda s: s.scalar(twins.newest_twin(self.version, axis)))
-        assert found is not None
-        return found
+        value = self.database.read(lambda s: s.scalar(twins.newest_twin(self.version, axis)))
+        assert value is not None
+        return value
 
 
 def run(job: jobs.Job, database: Database) -> None:

@@ -34,11 +34,11 @@ def written(world: World, author: Any, text: str, **columns: Any) -> int:
     example = world.example(author, input={"hypothesis": text}, at=at, seconds=number / 3, **columns)
 
     def hand_out(session: Session) -> None:
-        found = session.get_one(Example, example)
-        handout = session.get_one(Handout, found.handout_id)
-        handout.at, handout.start, handout.arm = at - timedelta(seconds=found.seconds), found.start, found.arm
-        if found.made_from is not None:
-            handout.made_from, handout.initial = found.made_from, session.get_one(Example, found.made_from).input
+        result = session.get_one(Example, example)
+        handout = session.get_one(Handout, result.handout_id)
+        handout.at, handout.start, handout.arm = at - timedelta(seconds=result.seconds), result.start, result.arm
+        if result.made_from is not None:
+            handout.made_from, handout.initial = result.made_from, session.get_one(Example, result.made_from).input
 
     world.db.write(hand_out)
     return example
@@ -48,9 +48,9 @@ def proposed(world: World, example: int, name: str = 'Swap, "words"', queries: i
     """A program wrote the example."""
 
     def note(session: Session) -> None:
-        of = session.get_one(Example, example).round_id
+        source = session.get_one(Example, example).round_id
         values = {"name": name, "version": "2.1", "queries": queries, "cost": cost, "facts": {}}
-        session.add(Proposed(example_id=example, round_id=of, **values))
+        session.add(Proposed(example_id=example, round_id=source, **values))
 
     world.db.write(note)
 
@@ -85,8 +85,10 @@ def fresh(db: Database, source: str, task: str = "checks") -> None:
 
 def export(db: Database, settings: Settings, form: str, attributions: bool = True, task: str = "checks") -> bytes:
     """A task's export as a file's bytes."""
-    what = replace(db.read(scopes.export_scope, None, task, attributions=attributions), files=MediaStore.of(settings))
-    return b"".join(FORMATS[form].write(exports.read_records(db, settings, what), what))
+    subject = replace(
+        db.read(scopes.export_scope, None, task, attributions=attributions), files=MediaStore.of(settings)
+    )
+    return b"".join(FORMATS[form].write(exports.read_records(db, settings, subject), subject))
 
 
 def rows(db: Database, settings: Settings, task: str = "checks") -> list[dict[str, Any]]:

@@ -36,7 +36,7 @@ def rows(place: str, most: int | None = None) -> list[dict[str, Any]]:
 
 def paragraphs(articles: int | None = None, name: str = "squad11_dev.jsonl.gz") -> list[dict[str, Any]]:
     """Paragraphs of the first articles of SQuAD: their `context` and their `qas`."""
-    return [one for article in rows(f"squad/{name}", articles) for one in article["paragraphs"]]
+    return [paragraph for article in rows(f"squad/{name}", articles) for paragraph in article["paragraphs"]]
 
 
 def pairs(n: int) -> tuple[list[str], list[list[str]]]:
@@ -52,21 +52,23 @@ def made_up(n: int) -> tuple[list[str], list[list[str]]]:
         return "".join(drawn.choices(SYLLABLES, k=3)).capitalize()
 
     def sentence() -> list[str]:
-        who, did = drawn.choice([*PEOPLE, f"{name()} from {name()}"]), drawn.choice(DEEDS)
-        return f"{who} {did} {drawn.choice(THINGS)} {drawn.choice(PLACES)}{drawn.choice(ENDS)}".split(" ")
+        person, did = drawn.choice([*PEOPLE, f"{name()} from {name()}"]), drawn.choice(DEEDS)
+        return f"{person} {did} {drawn.choice(THINGS)} {drawn.choice(PLACES)}{drawn.choice(ENDS)}".split(" ")
 
-    said, references = [], []
+    answer, references = [], []
     for _ in range(n):
         words = sentence()
         near = [word if drawn.random() > 0.25 else drawn.choice(sentence()) for word in words]
         if near == words or drawn.random() < 0.3:
             near.insert(drawn.randrange(len(near)), drawn.choice(MARKS))
-        said.append(" ".join(words))
+        answer.append(" ".join(words))
         references.append([" ".join(near), " ".join(sentence())])
-    return said, references
+    return answer, references
 
 
 def _of_snli(n: int) -> tuple[list[str], list[list[str]]]:
-    found = rows(SNLI, n + 3)
-    said = [row["hypothesis"] for row in found]
-    return said[3:], [[row["premise"], before["premise"]] for row, before in zip(found[3:], found, strict=False)]
+    result = rows(SNLI, n + 3)
+    hypothesis = [row["hypothesis"] for row in result]
+    return hypothesis[3:], [
+        [row["premise"], before["premise"]] for row, before in zip(result[3:], result, strict=False)
+    ]

@@ -26,11 +26,11 @@ class Tensor:
 @pytest.mark.parametrize("wrapped", [np.asarray, Tensor, lambda values: [values]], ids=["array", "tensor", "in a list"])
 def test_what_is_filled_again_was_copied(wrapped):
     buffer = np.zeros((1, 2))
-    given = buffer[0] if isinstance(wrapped(buffer), list) else buffer
+    inputs = buffer[0] if isinstance(wrapped(buffer), list) else buffer
     module = load("mae", "multilist")
     for value in (1.0, 2.0):
         buffer[:] = value
-        module.add_batch(predictions=wrapped(given), references=[[0.0, 0.0]])
+        module.add_batch(predictions=wrapped(inputs), references=[[0.0, 0.0]])
     assert module.compute() == {"mae": 1.5}
 
 

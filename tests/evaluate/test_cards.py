@@ -86,7 +86,7 @@ def test_no_rows_and_unequal_columns_are_told(key: str) -> None:
             module.compute(**{name: [] for name in module.columns})
     for name in required:
         with pytest.raises(ValueError, match=name):
-            module.compute(**{**{one: [] for one in module.columns}, name: None})
+            module.compute(**{**{column: [] for column in module.columns}, name: None})
 
 
 @pytest.mark.parametrize("key", MODULES)

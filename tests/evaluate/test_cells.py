@@ -62,7 +62,7 @@ def test_cells_with_line_breaks_and_quotes():
 @given(st.text(max_size=200))
 def test_any_text_is_a_table_or_a_value_error(text):
     try:
-        found = parse_table(text, {"a": Labels()})
+        table = parse_table(text, {"a": Labels()})
     except ValueError:
         return
-    assert all(isinstance(column, list) for column in found.values())
+    assert all(isinstance(column, list) for column in table.values())

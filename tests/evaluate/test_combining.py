@@ -13,8 +13,8 @@ def test_keys_of_all_modules_stand_side_by_side():
 
 def test_each_module_keeps_its_own_options():
     macro, micro = load("f1", average="macro"), load("f1", average="micro")
-    found = combine({"macro": macro, "micro": micro}).compute(**ROWS)
-    assert found == {"macro_f1": pytest.approx(11 / 15), "micro_f1": 0.75}
+    result = combine({"macro": macro, "micro": micro}).compute(**ROWS)
+    assert result == {"macro_f1": pytest.approx(11 / 15), "micro_f1": 0.75}
 
 
 def test_an_option_goes_to_the_modules_that_know_it_and_a_stray_one_is_refused():
@@ -25,8 +25,8 @@ def test_an_option_goes_to_the_modules_that_know_it_and_a_stray_one_is_refused()
 
 
 def test_modules_of_one_name_are_told_apart_by_number():
-    found = combine([load("f1", average="macro"), load("f1", average="micro")]).compute(**ROWS)
-    assert found == {"f1_0_f1": pytest.approx(11 / 15), "f1_1_f1": 0.75}
+    result = combine([load("f1", average="macro"), load("f1", average="micro")]).compute(**ROWS)
+    assert result == {"f1_0_f1": pytest.approx(11 / 15), "f1_1_f1": 0.75}
 
 
 def test_a_prefix_can_be_forced():
@@ -41,8 +41,8 @@ def test_rows_and_batches_reach_all_modules():
 
 
 def test_intervals_and_scores_per_example_keep_their_keys():
-    found = combine([load("f1", average="macro"), load("f1", average="micro")]).compute(**ROWS, interval=0.9)
-    assert set(found["interval"]) == {"f1_0_f1", "f1_1_f1"}
+    result = combine([load("f1", average="macro"), load("f1", average="micro")]).compute(**ROWS, interval=0.9)
+    assert set(result["interval"]) == {"f1_0_f1", "f1_1_f1"}
     both = combine(["accuracy"]).compute(**ROWS, per_example=True)
     assert both["per_example"] == {"accuracy": [1.0, 1.0, 0.0, 1.0]}
 

@@ -25,8 +25,8 @@ def rows(n, shares, seed=0, classes=3):
     """References, and systems called s0, s1... that are right this often."""
     rng = np.random.default_rng(seed)
     true = rng.integers(0, classes, n)
-    said = [np.where(rng.random(n) < share, true, rng.integers(0, classes, n)) for share in shares]
-    return {f"s{place}": one for place, one in enumerate(said)}, true
+    wheres = [np.where(rng.random(n) < share, true, rng.integers(0, classes, n)) for share in shares]
+    return {f"s{place}": first for place, first in enumerate(wheres)}, true
 
 
 def pair_of(found, first, second):
@@ -37,26 +37,26 @@ def pair_of(found, first, second):
 def test_the_best_system_is_found_and_equal_ones_are_not_told_apart(name):
     systems, true = rows(400, [0.5, 0.9, 0.5])
     systems["copy"] = systems["s0"].copy()
-    found = compare(systems, true, comparison=name, resamples=999)
-    assert next(iter(found["systems"])) == "s1"
-    assert {pair["better"] for pair in found["pairs"] if "s1" in (pair["first"], pair["second"])} == {"s1"}
-    same = pair_of(found, "s0", "copy")
+    result = compare(systems, true, comparison=name, resamples=999)
+    assert next(iter(result["systems"])) == "s1"
+    assert {pair["better"] for pair in result["pairs"] if "s1" in (pair["first"], pair["second"])} == {"s1"}
+    same = pair_of(result, "s0", "copy")
     assert (same["difference"], same["p"], same["corrected_p"], same["better"]) == (0.0, 1.0, 1.0, None)
     assert same["conclusion"] == "no difference shown between s0 and copy"
-    assert pair_of(found, "s0", "s1")["conclusion"] == "s1 is better than s0"
+    assert pair_of(result, "s0", "s1")["conclusion"] == "s1 is better than s0"
 
 
 @pytest.mark.parametrize("name", TESTS)
 def test_each_pair_has_what_the_comparison_itself_gives(name):
     systems, true = rows(80, [0.7, 0.6, 0.65])
-    found = compare(systems, true, comparison=name, resamples=999)
-    for pair in found["pairs"]:
-        one, other = systems[pair["first"]], systems[pair["second"]]
+    result = compare(systems, true, comparison=name, resamples=999)
+    for pair in result["pairs"]:
+        system, other = systems[pair["first"]], systems[pair["second"]]
         if name == "wilcoxon":
-            alone = load(name).compute(predictions1=1.0 * (one == true), predictions2=1.0 * (other == true))
+            alone = load(name).compute(predictions1=1.0 * (system == true), predictions2=1.0 * (other == true))
         else:
             options = {"resamples": 999} if name in TESTS[:2] else {}
-            alone = load(name).compute(predictions1=one, predictions2=other, references=true, **options)
+            alone = load(name).compute(predictions1=system, predictions2=other, references=true, **options)
             span = alone.get("interval", {}).get("difference", pair)
             assert (pair["low"], pair["high"]) == (span["low"], span["high"])
             assert pair["difference"] == alone.get("difference", pair["difference"])
@@ -66,11 +66,11 @@ def test_each_pair_has_what_the_comparison_itself_gives(name):
 @pytest.mark.parametrize("name", CORRECTIONS)
 def test_p_values_are_corrected_for_the_number_of_pairs(name):
     systems, true = rows(150, [0.8, 0.7, 0.65, 0.6])
-    found = compare(systems, true, correction=name, resamples=499)
-    p = [pair["p"] for pair in found["pairs"]]
+    comparison = compare(systems, true, correction=name, resamples=499)
+    p = [pair["p"] for pair in comparison["pairs"]]
     assert len(p) == 6
-    assert [pair["corrected_p"] for pair in found["pairs"]] == correct_p_values(p, name).tolist()
-    for pair in found["pairs"]:
+    assert [pair["corrected_p"] for pair in comparison["pairs"]] == correct_p_values(p, name).tolist()
+    for pair in comparison["pairs"]:
         assert (pair["better"] is not None) == (pair["corrected_p"] <= 0.05)
 
 
@@ -78,12 +78,12 @@ def test_p_values_are_corrected_for_the_number_of_pairs(name):
 def test_scores_and_intervals_are_those_of_the_metric(metric):
     systems, true = rows(120, [0.7, 0.6])
     options = {"average": "macro"} if metric == "f1" else {}
-    found = compare(systems, true, metric=metric, level=0.9, resamples=500, **options)
-    for name, said in systems.items():
-        alone = load(metric).compute(predictions=said, references=true, interval=0.9, resamples=500, **options)
-        one, span = found["systems"][name], alone["interval"][metric]
-        assert one["score"] == alone[metric]
-        assert (one["low"], one["high"]) == (span["low"], span["high"])
+    comparison = compare(systems, true, metric=metric, level=0.9, resamples=500, **options)
+    for name, system in systems.items():
+        alone = load(metric).compute(predictions=system, references=true, interval=0.9, resamples=500, **options)
+        first, span = comparison["systems"][name], alone["interval"][metric]
+        assert first["score"] == alone[metric]
+        assert (first["low"], first["high"]) == (span["low"], span["high"])
 
 
 def test_options_reach_the_comparison_and_the_metric():
@@ -105,10 +105,10 @@ def test_a_function_has_no_direction():
     def wrong(predictions, references):
         return float(np.mean(predictions != references))
 
-    found = compare(systems, true, metric=wrong, resamples=200, method="percentile")
-    assert (found["metric"], found["better"]) == ("wrong", None)
-    assert found["pairs"][0]["better"] is None
-    assert found["pairs"][0]["conclusion"] == "s1 is higher than s0"
+    comparison = compare(systems, true, metric=wrong, resamples=200, method="percentile")
+    assert (comparison["metric"], comparison["better"]) == ("wrong", None)
+    assert comparison["pairs"][0]["better"] is None
+    assert comparison["pairs"][0]["conclusion"] == "s1 is higher than s0"
 
 
 class Errors(Metric):
@@ -126,10 +126,10 @@ class Errors(Metric):
 
 def test_where_less_is_better_the_lower_score_wins():
     systems, true = rows(300, [0.5, 0.9])
-    found = compare(systems, true, metric=Errors(), resamples=500)
-    assert list(found["systems"]) == ["s1", "s0"]
-    assert found["pairs"][0]["difference"] > 0
-    assert found["pairs"][0]["conclusion"] == "s1 is better than s0"
+    comparison = compare(systems, true, metric=Errors(), resamples=500)
+    assert list(comparison["systems"]) == ["s1", "s0"]
+    assert comparison["pairs"][0]["difference"] > 0
+    assert comparison["pairs"][0]["conclusion"] == "s1 is better than s0"
 
 
 def test_nothing_but_numpy_is_imported_before_it_is_needed():
@@ -141,13 +141,13 @@ def test_nothing_but_numpy_is_imported_before_it_is_needed():
 @given(st.integers(2, 12), st.integers(2, 5), st.integers(0, 1000))
 def test_results_are_plain_complete_and_the_same_each_time(n, count, seed):
     systems, true = rows(n, [0.6] * count, seed)
-    found = compare(systems, true, metric="f1", average="macro", resamples=50)
-    assert json.dumps(found, allow_nan=False) == json.dumps(
+    comparison = compare(systems, true, metric="f1", average="macro", resamples=50)
+    assert json.dumps(comparison, allow_nan=False) == json.dumps(
         compare(systems, true, metric="f1", average="macro", resamples=50)
     )
-    assert len(found["pairs"]) == count * (count - 1) // 2
-    assert all(0 < pair["p"] <= pair["corrected_p"] <= 1 for pair in found["pairs"])
-    assert all(pair["low"] <= pair["high"] for pair in found["pairs"])
+    assert len(comparison["pairs"]) == count * (count - 1) // 2
+    assert all(0 < pair["p"] <= pair["corrected_p"] <= 1 for pair in comparison["pairs"])
+    assert all(pair["low"] <= pair["high"] for pair in comparison["pairs"])
 
 
 @pytest.mark.slow
@@ -188,6 +188,6 @@ def test_the_table_says_all_systems_and_pairs():
     ],
 )
 def test_what_cannot_be_compared_is_told(change, told):
-    given_ = {"systems": {"a": [1, 0, 1], "b": [1, 1, 1]}, "references": [1, 0, 0], "resamples": 20, **change}
+    values = {"systems": {"a": [1, 0, 1], "b": [1, 1, 1]}, "references": [1, 0, 0], "resamples": 20, **change}
     with pytest.raises(ValueError, match=told):
-        compare(**given_)
+        compare(**values)

@@ -26,10 +26,10 @@ CASES = [
 @pytest.mark.parametrize(("name", "config", "columns", "options", "key"), CASES)
 def test_lists_are_arrays_and_none_is_nan(name, config, columns, options, key):
     plain = load(name, config).compute(**columns, **options)[key]
-    found = load(name, config, compat=True).compute(**columns, **options)[key]
+    result = load(name, config, compat=True).compute(**columns, **options)[key]
     assert isinstance(plain, list)
-    assert isinstance(found, np.ndarray)
-    assert found == pytest.approx(np.array(plain, float), nan_ok=True)
+    assert isinstance(result, np.ndarray)
+    assert result == pytest.approx(np.array(plain, float), nan_ok=True)
 
 
 def test_single_numbers_stay_plain():

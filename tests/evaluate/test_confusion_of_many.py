@@ -16,11 +16,11 @@ SAID = np.where(RNG.random(50_000) < 0.7, TRUE, RNG.integers(0, 40_000, 50_000))
 
 def test_forty_thousand_classes_are_averaged_in_little_memory():
     tracemalloc.start()
-    found = load("f1").compute(predictions=SAID, references=TRUE, average="macro")
+    result = load("f1").compute(predictions=SAID, references=TRUE, average="macro")
     agreement = load("matthews_correlation").compute(predictions=SAID, references=TRUE)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert found["f1"] == pytest.approx(sklearn.metrics.f1_score(TRUE, SAID, average="macro"))
+    assert result["f1"] == pytest.approx(sklearn.metrics.f1_score(TRUE, SAID, average="macro"))
     assert agreement["matthews_correlation"] == pytest.approx((TRUE == SAID).mean(), abs=1e-3)  # chance is 1 in 40,000
     assert peak < 100e6
 
@@ -31,23 +31,23 @@ def test_a_matrix_that_no_memory_holds_is_refused():
 
 
 def test_an_interval_over_a_thousand_classes_takes_little_memory():
-    true, said = TRUE[:3000] % 1000, SAID[:3000] % 1000
+    true, answer = TRUE[:3000] % 1000, SAID[:3000] % 1000
     tracemalloc.start()
-    found = load("f1").compute(predictions=said, references=true, average="micro", interval=0.9, resamples=200)
+    result = load("f1").compute(predictions=answer, references=true, average="micro", interval=0.9, resamples=200)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert found["interval"]["f1"]["low"] < found["f1"] < found["interval"]["f1"]["high"]
+    assert result["interval"]["f1"]["low"] < result["f1"] < result["interval"]["f1"]["high"]
     assert peak < 500e6
 
 
 @pytest.mark.parametrize("size", [3, 300])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_sums_are_those_of_the_whole_matrix(size, weighted):
-    true, said = TRUE[:400] % size, SAID[:400] % size
+    true, answer = TRUE[:400] % size, SAID[:400] % size
     weights = RNG.random(400) if weighted else None
-    state = Cells.of(true, said, weights)
+    state = Cells.of(true, answer, weights)
     total = state.total()
-    whole = sklearn.metrics.confusion_matrix(true, said, sample_weight=weights)
+    whole = sklearn.metrics.confusion_matrix(true, answer, sample_weight=weights)
     assert total.counts == pytest.approx(whole)
     blocks = state.at(RNG.integers(0, 400, (5, 400)))
     for matrix in (total, blocks):

@@ -92,7 +92,7 @@ CONFIGURED: list[tuple[str, Any, dict[str, Any]]] = [
 
 def answers(module: Any, columns: dict[str, Any], options: dict[str, Any]) -> None:
     try:
-        found = module.compute(**columns, **options)
+        result = module.compute(**columns, **options)
     except ValueError as refused:
         source = traceback.extract_tb(refused.__traceback__)[-1].filename
         if not str(refused).strip():
@@ -100,7 +100,7 @@ def answers(module: Any, columns: dict[str, Any], options: dict[str, Any]) -> No
         if "dynabench" not in source:
             pytest.fail(f"the error is another library's: {source}")
     else:
-        json.dumps(found, allow_nan=False)
+        json.dumps(result, allow_nan=False)
 
 
 def spans(found: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -178,7 +178,7 @@ def test_columns_of_anything_in_any_config_are_computed_or_refused(
     module = load(name, config)
     same = data.draw(st.booleans())
     first = data.draw(column)
-    given = {key: first if same else data.draw(column) for key in module.columns}
+    values = {key: first if same else data.draw(column) for key in module.columns}
     weighted = "sample_weight" in module.optional and data.draw(st.booleans())
     weights = {"sample_weight": data.draw(st.one_of(column, st.just([0, 0, 0])))} if weighted else {}
-    answers(module, {**given, **weights}, options)
+    answers(module, {**values, **weights}, options)

@@ -23,14 +23,14 @@ def test_codes_of_numbers_give_the_numbers_back(columns: list[list[int]]) -> Non
     labels, codes = encode_labels(*(np.array(column, np.int64) for column in columns))
     assert labels == tuple(sorted(set().union(*columns)))
     assert all(type(label) is int for label in labels)
-    assert [decoded(labels, each) for each in codes] == columns
+    assert [decoded(labels, code) for code in codes] == columns
 
 
 @given(st.lists(texts, min_size=1, max_size=3))
 def test_codes_of_texts_give_the_texts_back(columns: list[list[str]]) -> None:
     labels, codes = encode_labels(*columns)
     assert labels == tuple(sorted(set().union(*columns)))
-    assert [decoded(labels, each) for each in codes] == columns
+    assert [decoded(labels, code) for code in codes] == columns
 
 
 def test_numbers_far_apart_and_near_code_alike() -> None:
@@ -70,7 +70,9 @@ def test_an_empty_column_goes_with_either_kind() -> None:
 @given(texts, texts)
 def test_equal_rows_are_told(first: list[str], second: list[str]) -> None:
     n = min(len(first), len(second))
-    assert same(first[:n], second[:n]).tolist() == [one == other for one, other in zip(first, second, strict=False)]
+    assert same(first[:n], second[:n]).tolist() == [
+        single == other for single, other in zip(first, second, strict=False)
+    ]
 
 
 @given(small, small)

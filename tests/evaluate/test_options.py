@@ -73,9 +73,9 @@ def test_fields_fit_what_options_take():
     ],
 )
 def test_texts_are_read_as_what_they_mean(name, text, value):
-    found = KNOWN[name].read(text)
-    assert found == value
-    assert type(found) is type(value)
+    result = KNOWN[name].read(text)
+    assert result == value
+    assert type(result) is type(value)
 
 
 @pytest.mark.parametrize(

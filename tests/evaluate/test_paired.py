@@ -34,12 +34,12 @@ def test_three_rows_come_together_as_often_as_in_all_27_ways_to_draw_them():
     rows = np.array(list(itertools.product(range(3), repeat=3)))
     expected = Counter(zip(first.rows[rows, 0].sum(1), second.rows[rows, 0].sum(1), strict=True))
     blocks = paired_resamples([first, second], np.random.default_rng(0), 27_000)
-    found = Counter()
-    for one, other in blocks:
-        found.update(zip(one[:, 0], other[:, 0], strict=True))
-    assert set(found) == set(expected)
+    counter = Counter()
+    for single, other in blocks:
+        counter.update(zip(single[:, 0], other[:, 0], strict=True))
+    assert set(counter) == set(expected)
     keys = sorted(expected)
-    assert chisquare([found[key] for key in keys], [1000 * expected[key] for key in keys]).pvalue > 1e-3
+    assert chisquare([counter[key] for key in keys], [1000 * expected[key] for key in keys]).pvalue > 1e-3
 
 
 @pytest.mark.usefixtures("way")
@@ -54,39 +54,39 @@ def test_a_state_among_others_is_drawn_as_it_is_alone(kind):
 @given(systems(), st.integers(0, 2**32))
 def test_means_of_resamples_centre_on_the_means_of_the_rows(states, seed):
     times = 500
-    for one in states:
-        if not isinstance(one, Sums):
+    for first in states:
+        if not isinstance(first, Sums):
             continue
-        n, values = len(one), one.rows[:, 0].astype(float)
-        found = drawn([*states, one], seed, times)[-1]
-        assert abs(found.mean() - values.mean()) <= 6 * values.std() / np.sqrt(n * times) + 1e-12
+        n, values = len(first), first.rows[:, 0].astype(float)
+        result = drawn([*states, first], seed, times)[-1]
+        assert abs(result.mean() - values.mean()) <= 6 * values.std() / np.sqrt(n * times) + 1e-12
 
 
 @given(systems(), st.integers(0, 2**32))
 def test_copies_of_a_system_never_differ(states, seed):
-    found = drawn([*states, *states], seed, 50)
-    assert np.array_equal(found[: len(states)], found[len(states) :])
+    result = drawn([*states, *states], seed, 50)
+    assert np.array_equal(result[: len(states)], result[len(states) :])
 
 
 @pytest.mark.usefixtures("way")
 def test_rows_are_drawn_in_common():
-    one, other = state("floats", 60, 1), state("bool", 60, 2)
-    mixed = Sums(one.rows[:, 0] + other.rows[:, 0])
-    first, second, both = drawn([one, other, mixed], 0, 500)
+    single, other = state("floats", 60, 1), state("bool", 60, 2)
+    mixed = Sums(single.rows[:, 0] + other.rows[:, 0])
+    first, second, both = drawn([single, other, mixed], 0, 500)
     assert both == pytest.approx(first + second, abs=1e-12)
 
 
 def test_a_difference_varies_as_the_rows_differences_do():
     first, second = state("bool", 2000, 1), state("bool", 2000, 2)
-    one, other = drawn([first, second], 0, 20_000)
-    each = first.rows[:, 0].astype(float) - second.rows[:, 0]
-    assert (one - other).std() == pytest.approx(each.std() / np.sqrt(2000), rel=0.03)
+    single, other = drawn([first, second], 0, 20_000)
+    item = first.rows[:, 0].astype(float) - second.rows[:, 0]
+    assert (single - other).std() == pytest.approx(item.std() / np.sqrt(2000), rel=0.03)
 
 
 def test_millions_of_combinations_do_not_overflow_their_numbers():
     n = 5000
     states = [state("floats", n, seed) for seed in range(12)]
-    kinds, counts = module.joint_atoms([one.atoms[0] for one in states])
+    kinds, counts = module.joint_atoms([first.atoms[0] for first in states])
     assert len(counts) == n
     assert all(np.array_equal(np.sort(kind), np.arange(n)) for kind in kinds)
 
@@ -102,11 +102,11 @@ def _chosen(one, rows):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_jackknife_leaves_out_each_row_in_turn(kind):
-    one = state(kind, 25, 3)
-    left = jackknife(one, statistic)
+    first = state(kind, 25, 3)
+    remaining = jackknife(first, statistic)
     for row in range(25):
-        others = type(one)(*_chosen(one, np.delete(np.arange(25), row)))
-        assert left[row] == pytest.approx(float(statistic(others.total())), rel=1e-12, abs=1e-12)
+        others = type(first)(*_chosen(first, np.delete(np.arange(25), row)))
+        assert remaining[row] == pytest.approx(float(statistic(others.total())), rel=1e-12, abs=1e-12)
 
 
 @pytest.mark.parametrize("states", [[], [Sums(np.ones(3)), Sums(np.ones(4))], [Sums(np.ones((0, 1)))]])
@@ -127,16 +127,16 @@ def test_skewed_rows_stay_skewed():
 @pytest.mark.parametrize("name", ["seqeval", "pearsonr", "spearmanr"])
 def test_leaving_out_a_row_gives_one_value_for_each_row_though_some_are_alike(name):
     rng = np.random.default_rng(5)
-    true, said = ([[place, 1] for place in rng.integers(0, 3, 30)] for _ in range(2))
+    true, answer = ([[place, 1] for place in rng.integers(0, 3, 30)] for _ in range(2))
     tags = ["O", "B-A", "B-B"]
     if name == "seqeval":
-        true, said = ([[tags[place], tags[other]] for place, other in column] for column in (true, said))
+        true, answer = ([[tags[place], tags[other]] for place, other in column] for column in (true, answer))
     else:
-        true, said = ([float(place) for place, _ in column] for column in (true, said))
-    one = load(name)
-    its = one.card.outputs[0].name if name != "seqeval" else "overall_f1"
-    kept = one.state({"predictions": said, "references": true})
-    found = jackknife(kept, lambda total: np.asarray(one.formula(total)[its], float))
+        true, answer = ([float(place) for place, _ in column] for column in (true, answer))
+    loaded = load(name)
+    its = loaded.card.outputs[0].name if name != "seqeval" else "overall_f1"
+    stored = loaded.state({"predictions": answer, "references": true})
+    result = jackknife(stored, lambda total: np.asarray(loaded.formula(total)[its], float))
     for row in range(30):
-        rest = {"predictions": said[:row] + said[row + 1 :], "references": true[:row] + true[row + 1 :]}
-        assert found[row] == pytest.approx(one.compute(**rest)[its], abs=1e-12)
+        rest = {"predictions": answer[:row] + answer[row + 1 :], "references": true[:row] + true[row + 1 :]}
+        assert result[row] == pytest.approx(loaded.compute(**rest)[its], abs=1e-12)

@@ -31,51 +31,51 @@ def samples(digest, n, times):
         ("mse", {}, (SAID + 0.5 * np.sin(np.arange(300)), TRUE)),
         ("pearsonr", {}, (SAID + 0.5 * np.sin(np.arange(300)), TRUE)),
         ("spearmanr", {}, (SAID + 0.5 * np.sin(np.arange(300)), TRUE)),
-        ("exact_match", {}, ([f"the {one}" for one in SAID], [f"the {one}" for one in TRUE])),
-        ("bleu", {}, ([f"a b c d e {one} f" for one in SAID], [f"a b c d e {one} f" for one in TRUE])),
-        ("rouge", {}, ([f"a b {one}" for one in SAID], [f"a b {one}" for one in TRUE])),
+        ("exact_match", {}, ([f"the {first}" for first in SAID], [f"the {single}" for single in TRUE])),
+        ("bleu", {}, ([f"a b c d e {first} f" for first in SAID], [f"a b c d e {single} f" for single in TRUE])),
+        ("rouge", {}, ([f"a b {first}" for first in SAID], [f"a b {first}" for first in TRUE])),
     ],
 )
 def test_replicates_are_the_metric_of_samples_of_the_rows(name, options, columns):
     module = load(name, **options)
     names = dict(zip(("predictions", "references"), columns, strict=True))
-    found = score_replicates(module, names, "a digest", 12)
+    replicates = score_replicates(module, names, "a digest", 12)
     for place, rows in enumerate(samples("a digest", 300, 12)):
         sample = {key: [column[row] for row in rows] for key, column in names.items()}
         whole = module.compute(**sample)
-        for key, values in found.items():
+        for key, values in replicates.items():
             assert values[place] == pytest.approx(whole[key], abs=1e-12)
 
 
 @given(systems(), st.text(max_size=5))
 def test_replicates_do_not_depend_on_the_others_the_times_or_memory(states, digest):
-    for one in states:
-        many, few = (formula_replicates(one, formula, digest, times)["x"] for times in (40, 13))
+    for state in states:
+        many, few = (formula_replicates(state, formula, digest, times)["x"] for times in (40, 13))
         assert many[:13] == pytest.approx(few, abs=1e-12, rel=1e-12)  # other shapes may be added up in another order
-        assert np.array_equal(formula_replicates(one, formula, digest, 40)["x"], many)
+        assert np.array_equal(formula_replicates(state, formula, digest, 40)["x"], many)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("dynabench.stats.bootstrap.BLOCK", 7)
             patch.setattr("dynabench.evaluate.states.BLOCK", 70)
-            assert formula_replicates(one, formula, digest, 40)["x"] == pytest.approx(many, abs=1e-12, rel=1e-12)
+            assert formula_replicates(state, formula, digest, 40)["x"] == pytest.approx(many, abs=1e-12, rel=1e-12)
 
 
 def test_two_evaluations_on_one_dataset_are_paired():
     f1 = load("f1", average="macro")
     better, worse = TRUE.copy(), TRUE.copy()
     worse[:30], better[:29] = (TRUE[:30] + 1) % 3, (TRUE[:29] + 1) % 3
-    one, other = (
-        score_replicates(f1, {"predictions": said, "references": TRUE}, "x")["f1"] for said in (better, worse)
+    first, other = (
+        score_replicates(f1, {"predictions": answer, "references": TRUE}, "x")["f1"] for answer in (better, worse)
     )
-    assert (one - other).std() < one.std() / 3
+    assert (first - other).std() < first.std() / 3
     elsewhere = score_replicates(f1, {"predictions": worse, "references": TRUE}, "y")["f1"]
-    assert (one - elsewhere).std() > one.std()
+    assert (first - elsewhere).std() > first.std()
 
 
 def test_spread_is_the_standard_error():
     right = SAID == TRUE
-    found = score_replicates(load("accuracy"), {"predictions": SAID, "references": TRUE}, "z", 20_000)["accuracy"]
-    assert found.mean() == pytest.approx(right.mean(), abs=6 * right.std() / np.sqrt(300 * 20_000))
-    assert found.std() == pytest.approx(right.std() / np.sqrt(300), rel=0.03)
+    accuracy = score_replicates(load("accuracy"), {"predictions": SAID, "references": TRUE}, "z", 20_000)["accuracy"]
+    assert accuracy.mean() == pytest.approx(right.mean(), abs=6 * right.std() / np.sqrt(300 * 20_000))
+    assert accuracy.std() == pytest.approx(right.std() / np.sqrt(300), rel=0.03)
 
 
 def test_scores_of_single_classes_are_left_out():

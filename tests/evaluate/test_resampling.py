@@ -51,10 +51,10 @@ def test_groups_of_rows_are_the_same_for_both_of_a_pair(monkeypatch: pytest.Monk
 def test_rank_correlations_of_many_rows_have_an_interval() -> None:
     rng = np.random.default_rng(3)
     first = rng.normal(size=20_500)
-    told = load("spearmanr").compute(
+    result = load("spearmanr").compute(
         predictions=first, references=first + rng.normal(size=len(first)), interval=0.95, resamples=200
     )
-    limits = told["interval"]["spearmanr"]
+    limits = result["interval"]["spearmanr"]
     assert limits["method"] == "bca"
-    assert limits["low"] < told["spearmanr"] < limits["high"]
+    assert limits["low"] < result["spearmanr"] < limits["high"]
     assert limits["high"] - limits["low"] < 0.02

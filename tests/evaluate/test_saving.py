@@ -9,9 +9,11 @@ from dynabench import evaluate
 
 def test_a_file_has_the_result_and_what_computed_it(tmp_path):
     path = evaluate.save(tmp_path / "one.json", accuracy=np.float64(0.5), counts=np.array([1, 2]), name="m")
-    found = json.loads(path.read_text())
-    assert (found["accuracy"], found["counts"], found["name"]) == (0.5, [1, 2], "m")
-    assert {"_timestamp", "_git_commit_hash", "_evaluate_version", "_python_version", "_interpreter_path"} <= set(found)
+    document = json.loads(path.read_text())
+    assert (document["accuracy"], document["counts"], document["name"]) == (0.5, [1, 2], "m")
+    assert {"_timestamp", "_git_commit_hash", "_evaluate_version", "_python_version", "_interpreter_path"} <= set(
+        document
+    )
 
 
 def test_a_folder_gets_a_file_named_after_the_time(tmp_path):

@@ -18,8 +18,8 @@ sizes = st.integers(2, 25)
 
 def cells(seed: int, n: int, weighted: bool = False) -> Cells:
     rng = np.random.default_rng(seed)
-    true, said = rng.integers(0, 3, (2, n))
-    return Cells.of(true, said, rng.integers(1, 4, n).astype(float) if weighted else None)
+    true, answer = rng.integers(0, 3, (2, n))
+    return Cells.of(true, answer, rng.integers(1, 4, n).astype(float) if weighted else None)
 
 
 def sums(seed: int, n: int) -> Sums:
@@ -73,13 +73,13 @@ additive = pytest.mark.parametrize(
 @every_state
 @given(first=seeds, second=seeds, n=sizes, m=sizes)
 def test_a_merge_holds_the_rows_of_both_in_order(make: Any, first: int, second: int, n: int, m: int) -> None:
-    one, other = make(first, n), make(second, m)
-    merged = one + other
+    single, other = make(first, n), make(second, m)
+    merged = single + other
     assert len(merged) == n + m
     both = np.arange(n + m)[None, :]
     assert np.allclose(flat(merged.at(both))[0], flat(merged.total()))
-    if not isinstance(one, Cells) or one.labels == other.labels:
-        assert np.allclose(flat(merged.at(both[:, :n]))[0], flat(one.total()))
+    if not isinstance(single, Cells) or single.labels == other.labels:
+        assert np.allclose(flat(merged.at(both[:, :n]))[0], flat(single.total()))
         assert np.allclose(flat(merged.at(both[:, n:]))[0], flat(other.total()))
 
 
@@ -131,9 +131,9 @@ def test_atoms_hold_every_row(make: Any, seed: int, n: int) -> None:
 @given(seeds, sizes)
 def test_a_weight_counts_a_row_again(seed: int, n: int) -> None:
     rng = np.random.default_rng(seed)
-    true, said, weight = rng.integers(0, 4, n), rng.integers(0, 4, n), rng.integers(1, 5, n)
-    again = Cells.of(np.repeat(true, weight), np.repeat(said, weight))
-    assert np.array_equal(Cells.of(true, said, weight.astype(float)).total().counts, again.total().counts)
+    true, answer, weight = rng.integers(0, 4, n), rng.integers(0, 4, n), rng.integers(1, 5, n)
+    again = Cells.of(np.repeat(true, weight), np.repeat(answer, weight))
+    assert np.array_equal(Cells.of(true, answer, weight.astype(float)).total().counts, again.total().counts)
 
 
 def test_cells_of_other_labels_share_all_of_them() -> None:
@@ -142,11 +142,11 @@ def test_cells_of_other_labels_share_all_of_them() -> None:
     assert merged.total().counts.tolist() == [[0, 0, 1], [0, 1, 0], [0, 1, 0]]
 
 
-@pytest.mark.parametrize("make", [Cells.of, lambda true, said, weights: WeightedRows(np.ones((1, 2)), weights)])
+@pytest.mark.parametrize("make", [Cells.of, lambda true, answer, weights: WeightedRows(np.ones((1, 2)), weights)])
 def test_weighed_batches_do_not_merge_with_others(make: Any) -> None:
-    one, other = make(np.array([1]), np.array([1]), np.array([2.0])), make(np.array([1]), np.array([1]), None)
+    first, other = make(np.array([1]), np.array([1]), np.array([2.0])), make(np.array([1]), np.array([1]), None)
     with pytest.raises(ValueError, match="weigh all batches or none"):
-        _ = one + other
+        _ = first + other
 
 
 def test_texts_do_not_merge_with_numbers() -> None:

@@ -25,40 +25,40 @@ def all_ways(first, second):
 
 
 def rounded(pairs):
-    return [(round(one, 9) + 0.0, round(other, 9) + 0.0) for one, other in pairs]
+    return [(round(first, 9) + 0.0, round(other, 9) + 0.0) for first, other in pairs]
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_all_ways_are_those_of_coins_thrown_for_each_row(kind):
     first, second = state(kind, 7, 1), state(kind, 7, 2)
     expected = Counter(rounded(all_ways(first, second)))
-    both, found = find_swaps(first, second), Counter()
+    both, counter = find_swaps(first, second), Counter()
     for numbers, chance in both.all():
-        one, other = (statistic(total) for total in both.totals(numbers))
-        for pair, share in zip(rounded(zip(one, other, strict=True)), chance, strict=True):
-            found[pair] += share
+        single, other = (statistic(total) for total in both.totals(numbers))
+        for pair, share in zip(rounded(zip(single, other, strict=True)), chance, strict=True):
+            counter[pair] += share
     assert both.ways <= 2**7
-    assert {pair: share * 2**7 for pair, share in found.items()} == pytest.approx(dict(expected))
+    assert {pair: share * 2**7 for pair, share in counter.items()} == pytest.approx(dict(expected))
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_drawn_swaps_come_as_often_as_they_should(kind):
     first, second = state(kind, 4, 1), state(kind, 4, 2)
     expected = Counter(rounded(all_ways(first, second)))
-    found = Counter()
-    for one, other in swapped_totals(first, second, np.random.default_rng(0), 8000):
-        found.update(rounded(zip(statistic(one), statistic(other), strict=True)))
-    assert set(found) == set(expected)
+    counter = Counter()
+    for single, other in swapped_totals(first, second, np.random.default_rng(0), 8000):
+        counter.update(rounded(zip(statistic(single), statistic(other), strict=True)))
+    assert set(counter) == set(expected)
     if len(expected) > 1:
         keys = sorted(expected)
-        assert chisquare([found[key] for key in keys], [500 * expected[key] for key in keys]).pvalue > 1e-3
+        assert chisquare([counter[key] for key in keys], [500 * expected[key] for key in keys]).pvalue > 1e-3
 
 
 @given(st.sampled_from(KINDS), st.integers(1, 20), st.integers(0, 2**32))
 def test_copies_of_a_system_swap_without_a_trace(kind, n, seed):
-    one = state(kind, n, seed % 1000)
-    assert find_swaps(one, one).ways == 1
-    for first, second in swapped_totals(one, one, np.random.default_rng(seed), 5):
+    single = state(kind, n, seed % 1000)
+    assert find_swaps(single, single).ways == 1
+    for first, second in swapped_totals(single, single, np.random.default_rng(seed), 5):
         assert np.array_equal(statistic(first), statistic(second))
 
 
@@ -74,10 +74,10 @@ def test_only_rows_that_differ_are_counted():
 def test_systems_with_different_labels_get_all_of_them():
     first = Cells.of([*"aab"], [*"aac"])
     second = Cells.of([*"aab"], [*"abb"])
-    one, other = next(iter(swapped_totals(first, second, np.random.default_rng(0), 3)))
-    assert one.labels == other.labels == ("a", "b", "c")
-    assert one.counts.shape == (3, 3, 3)
-    assert (one.counts + other.counts == one.counts[0] + other.counts[0]).all()
+    single, other = next(iter(swapped_totals(first, second, np.random.default_rng(0), 3)))
+    assert single.labels == other.labels == ("a", "b", "c")
+    assert single.counts.shape == (3, 3, 3)
+    assert (single.counts + other.counts == single.counts[0] + other.counts[0]).all()
 
 
 def test_states_of_different_rows_are_refused():

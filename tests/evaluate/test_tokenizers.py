@@ -58,9 +58,9 @@ def test_without_sacrebleu_and_nltk_the_defaults_work(monkeypatch, name, options
 def test_what_needs_them_says_how_to_install_them(monkeypatch, name, options):
     from dynabench.evaluate.metrics import meteor
 
-    for found in (meteor.treebank_splitter, meteor.porter_stemmer):
-        found.cache_clear()
-    for library in [one for one in sys.modules if one.partition(".")[0] in ("sacrebleu", "nltk")]:
+    for result in (meteor.treebank_splitter, meteor.porter_stemmer):
+        result.cache_clear()
+    for library in [module for module in sys.modules if module.partition(".")[0] in ("sacrebleu", "nltk")]:
         monkeypatch.setitem(sys.modules, library, None)
     with pytest.raises(ValueError, match=r"pip install 'dynabench-eval\[metrics\]'"):
         load(name).compute(predictions=["the cat"], references=["the cat"], **options)

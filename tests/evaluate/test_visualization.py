@@ -93,10 +93,10 @@ def test_a_histogram_counts_each_score_once():
 
 
 def test_the_systems_and_pairs_of_a_comparison_can_be_drawn_as_they_are():
-    found = compare({"a": [1, 0, 1, 1], "b": [1, 1, 0, 1]}, [1, 0, 1, 0], resamples=50)
-    assert [row["name"] for row in rows(intervals_plot(found["systems"]))] == list(found["systems"])
-    spec = intervals_plot({"a - b": found["pairs"][0]})
-    assert rows(spec)[0]["value"] == found["pairs"][0]["difference"]
+    comparison = compare({"a": [1, 0, 1, 1], "b": [1, 1, 0, 1]}, [1, 0, 1, 0], resamples=50)
+    assert [row["name"] for row in rows(intervals_plot(comparison["systems"]))] == list(comparison["systems"])
+    spec = intervals_plot({"a - b": comparison["pairs"][0]})
+    assert rows(spec)[0]["value"] == comparison["pairs"][0]["difference"]
     assert {"x": {"datum": 0}} in [layer["encoding"] for layer in spec["layer"]]
 
 

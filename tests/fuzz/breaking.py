@@ -31,25 +31,25 @@ def broken(rng: Random, raw: dict[str, Any], written: Callable[[object], str]) -
     if rng.random() < 0.15:
         return _garbled(rng, written(raw))
     changed = copy.deepcopy(raw)
-    what, path = rng.choice(_WAYS)(rng, changed)
+    subject, path = rng.choice(_WAYS)(rng, changed)
     text = written(changed)
     lines = reading.read_config(text)[1]
     above = [path[:end] for end in range(1, len(path) + 1)]
     near = [at for at in lines if at in above or at[: len(path)] == path != ()]
-    return text, Told(what, frozenset(lines[at] for at in near))
+    return text, Told(subject, frozenset(lines[at] for at in near))
 
 
 def _fields(raw: dict[str, Any]) -> list[tuple[Path, dict[str, Any]]]:
     """All fields with their paths, those within groups too."""
-    found: list[tuple[Path, dict[str, Any]]] = []
+    result: list[tuple[Path, dict[str, Any]]] = []
     for group in ("context", "input", "answer", "ask"):
         part = raw.get(group, [])
-        found += [((group,), part)] if isinstance(part, dict) else [((group, n), each) for n, each in enumerate(part)]
-    asked = raw.get("validate", {}).get("ask", [])
-    found += [(("validate", "ask", n), each) for n, each in enumerate(asked)]
-    for path, field in list(found):
-        found += [((*path, "fields", n), each) for n, each in enumerate(field.get("fields", []))]
-    return found
+        result += [((group,), part)] if isinstance(part, dict) else [((group, n), item) for n, item in enumerate(part)]
+    response = raw.get("validate", {}).get("ask", [])
+    result += [(("validate", "ask", n), item) for n, item in enumerate(response)]
+    for path, field in list(result):
+        result += [((*path, "fields", n), element) for n, element in enumerate(field.get("fields", []))]
+    return result
 
 
 def _unknown_key(rng: Random, raw: dict[str, Any]) -> tuple[str, Path]:
@@ -76,15 +76,15 @@ def _missing(rng: Random, raw: dict[str, Any]) -> tuple[str, Path]:
 
 def _twice(rng: Random, raw: dict[str, Any]) -> tuple[str, Path]:
     first, second = raw["input"], raw["answer"]
-    taken = (first if isinstance(first, dict) else first[0])["name"]
+    name = (first if isinstance(first, dict) else first[0])["name"]
     path: Path = ("answer",) if isinstance(second, dict) else ("answer", len(second) - 1)
     field = second if isinstance(second, dict) else second[-1]
-    field["name"] = taken
+    field["name"] = name
     return "a name that is taken", (*path, "name")
 
 
 def _nowhere(rng: Random, raw: dict[str, Any]) -> tuple[str, Path]:
-    path, _ = rng.choice([each for each in _fields(raw) if "fields" not in each[0]])
+    path, _ = rng.choice([item for item in _fields(raw) if "fields" not in item[0]])
     ways: list[tuple[Path, Callable[[], Any]]] = [
         (("fooled", "fields"), lambda: raw.__setitem__("fooled", {"rule": "differs", "fields": ["nowhere"]})),
         (("perturb", "flip"), lambda: raw.__setitem__("perturb", {"flip": "nowhere"})),

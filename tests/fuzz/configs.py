@@ -32,7 +32,7 @@ class Config:
     def _parts(self) -> None:
         rng = self.rng
         self.raw["context"] = [self.field("context") for _ in range(rng.choice([0, 1, 1, 2, 4]))]
-        shown = list(self.texts)
+        view = list(self.texts)
         self.raw["input"] = [self.field("input") for _ in range(rng.choice([1, 1, 2, 4]))]
         self.raw["answer"] = [self.field("answer") for _ in range(rng.choice([1, 1, 1, 2, 3]))]
         self.raw["ask"] = [self.field("ask") for _ in range(rng.choice([0, 1, 3]))]
@@ -41,7 +41,7 @@ class Config:
         if maybe(rng, 0.2):
             names = [f"hidden_{number}" for number in range(rng.randint(1, 2))]
             self.raw["link"] = [{"name": name, "parameter": name.upper(), "max_length": 20} for name in names]
-        self._starts(shown)
+        self._starts(view)
         self._words()
         self._settings()
         for group in ("context", "input", "answer", "ask"):
@@ -56,17 +56,17 @@ class Config:
         while not self._fits(kind, group):
             kind = rng.choice(SIMPLE)
         self.taken += 1
-        made = {"name": self._name(kind, group), "type": kind, **common(rng)}
-        made |= self._group(group) if kind == "group" else KEYS[kind](rng)
-        made |= self._about(kind)
+        created = {"name": self._name(kind, group), "type": kind, **common(rng)}
+        created |= self._group(group) if kind == "group" else KEYS[kind](rng)
+        created |= self._about(kind)
         if kind in CHOICES and group == "answer" and maybe(rng):
-            made["goal"] = rng.choice(["assigned", "chosen"])
+            created["goal"] = rng.choice(["assigned", "chosen"])
         if maybe(rng, 0.25):
-            made["required"] = maybe(rng, 0.5)
+            created["required"] = maybe(rng, 0.5)
         if group != "answer" and maybe(rng, 0.25):
-            made |= self._when(group)
-        self._known(made, group)
-        return made
+            created |= self._when(group)
+        self._known(created, group)
+        return created
 
     def _name(self, kind: str, group: str) -> str:
         """A name that tells the part of the config, or one that means something to a program."""
@@ -101,15 +101,15 @@ class Config:
         rng = self.rng
         inner: list[dict[str, Any]] = []
         for number in range(rng.randint(1, 3)):
-            made = {"name": f"part_{number}", **self._inner(group, inner)}
+            created = {"name": f"part_{number}", **self._inner(group, inner)}
             first = inner[0] if inner else {}
             if first.get("type") == "choice" and maybe(rng, 0.5):
-                made["when"] = f"part_0 == {_value(first['options'][0])}"
-            inner.append(made | ({"required": False} if number and maybe(rng) else {}))
+                created["when"] = f"part_0 == {_value(first['options'][0])}"
+            inner.append(created | ({"required": False} if number and maybe(rng) else {}))
         inner[0]["required"] = True
         if inner[0]["type"] == "comment" or group == "validate":
             inner[0] = {"name": "part_0", "type": "choice", "options": ["p", "q"]}
-            inner[1:] = [each for each in inner[1:] if "when" not in each]
+            inner[1:] = [item for item in inner[1:] if "when" not in item]
         most = rng.choice([0, 0, 2, 4])
         return {"fields": inner} | ({"repeat": most, "at_least": rng.randint(1, most)} if most else {})
 
@@ -117,7 +117,7 @@ class Config:
         """A field of a group: now and then one about a text or a picture, which may be of the group itself."""
         rng = self.rng
         kind = rng.choice(SIMPLE if maybe(rng, 0.6) else NESTED)
-        own = [each["name"] for each in before if each["type"] == "image"]
+        own = [item["name"] for item in before if item["type"] == "image"]
         if own and maybe(rng, 0.7):
             kind, about = "image_region", {"of": rng.choice(own)}
         else:
@@ -156,7 +156,7 @@ class Config:
 
     def _rule(self) -> dict[str, Any]:
         rng = self.rng
-        kinds = {each["name"]: each["type"] for each in self.raw["answer"]}
+        kinds = {item["name"]: item["type"] for item in self.raw["answer"]}
         numbers = [name for name, kind in kinds.items() if kind in ("number", "slider", "rating")]
         choices = [name for name, kind in kinds.items() if kind in CHOICES]
         texts = [name for name, kind in kinds.items() if kind in ("text", "comment", "edit", *CHOICES)]
@@ -184,25 +184,25 @@ class Config:
         rng = self.rng
         judged = str(self.raw["fooled"].get("rule", "")).startswith("judged")
         votes = rng.randint(1, 4)
-        made: dict[str, Any] = {"mode": "judge" if judged else rng.choice(["judge", "answer", "mixed"])}
-        made |= {"votes": votes, "also_not_fooled": maybe(rng, 0.8)}
+        created: dict[str, Any] = {"mode": "judge" if judged else rng.choice(["judge", "answer", "mixed"])}
+        created |= {"votes": votes, "also_not_fooled": maybe(rng, 0.8)}
         if maybe(rng):
-            made |= {"adjudicate_up_to": votes + rng.randint(0, 3), "blind_share": 0.3}
-        asked = [self.field("validate", SIMPLE) for _ in range(rng.choice([0, 1, 2]))]
-        return made | ({"ask": asked} if asked else {})
+            created |= {"adjudicate_up_to": votes + rng.randint(0, 3), "blind_share": 0.3}
+        request = [self.field("validate", SIMPLE) for _ in range(rng.choice([0, 1, 2]))]
+        return created | ({"ask": request} if request else {})
 
     def _starts(self, shown: list[str]) -> None:
         rng = self.rng
         used = str([part.get("of") for group in ("context", "input", "answer", "ask") for part in self.raw[group]])
         free = [name for name in shown if name not in used and not name.startswith("cedit")]
         texts = [
-            each["name"] for each in self.raw["input"] if each["type"] in ("text", "comment") and "when" not in each
+            item["name"] for item in self.raw["input"] if item["type"] in ("text", "comment") and "when" not in item
         ]
         if free and texts and maybe(rng):
             self.raw["start"] = {"kinds": ["prompt", "blank"], "prompt": {texts[0]: free[0]}}
         elif maybe(rng, 0.2):
             self.raw["start"] = {"kinds": rng.choice([["blank"], ["blank", "seed"]]), "assign": "random"}
-        flips = [each["name"] for each in self.raw["answer"] if each["type"] in CHOICES]
+        flips = [element["name"] for element in self.raw["answer"] if element["type"] in CHOICES]
         if flips and maybe(rng, 0.3):
             self.raw["perturb"] = {"flip": flips[0]}
 

@@ -24,58 +24,62 @@ def maybe(rng: Random, share: float = 0.4) -> bool:
 
 def options(rng: Random, least: int = 2, most: int = 6, start: str = "o") -> list[Any]:
     """Options as texts and as mappings, all different."""
-    made: list[Any] = []
+    created: list[Any] = []
     for number in range(rng.randint(least, most)):
         value = rng.choice(
             [f"{start}{number}", f"{start} {number}", f"{start.upper()}-{number}.", f"選{start}{number}"]
         )
         if maybe(rng):
-            made.append({"value": value, "label": words(rng), "description": words(rng)})
+            created.append({"value": value, "label": words(rng), "description": words(rng)})
         else:
-            made.append(value)
-    return made
+            created.append(value)
+    return created
 
 
 def tree(rng: Random, depth: int = 0, start: str = "t") -> list[Any]:
     """A tree of options."""
-    made: list[Any] = []
+    created: list[Any] = []
     for number in range(rng.randint(2, 3)):
         value = f"{start}{number}"
         if depth < 2 and maybe(rng):
-            made.append({"value": value, "label": words(rng), "children": tree(rng, depth + 1, value)})
+            created.append({"value": value, "label": words(rng), "children": tree(rng, depth + 1, value)})
         else:
-            made.append(value)
-    return made
+            created.append(value)
+    return created
 
 
 def _text(rng: Random) -> dict[str, Any]:
-    made: dict[str, Any] = {}
+    created: dict[str, Any] = {}
     if maybe(rng):
-        made["min_length"] = rng.randint(1, 8)
+        created["min_length"] = rng.randint(1, 8)
     if maybe(rng):
-        made["max_length"] = rng.randint(60, 4000)
+        created["max_length"] = rng.randint(60, 4000)
     if maybe(rng):
-        made |= {"language": rng.choice(TAGS), "direction": rng.choice(["auto", "ltr", "rtl"])}
-    return made | ({"multiline": maybe(rng)} if maybe(rng) else {})
+        created |= {"language": rng.choice(TAGS), "direction": rng.choice(["auto", "ltr", "rtl"])}
+    return created | ({"multiline": maybe(rng)} if maybe(rng) else {})
 
 
 def _number(rng: Random) -> dict[str, Any]:
     low = rng.choice([-5, 0, 0.5, 10])
-    made = {"min": low, "max": low + rng.choice([1, 7, 1000])} if maybe(rng, 0.7) else {}
-    return made | ({"integer": True} if maybe(rng) else {}) | ({"tolerance": 0.5} if maybe(rng) else {})
+    created = {"min": low, "max": low + rng.choice([1, 7, 1000])} if maybe(rng, 0.7) else {}
+    return created | ({"integer": True} if maybe(rng) else {}) | ({"tolerance": 0.5} if maybe(rng) else {})
 
 
 def _slider(rng: Random) -> dict[str, Any]:
-    made: dict[str, Any] = {"min": rng.choice([-10, 0, 0.5]), "max": rng.choice([5, 10.5, 100])}
-    made["step"] = rng.choice([0.25, 0.5, 1, 2, 3])
+    created: dict[str, Any] = {"min": rng.choice([-10, 0, 0.5]), "max": rng.choice([5, 10.5, 100])}
+    created["step"] = rng.choice([0.25, 0.5, 1, 2, 3])
     if maybe(rng):
-        made["start"] = made["min"] + made["step"]
-    return made | ({"low": words(rng), "high": words(rng)} if maybe(rng) else {})
+        created["start"] = created["min"] + created["step"]
+    return created | ({"low": words(rng), "high": words(rng)} if maybe(rng) else {})
 
 
 def _chat(rng: Random) -> dict[str, Any]:
-    made: dict[str, Any] = {"min_turns": rng.randint(1, 2), "max_turns": rng.randint(2, 6), "rate": rng.choice([0, 5])}
-    return made | ({"tie": False, "system": words(rng)} if maybe(rng) else {})
+    created: dict[str, Any] = {
+        "min_turns": rng.randint(1, 2),
+        "max_turns": rng.randint(2, 6),
+        "rate": rng.choice([0, 5]),
+    }
+    return created | ({"tie": False, "system": words(rng)} if maybe(rng) else {})
 
 
 def _yes_no(rng: Random) -> dict[str, Any]:
@@ -116,8 +120,8 @@ KEYS = {
 
 def common(rng: Random) -> dict[str, Any]:
     """Keys that any field may have."""
-    made: dict[str, Any] = {}
+    created: dict[str, Any] = {}
     for key in ("label", "help", "placeholder"):
         if maybe(rng, 0.3):
-            made[key] = words(rng)
-    return made
+            created[key] = words(rng)
+    return created

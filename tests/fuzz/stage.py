@@ -50,10 +50,10 @@ class Stage:
         self.console.log_in("root")
         image, audio, file = Image(name="i"), Audio(name="a"), FileField(name="f")
         text = b"A plain text, long enough to be told as one.\n"
-        self.kept = [media.store_upload(settings, *each) for each in
+        self.kept = [media.store_upload(settings, *item) for item in
                      [(files.picture(size=(32, 24)), image), (files.sound(), audio), (text, file)]]  # fmt: skip
-        told = [{"media": digest, **facts.document()} for digest, facts in self.kept]
-        self.store = values.Store(*told)
+        answer = [{"media": digest, **facts.document()} for digest, facts in self.kept]
+        self.store = values.Store(*answer)
 
     def prepare(self, source: str, config: TaskConfig, rng: Random) -> None:
         """Save the task with two contexts, files for everybody, and a round without models that is open."""
@@ -67,18 +67,18 @@ class Stage:
         )
 
         def make(session: Any) -> Any:
-            for person in (None, *[each.id for each in self.people]):
+            for person in (None, *[item.id for item in self.people]):
                 media.record_uploads(session, config.id, person, stored)
-            for each in self.people:
-                service.set_role(session, None, config.id, each.name, "annotator")
-            made = contexts.add_contexts(session, config.id, config, rows)
+            for item in self.people:
+                service.set_role(session, None, config.id, item.name, "annotator")
+            created = contexts.add_contexts(session, config.id, config, rows)
             judge = JUDGE if config.fooled.judged_by == "model" else None
             service.draft_round(session, None, config.id, [], judge=judge)
             service.open_round(session, None, config.id, 1)
-            return made
+            return created
 
-        made = self.db.write(make)
-        assert made.errors == [], made.errors
+        created = self.db.write(make)
+        assert created.errors == [], created.errors
 
     def draw(self, config: TaskConfig, source: str, example: int, every: bool) -> None:
         """Ask for the pages that show the config or what was written under it, or for `every` page of the task."""
@@ -87,19 +87,19 @@ class Stage:
         here = f"/tasks/{config.id}"
         public, owners = (PUBLIC + MORE, CONSOLE + MORE_CONSOLE) if every else (PUBLIC, CONSOLE)
         console = [f"{here}/manage{page}" for page in (*owners, f"/examples/{example}")]
-        for asked, pages in ((self.pages, [here + page for page in public]), (self.console, console)):
+        for request, pages in ((self.pages, [here + page for page in public]), (self.console, console)):
             for page in pages:
-                shown = asked.get(page)
-                assert shown.status_code == 200, (page, shown.status_code, shown.text[-2000:])
+                response = request.get(page)
+                assert response.status_code == 200, (page, response.status_code, response.text[-2000:])
 
     def given(self, config: TaskConfig) -> tuple[dict[str, Any], dict[str, Any]]:
         """A context that ada is given, and all of its values."""
         link = {field.key: "abc" for field in config.link}
         got = self.people[0].post(f"/api/v1/tasks/{config.id}/contexts/next", json={"link": link})
         assert got.status_code == 200, got.text
-        found = got.json()
-        row = self.db.read(lambda session: dict(session.get_one(contexts.Context, found["id"]).values))
-        return found, row
+        document = got.json()
+        row = self.db.read(lambda session: dict(session.get_one(contexts.Context, document["id"]).values))
+        return document, row
 
     def write(self, config: TaskConfig, rng: Random) -> tuple[int, dict[str, Any]]:
         """A valid example, accepted and explained; its id and what was sent."""
@@ -114,12 +114,12 @@ class Stage:
         sent = self.people[0].post(f"/api/v1/tasks/{config.id}/examples", json=body)
         assert sent.status_code == 201, (body, sent.text)
         number = int(sent.json()["id"])
-        kept = self.people[0].get(f"/api/v1/examples/{number}").json()
+        document = self.people[0].get(f"/api/v1/examples/{number}").json()
         clean = config.clean_input(input, context)
-        assert kept["input"] == json.loads(json.dumps(clean)), (kept["input"], clean)
+        assert document["input"] == json.loads(json.dumps(clean)), (document["input"], clean)
         ask = values.valid(rng, config.ask, self.store, {**around, **answer})
-        said = self.people[0].post(f"/api/v1/examples/{number}/explanations", json=ask)
-        assert said.status_code == 201, (ask, said.text)
+        response = self.people[0].post(f"/api/v1/examples/{number}/explanations", json=ask)
+        assert response.status_code == 201, (ask, response.text)
         self.compare(config, rng, {**around}, answer)
         return number, body
 
@@ -137,26 +137,26 @@ class Stage:
 
     def compare(self, config: TaskConfig, rng: Random, given: dict[str, Any], claimed: dict[str, Any]) -> None:
         """The fooling rule says of any answer that the fields hold whether it fools."""
-        said = values.valid(rng, config.answer, self.store, given)
-        chosen = {str(value): 0.5 for value in said.values() if isinstance(value, str)}
-        for answer in (said, claimed):
+        reply = values.valid(rng, config.answer, self.store, given)
+        chosen = {str(value): 0.5 for value in reply.values() if isinstance(value, str)}
+        for answer in (reply, claimed):
             with suppress(Unavailable):  # where an optional answer is missing, or has no probability
                 assert config.fooled_by(answer, claimed, given, chosen) in (True, False)
             assert config.agrees(answer, claimed, given) in (True, False)
 
     def check(self, config: TaskConfig, rng: Random, example: int, body: dict[str, Any]) -> None:
         """The validator's page is drawn, and a vote with what is asked beside it is taken, where the example waits."""
-        shown = self.pages.get(f"/tasks/{config.id}/validate")
-        assert shown.status_code == 200, shown.text[-2000:]
+        response = self.pages.get(f"/tasks/{config.id}/validate")
+        assert response.status_code == 200, response.text[-2000:]
         bob = self.people[1]
         item = bob.post(f"/api/v1/tasks/{config.id}/validations/next")
         assert item.status_code in (200, 204), item.text
         if item.status_code == 204:
             return
         around = {**body["input"], **body["answer"]}
-        asked = values.valid(rng, config.validation.ask, self.store, around)
+        request = values.valid(rng, config.validation.ask, self.store, around)
         vote: dict[str, Any] = {"vote": rng.choice(["correct", "incorrect", "flagged"])}
-        vote = {"answer": body["answer"]} if item.json()["mode"] == "answer" else vote | asked
+        vote = {"answer": body["answer"]} if item.json()["mode"] == "answer" else vote | request
         sent = bob.post(f"/api/v1/examples/{example}/validations", json=vote)
         assert sent.status_code == 201, (vote, sent.text)
 
@@ -166,12 +166,12 @@ class Stage:
         before, copy = self._packed(config.id), f"{config.id}-copy"
         path = self.folder / "task.zip"
         path.write_bytes(before)
-        made = direct.import_archive(self.db, self.settings, path, copy, "")
-        if config.media and made.refused:  # archives leave out what shows files, and say so
-            assert all("This file is missing." in why for _, _, why in made.refused), made.refused
+        archive = direct.import_archive(self.db, self.settings, path, copy, "")
+        if config.media and archive.refused:  # archives leave out what shows files, and say so
+            assert all("This file is missing." in why for _, _, why in archive.refused), archive.refused
             return
-        assert not made.refused, made.refused
-        assert not made.notes, made.notes
+        assert not archive.refused, archive.refused
+        assert not archive.notes, archive.notes
         assert alike(self._packed(copy), config.id) == alike(before, config.id)
 
     def _packed(self, task: str) -> bytes:

@@ -25,8 +25,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture(scope="module")
 def place(sqlite_template: Path) -> Iterator[Stage]:
-    with stage(sqlite_template, in_memory()) as made:
-        yield made
+    with stage(sqlite_template, in_memory()) as created:
+        yield created
 
 
 def written(raw: object) -> str:
@@ -46,9 +46,9 @@ def test_a_random_config_is_played_to_the_end(place: Stage, number: int):
 
 
 def test_a_broken_config_is_refused_with_line_and_reason(number: int):
-    source, told = breaking.broken(Random(number), configs.drawn("broken", number), written)
+    source, answer = breaking.broken(Random(number), configs.drawn("broken", number), written)
     with pytest.raises(Invalid) as caught:
         TaskConfig.parse(source)
     problems = caught.value.fields
     assert all(path and len(message) > 8 for path, message in problems.items()), problems
-    assert any(told.fits(path, message) for path, message in problems.items()), (told, problems, source)
+    assert any(answer.fits(path, message) for path, message in problems.items()), (answer, problems, source)

@@ -18,9 +18,9 @@ answer: {name: couple, type: group, fields: [{name: first, type: text}, {name: s
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 def test_the_page_of_a_task_whose_answer_is_a_group_is_drawn(admin):
     assert admin.post("/api/v1/tasks", json={"config": GROUP}).status_code == 201
-    shown = admin.get("/tasks/couples")
-    assert shown.status_code == 200
-    assert "Couple" in shown.text
+    response = admin.get("/tasks/couples")
+    assert response.status_code == 200
+    assert "Couple" in response.text
 
 
 def test_regions_without_labels_are_shown():

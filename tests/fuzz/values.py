@@ -41,11 +41,11 @@ class Store:
 
 def valid(rng: Random, fields: Sequence[Field], store: Store, beside: Values) -> dict[str, Any]:
     """A value for each field, in order; `beside` is what fields may refer to."""
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for field in fields:
         if field.required or rng.random() < 0.7:
-            found[field.name] = value(rng, field, store, {**beside, **found})
-    return found
+            result[field.name] = value(rng, field, store, {**beside, **result})
+    return result
 
 
 def value(rng: Random, field: Field, store: Store, beside: Values) -> Any:
@@ -88,10 +88,10 @@ def _number(rng: Random, field: Number) -> int | float:
 
 def _spans(rng: Random, field: Spans | LabelledSpans, beside: Values) -> list[dict[str, Any]]:
     text = str(beside.get(field.of, ""))
-    found = words_of(text)
-    first = rng.randrange(len(found))
-    last = rng.randrange(first, min(first + 3, len(found)))
-    span: dict[str, Any] = {"start": found[first]["start"], "end": found[last]["end"]}
+    words = words_of(text)
+    first = rng.randrange(len(words))
+    last = rng.randrange(first, min(first + 3, len(words)))
+    span: dict[str, Any] = {"start": words[first]["start"], "end": words[last]["end"]}
     return [span | ({"label": rng.choice(field.labels).value} if isinstance(field, LabelledSpans) else {})]
 
 
@@ -121,7 +121,7 @@ def _chat(rng: Random, field: Any) -> dict[str, Any]:
 _MAKERS: list[tuple[type[Field], Any]] = [
     (Text, lambda rng, field, beside: _text(rng, field)),
     (Number, lambda rng, field, beside: _number(rng, field)),
-    (Sliders, lambda rng, field, beside: {each: _number(rng, field.scale) for each in field.values}),
+    (Sliders, lambda rng, field, beside: {item: _number(rng, field.scale) for item in field.values}),
     (MultiChoice, lambda rng, field, beside: _multi(rng, field)),
     (RankingField, lambda rng, field, beside: rng.sample(field.values, len(field.values))),
     (Choice, lambda rng, field, beside: rng.choice(field.values)),
@@ -136,4 +136,4 @@ _MAKERS: list[tuple[type[Field], Any]] = [
 def invalid(rng: Random, field: Field) -> Any:
     """Something that the field's schema refuses."""
     schema = jsonschema.Draft202012Validator(field.json_schema())
-    return rng.choice([each for each in JUNK if not schema.is_valid(each)])
+    return rng.choice([item for item in JUNK if not schema.is_valid(item)])

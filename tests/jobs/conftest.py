@@ -45,10 +45,10 @@ class Worker:
 @pytest.fixture
 def worker(settings: Settings, tmp_path: Path) -> Iterator[Worker]:
     """A worker that is not started yet."""
-    made = Worker(settings, tmp_path / "worker.log")
-    yield made
-    if made.process is not None and made.process.poll() is None:
-        made.end()
+    created = Worker(settings, tmp_path / "worker.log")
+    yield created
+    if created.process is not None and created.process.poll() is None:
+        created.end()
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def ended(caller: Caller, job: str) -> dict[str, Any]:
     """The import once it is `done`, `failed` or `cancelled`."""
 
     def look() -> dict[str, Any] | None:
-        told = caller.get(f"{FILES}/{job}").json()
-        return told if told["state"] in ("done", "failed", "cancelled") else None
+        document = caller.get(f"{FILES}/{job}").json()
+        return document if document["state"] in ("done", "failed", "cancelled") else None
 
     return until(look)

@@ -10,9 +10,9 @@ pytestmark = pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 
 def done(caller, job):
     def check():
-        told = caller.get(f"/api/v1/archives/{job}").json()
-        assert told["state"] != "failed", told
-        return told if told["state"] == "done" else None
+        document = caller.get(f"/api/v1/archives/{job}").json()
+        assert document["state"] != "failed", document
+        return document if document["state"] == "done" else None
 
     return until(check)
 
@@ -40,5 +40,5 @@ def test_a_task_is_packed_brought_in_and_cloned_though_the_worker_dies(worker, o
     assert done(owner, cloned)["task"] == "clone"
     assert len(owner.get("/api/v1/tasks/clone/contexts", params={"limit": 100}).json()["items"]) == 100
     assert any(
-        "was created from its archive" in each["text"] for each in owner.get("/api/v1/me/notices").json()["items"]
+        "was created from its archive" in item["text"] for item in owner.get("/api/v1/me/notices").json()["items"]
     )

@@ -22,7 +22,7 @@ def row(number, **more):
 
 
 def started(owner, rows, **plan):
-    content = "\n".join(json.dumps(each) for each in rows).encode()
+    content = "\n".join(json.dumps(item) for item in rows).encode()
     sent = owner.post(f"{API}/files", params={"name": "file.jsonl"}, content=content)
     assert sent.status_code == 201, sent.text
     answer = owner.post(API, json={"file": sent.json()["file"], **plan})
@@ -32,8 +32,8 @@ def started(owner, rows, **plan):
 
 def ended(owner, job):
     def look():
-        told = owner.get(f"{API}/{job}").json()
-        return told if told["state"] in ("done", "failed", "cancelled") else None
+        document = owner.get(f"{API}/{job}").json()
+        return document if document["state"] in ("done", "failed", "cancelled") else None
 
     return until(look, 120)
 
@@ -45,11 +45,11 @@ def count(database, table):
 def test_a_file_of_examples_is_imported_with_its_refused_rows(owner, worker, database, settings):
     worker.start()
     rows = [row(1), row(2, label="what"), row(3, hypothesis=""), row(1)]
-    told = ended(owner, job := started(owner, rows))
-    assert told["state"] == "done", (told, worker.said())
-    result = told["result"]
+    answer = ended(owner, job := started(owner, rows))
+    assert answer["state"] == "done", (answer, worker.said())
+    result = answer["result"]
     assert (result["created"], result["duplicates"], result["failed"], result["rounds"]) == (1, 1, 2, [1])
-    assert [each["row"] for each in result["errors"]] == [2, 3]
+    assert [error["row"] for error in result["errors"]] == [2, 3]
     page = owner.get(f"{API}/{job}/refused").json()
     assert page["items"][0]["values"]["label"] == "what"
     standing = database.read(lambda session: session.scalars(select(Standing)).one())
@@ -68,9 +68,9 @@ def test_a_worker_that_dies_in_between_brings_nothing_twice(owner, worker, datab
     worker.end(signal.SIGKILL)
     assert count(database, Example) < MANY
     worker.start()
-    told = ended(owner, job)
-    assert told["state"] == "done", (told, worker.said())
-    assert told["result"]["created"] == MANY
+    answer = ended(owner, job)
+    assert answer["state"] == "done", (answer, worker.said())
+    assert answer["result"]["created"] == MANY
     assert count(database, Example) == count(database, Standing) == MANY
     assert count(database, Round) == 1
 
@@ -80,9 +80,9 @@ def test_a_dataset_of_the_hub_is_downloaded_and_imported(owner, worker, database
     worker.env["DYNABENCH_HUB_URL"] = address
     worker.start()
     job = owner.post(f"{API}/hub", json={"dataset": "some/data"}).json()["id"]
-    told = ended(owner, job)
-    assert told["state"] == "done", (told, worker.said())
-    assert (told["result"]["created"], count(database, Example)) == (1, 1)
+    answer = ended(owner, job)
+    assert answer["state"] == "done", (answer, worker.said())
+    assert (answer["result"]["created"], count(database, Example)) == (1, 1)
     unknown = ended(owner, owner.post(f"{API}/hub", json={"dataset": "no/such"}).json()["id"])
     assert (unknown["state"], "no dataset no/such" in unknown["error"]) == ("failed", True)
     assert list((settings.folder / "uploads").glob(".hub-*")) == []

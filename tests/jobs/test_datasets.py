@@ -47,13 +47,13 @@ def test_a_dataset_whose_worker_is_killed_while_it_reads_is_read_whole_and_annou
     assert newest(database).state == "reading"
     worker.start()
     until(lambda: newest(database).state != "reading")
-    made = newest(database)
-    assert (made.state, made.rows) == ("ready", ROWS), (made.reason, worker.said())
-    uids = [row.uid for row in stored.read_rows(settings, made.digest)]
+    created = newest(database)
+    assert (created.state, created.rows) == ("ready", ROWS), (created.reason, worker.said())
+    uids = [row.uid for row in stored.read_rows(settings, created.digest)]
     assert uids == [f"r{n}" for n in range(ROWS)]
     with database._reads() as session:
-        asked = select(func.count()).select_from(Job).where(Job.kind == "queue_evaluations")
-        assert session.scalar(asked) == 1
+        request = select(func.count()).select_from(Job).where(Job.kind == "queue_evaluations")
+        assert session.scalar(request) == 1
         axes = session.scalars(select(Twin.axis)).all()
     assert len(axes) == len(set(axes))
     until(lambda: not [path for path in (settings.folder / "uploads").rglob("*") if path.is_file()])
@@ -67,14 +67,14 @@ def test_a_reading_that_was_given_up_bars_no_later_one_and_leaves_no_file(olga, 
     until(lambda: newest(database).state == "ready")
     worker.end(signal.SIGKILL)
     database.write(lambda s: setattr(s.get_one(DatasetVersion, 1), "state", "reading"))
-    left = Path(database.read(lambda s: s.get_one(Job, lost)).payload["file"])
-    left.write_text("{}")
-    os.utime(left, (0, 0))
+    path = Path(database.read(lambda s: s.get_one(Job, lost)).payload["file"])
+    path.write_text("{}")
+    os.utime(path, (0, 0))
     benchmark_maintenance.tidy_submissions(database, settings)
-    assert left.exists(), "its job may still read it"
+    assert path.exists(), "its job may still read it"
     give_up(settings, lost)
     benchmark_maintenance.tidy_submissions(database, settings)
-    assert not left.exists()
+    assert not path.exists()
     dataset_jobs.clean_up_datasets(database, settings)
     assert newest(database).state == "failed", jobs.progress(settings, database.read(lambda s: s.get_one(Job, lost)))
     assert "Upload it again" in newest(database).reason

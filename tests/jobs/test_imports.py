@@ -66,16 +66,16 @@ def test_files_are_imported_with_errors_by_row(owner, worker, database, settings
     """A job that is sent again, as after a crash between sending and noting it, and a file that cannot be read change
     nothing for the file after them."""
     worker.start()
-    told = ended(owner, job := upload(owner, "contexts.JSONL", JSONL))
-    assert told["state"] == "done", (told, worker.said())
-    assert told["error"] is None
-    result = told["result"]
+    answer = ended(owner, job := upload(owner, "contexts.JSONL", JSONL))
+    assert answer["state"] == "done", (answer, worker.said())
+    assert answer["error"] is None
+    result = answer["result"]
     assert {name: result[name] for name in ("created", "duplicates", "failed")} == {
         "created": 3,
         "duplicates": 1,
         "failed": 6,
     }
-    assert [each["row"] for each in result["errors"]] == [4, 6, 7, 9, 10, 11]
+    assert [error["row"] for error in result["errors"]] == [4, 6, 7, 9, 10, 11]
     assert "premise" in result["errors"][0]["message"]
     assert result["errors"][1]["message"] == "The line is not valid JSON (column 2)."
     assert result["errors"][-1]["message"] == "The line is not valid UTF-8."
@@ -90,11 +90,11 @@ def test_files_are_imported_with_errors_by_row(owner, worker, database, settings
 
     result = ended(owner, upload(owner, "contexts.csv", CSV))["result"]
     assert [result[name] for name in ("created", "duplicates", "failed")] == [3, 1, 2]
-    assert [each["row"] for each in result["errors"]] == [6, 7]
+    assert [item["row"] for item in result["errors"]] == [6, 7]
     assert uploads(settings) == []
     tags = database.read(lambda s: set(s.scalars(select(Context.tag).where(Context.tag != ""))))
     assert tags == {"weather", "animals"}
-    assert ended(owner, job) == told
+    assert ended(owner, job) == answer
     created = [act.subject["created"] for act in database.read(lambda s: list(s.scalars(acts_of_uploads())))]
     assert created[0] == 3
     assert sorted(created[1:]) in ([3], [0, 3])  # an empty file may be noted as well
@@ -135,7 +135,7 @@ def test_an_import_goes_on_after_its_worker_died(owner, worker, database, settin
     seen = 0
     for share in (0.02, 0.2):
         least = max(int(MANY * share), seen + 1)
-        seen = until(lambda least=least: (found := count(database, Context)) >= least and found, pause=0.02)
+        seen = until(lambda least=least: (result := count(database, Context)) >= least and result, pause=0.02)
         assert ended_by(worker, database, how) in (-how, 0), worker.said()
         seen = count(database, Context)
         assert seen < MANY - 2, "the import was over before the worker died"
@@ -144,9 +144,9 @@ def test_an_import_goes_on_after_its_worker_died(owner, worker, database, settin
         if share == 0.2:  # the first death may come before the first word on progress
             assert state["progress"]["of"] > state["progress"]["bytes"] > 0
         worker.start()
-    told = ended(owner, job)
-    assert told["state"] == "done", (told, worker.said())
-    assert told["result"] == {
+    answer = ended(owner, job)
+    assert answer["state"] == "done", (answer, worker.said())
+    assert answer["result"] == {
         "created": MANY - 2,
         "duplicates": 1,
         "failed": 1,
@@ -167,9 +167,9 @@ def test_what_was_committed_before_a_crash_is_not_done_again(owner, worker, data
     Path(database.read(lambda session: session.get_one(Job, last).payload["file"])).unlink()
     worker.start()
     for job in (batch, last):
-        told = ended(owner, job)
-        assert told["state"] == "done", (told, worker.said())
-        assert told["result"]["created"] == 3
+        answer = ended(owner, job)
+        assert answer["state"] == "done", (answer, worker.said())
+        assert answer["result"]["created"] == 3
     assert count(database, Context) == 0
 
 
@@ -200,9 +200,9 @@ def test_other_kinds_of_file_are_refused(owner, name, settings, database):
 @sqlite_only
 def test_paths_in_a_name_lead_nowhere(owner, settings):
     upload(owner, "../../outside.csv", b"premise\r\n")
-    [kept] = uploads(settings)
-    assert kept.suffix == ".csv"
-    assert "outside" not in kept.name
+    [stored] = uploads(settings)
+    assert stored.suffix == ".csv"
+    assert "outside" not in stored.name
 
 
 @sqlite_only

@@ -38,8 +38,8 @@ def test_a_killed_worker_goes_on_and_makes_the_same_copies(owner, worker, databa
     version = database.write(furnish, settings, ROWS)
     worker.start()
     body = {"axis": "robustness", "transformations": ["upper_case", "zero_width"], "copies": 1}
-    asked = owner.post("/api/v1/tasks/nli/datasets/small/twins", json=body).json()
-    folder = settings.folder / "datasets" / f".twin-{asked['id']}"
+    document = owner.post("/api/v1/tasks/nli/datasets/small/twins", json=body).json()
+    folder = settings.folder / "datasets" / f".twin-{document['id']}"
     until(lambda: list(folder.glob("0.jsonl")), pause=0.02)
     worker.end(signal.SIGKILL)
     worker.start()
@@ -59,7 +59,7 @@ def test_a_worker_makes_and_replaces_copies(owner, worker, database, settings):
     content = "\n".join(json.dumps(row) for row in rows).encode()
     address = "/api/v1/tasks/nli/datasets/small/twins/fairness/file"
     assert owner.post(address, params={"file": "mine.jsonl"}, content=content).status_code == 202
-    assert (found := ended(database, version, "fairness")).origin == "uploaded", found.reason
-    assert [row.uid for row in stored.read_rows(settings, found.digest)] == ["mine"]
+    assert (result := ended(database, version, "fairness")).origin == "uploaded", result.reason
+    assert [row.uid for row in stored.read_rows(settings, result.digest)] == ["mine"]
     before = database.read(lambda s: s.scalar(select(Dataset.version_id)))
     assert before == version

@@ -21,16 +21,16 @@ SKILLS = (0.95, 0.8, 0.8, 0.6)
 
 def seed(session: Session) -> list[int]:
     """The task sentiment with a board of four models, two of them alike, on two datasets."""
-    shipped = next(each for each in shipped_tasks() if each.config.id == "sentiment")
+    shipped = next(shipped_task for shipped_task in shipped_tasks() if shipped_task.config.id == "sentiment")
     service.save_task(session, None, shipped.source)
     return boards.furnish(session, "sentiment", SKILLS, metrics=(*boards.METRICS, "f1"))
 
 
 def furnished(settings: Any) -> list[int]:
     database = Database(settings.url)
-    found = database.write(seed)
+    result = database.write(seed)
     database.close()
-    return found
+    return result
 
 
 @pytest.fixture

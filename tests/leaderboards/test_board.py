@@ -17,12 +17,12 @@ from tests.sheets import rows_of
 
 def test_two_models_alike_share_their_ranks_and_a_better_one_stands_above(client, ids):
     only = "?m.f1=0&m.fairness=0&m.robustness=0&m.throughput=0&m.memory=0"
-    found = board(client, only)
-    assert ranks(found) == {"model-0": (1, 1), "model-1": (2, 3), "model-2": (2, 3), "model-3": (4, 4)}
-    groups = {row["name"]: row["rank"]["group"] for row in found["rows"]}
+    result = board(client, only)
+    assert ranks(result) == {"model-0": (1, 1), "model-1": (2, 3), "model-2": (2, 3), "model-3": (4, 4)}
+    groups = {row["name"]: row["rank"]["group"] for row in result["rows"]}
     assert groups == {"model-0": 1, "model-1": 2, "model-2": 2, "model-3": 3}
-    best = found["rows"][0]
-    mean = sum(each["accuracy"]["value"] for each in best["datasets"].values()) / 2
+    best = result["rows"][0]
+    mean = sum(dataset["accuracy"]["value"] for dataset in best["datasets"].values()) / 2
     assert best["score"]["value"] == pytest.approx(best["metrics"]["accuracy"]["value"])
     assert best["score"]["value"] == pytest.approx(mean)
     assert best["score"]["low"] < best["score"]["value"] < best["score"]["high"]
@@ -31,9 +31,9 @@ def test_two_models_alike_share_their_ranks_and_a_better_one_stands_above(client
 def test_weights_of_metrics_and_datasets_change_the_order(client, ids):
     slow_first = "?m.accuracy=0&m.f1=0&m.fairness=0&m.robustness=0&m.memory=0&form=guarded"
     assert [row["name"] for row in board(client, slow_first)["rows"]] == [f"model-{n}" for n in range(4)]
-    one = board(client, "?d.second=0")
-    assert one["weights"]["datasets"] == {"first": 5, "second": 0}
-    row = one["rows"][0]
+    first = board(client, "?d.second=0")
+    assert first["weights"]["datasets"] == {"first": 5, "second": 0}
+    row = first["rows"][0]
     assert row["metrics"]["accuracy"]["value"] == pytest.approx(row["datasets"]["first"]["accuracy"]["value"])
 
 
@@ -70,11 +70,11 @@ def test_a_new_score_is_on_the_board_at_once(client, ids, database):
             .where(Evaluation.submission_id == ids[0], Score.metric == "accuracy")
             .first()
         )
-        made = Score(evaluation_id=score.evaluation_id, metric="accuracy", value=0.5, low=0.4, high=0.6, n=score.n,
+        created = Score(evaluation_id=score.evaluation_id, metric="accuracy", value=0.5, low=0.4, high=0.6, n=score.n,
                      version=2)  # fmt: skip
         session.delete(score)
         session.flush()
-        session.add(made)
+        session.add(created)
 
     database.write(rescore)
     after = next(row for row in board(client)["rows"] if row["name"] == "model-0")
@@ -94,20 +94,20 @@ def test_rows_are_filtered_and_sorted_but_keep_their_ranks(client, ids, become):
     become(ids[2], card={"languages": ["de"], "licence": "Apache-2.0", "size_bytes": 5 * 10**9})
     full = ranks(board(client))
     for query in ("?language=de", "?licence=Apache-2.0", "?size=large"):
-        found = board(client, query)
-        assert [row["name"] for row in found["rows"]] == ["model-2"]
-        assert ranks(found)["model-2"] == full["model-2"]
+        result = board(client, query)
+        assert [row["name"] for row in result["rows"]] == ["model-2"]
+        assert ranks(result)["model-2"] == full["model-2"]
     assert board(client, "?since=2999-01-01")["rows"] == []
     assert [row["name"] for row in board(client, "?sort=-name")["rows"]] == [f"model-{n}" for n in (3, 2, 1, 0)]
     assert board(client, "?sort=m.memory")["rows"][0]["name"] == "model-0"
 
 
 def test_files_say_the_same_in_all_formats(client, ids):
-    found = board(client)
+    result = board(client)
     sheet = rows_of(client.get(f"{BOARD}/file?format=csv").text)
     table = pq.read_table(io.BytesIO(client.get(f"{BOARD}/file?format=parquet").content)).to_pylist()
-    assert client.get(f"{BOARD}/file?format=json").json() == found
-    for row, line, record in zip(found["rows"], sheet, table, strict=True):
+    assert client.get(f"{BOARD}/file?format=json").json() == result
+    for row, line, record in zip(result["rows"], sheet, table, strict=True):
         assert row["name"] == line["name"] == record["name"]
         assert row["score"]["value"] == float(line["score"]) == record["score"]
         assert row["rank"]["high"] == int(line["rank_high"]) == record["rank_high"]
@@ -133,10 +133,10 @@ def test_the_page_works_as_a_plain_form(client, ids):
 
 
 def test_ranks_alone_agree_with_the_board(client, ids):
-    found = client.get(f"{BOARD}/ranks?m.memory=0").json()
+    document = client.get(f"{BOARD}/ranks?m.memory=0").json()
     for row in board(client, "?m.memory=0")["rows"]:
-        assert found["ranks"][str(row["id"])] == [row["rank"]["low"], row["rank"]["high"], row["rank"]["group"]]
-        assert found["scores"][str(row["id"])][0] == row["score"]["value"]
+        assert document["ranks"][str(row["id"])] == [row["rank"]["low"], row["rank"]["high"], row["rank"]["group"]]
+        assert document["scores"][str(row["id"])][0] == row["score"]["value"]
 
 
 def test_two_copies_of_a_model_tie_though_one_happened_to_run_faster(client, ids, database):
@@ -156,8 +156,8 @@ def test_two_copies_of_a_model_tie_though_one_happened_to_run_faster(client, ids
     database.write(measure_anew)
     _cache.clear()
     for form in ("exact", "guarded"):
-        found = ranks(board(client, f"?form={form}&m.throughput=1"))
-        (low, high), (other_low, other_high) = found["model-1"], found["model-2"]
+        result = ranks(board(client, f"?form={form}&m.throughput=1"))
+        (low, high), (other_low, other_high) = result["model-1"], result["model-2"]
         assert low <= other_high
         assert other_low <= high
 

@@ -38,8 +38,8 @@ def score(of: TaskBoard, name: str = "model-0") -> float:
 def test_other_models_and_tiny_datasets_move_no_default_score(models, tiny):
     alone = score(board([[models[0]]], [400]))
     assert -1e-6 <= alone <= 100 + 1e-6
-    assert score(board([[each] for each in models], [400])) == pytest.approx(alone)
-    both = [[each, tiny[number % len(tiny)]] for number, each in enumerate(models)]
+    assert score(board([[model] for model in models], [400])) == pytest.approx(alone)
+    both = [[item, tiny[number % len(tiny)]] for number, item in enumerate(models)]
     assert score(board(both, [400, 3])) == pytest.approx(alone)
 
 

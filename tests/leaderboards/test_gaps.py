@@ -49,8 +49,8 @@ def test_a_score_that_is_not_finite_counts_as_none(client, ids, database):
 def test_one_model_alone_and_an_empty_board(client, ids, become):
     for id in ids[1:]:
         become(id, state="withdrawn")
-    found = board(client)
-    assert ranks(found) == {"model-0": (1, 1)}
+    result = board(client)
+    assert ranks(result) == {"model-0": (1, 1)}
     become(ids[0], state="withdrawn")
     assert board(client)["rows"] == []
     assert "No models yet" in client.get(PAGE).text
@@ -61,8 +61,10 @@ def forget(database, metric, submissions, datasets=("first", "second")):
 
     def write(session):
         versions = select(Dataset.version_id).where(Dataset.name.in_(datasets))
-        of = select(Evaluation.id).where(Evaluation.submission_id.in_(submissions), Evaluation.version_id.in_(versions))
-        session.execute(delete(Score).where(Score.metric == metric, Score.evaluation_id.in_(of)))
+        source = select(Evaluation.id).where(
+            Evaluation.submission_id.in_(submissions), Evaluation.version_id.in_(versions)
+        )
+        session.execute(delete(Score).where(Score.metric == metric, Score.evaluation_id.in_(source)))
 
     database.write(write)
     _cache.clear()
@@ -96,24 +98,24 @@ def test_a_model_whose_evaluation_goes_on_keeps_its_scores_and_says_its_place_in
     before = board(client)["rows"][0]["metrics"]["accuracy"]["value"]
 
     def queued(session):
-        for each in session.scalars(select(Evaluation).order_by(Evaluation.id)):
-            each.state, each.attempt = "queued", 2
+        for item in session.scalars(select(Evaluation).order_by(Evaluation.id)):
+            item.state, item.attempt = "queued", 2
 
     database.write(queued)
-    found = board(client)
-    assert max(row["metrics"]["accuracy"]["value"] for row in found["rows"]) == before
-    assert reason(found, "model-0") == (
+    result = board(client)
+    assert max(row["metrics"]["accuracy"]["value"] for row in result["rows"]) == before
+    assert reason(result, "model-0") == (
         "Measuring robustness: place 1 in the queue. Until then, set its weight to 0 to rank without it."
     )
-    assert "place 7 in the queue" in reason(found, "model-3")
+    assert "place 7 in the queue" in reason(result, "model-3")
     assert len(ranks(board(client, "?m.robustness=0"))) == 4
 
 
 def test_a_dataset_without_perturbed_copies_does_not_count_in_their_metric_and_unranks_nobody(client, ids, database):
     forget(database, "robustness", ids, ["second"])
-    found = board(client)
-    assert len(ranks(found)) == 4
-    for row in found["rows"]:
+    result = board(client)
+    assert len(ranks(result)) == 4
+    for row in result["rows"]:
         assert row["metrics"]["robustness"]["value"] == row["datasets"]["first"]["robustness"]["value"]
     forget(database, "robustness", ids[:1], ["first"])
     assert set(ranks(board(client))) == {"model-1", "model-2", "model-3"}
@@ -152,6 +154,6 @@ def test_a_primary_metric_of_which_less_is_better_ranks_the_least_first(client, 
     monkeypatch.setitem(measures.MEASURES, "accuracy", Measure("accuracy", "Error", "lower"))
     _cache.clear()
     only = "m.f1=0&m.fairness=0&m.robustness=0&m.throughput=0&m.memory=0"
-    found = board(client, f"?{only}&form={form}")
-    assert ranks(found) == {"model-3": (1, 1), "model-1": (2, 3), "model-2": (2, 3), "model-0": (4, 4)}
-    assert found["rows"][0]["name"] == "model-3"
+    result = board(client, f"?{only}&form={form}")
+    assert ranks(result) == {"model-3": (1, 1), "model-1": (2, 3), "model-2": (2, 3), "model-0": (4, 4)}
+    assert result["rows"][0]["name"] == "model-3"

@@ -19,17 +19,17 @@ SNAPSHOTS, FORKS = "/api/v1/tasks/sentiment/snapshots", "/api/v1/tasks/sentiment
 
 def test_a_snapshot_never_changes_and_its_digest_is_of_what_is_downloaded(client, ids, ada, database, become):
     become(ids[3], visibility="private", person_id=ada.id)
-    made = ada.post(SNAPSHOTS, json={"title": "Before {all}", "weights": {"metrics": {"memory": 0}}})
-    assert made.status_code == 201, made.text
-    slug, digest = made.json()["slug"], made.json()["digest"]
+    response = ada.post(SNAPSHOTS, json={"title": "Before {all}", "weights": {"metrics": {"memory": 0}}})
+    assert response.status_code == 201, response.text
+    slug, digest = response.json()["slug"], response.json()["digest"]
     document = client.get(f"/api/v1/snapshots/{slug}")
     assert hashlib.sha256(document.content).hexdigest() == digest
-    found = document.json()
-    assert found["weights"]["metrics"]["memory"] == 0
-    assert [row["name"] for row in found["rows"]] == ["model-0", "model-1", "model-2"], "private rows stay out"
-    assert all("submitter" not in row for row in found["rows"])
-    assert {each["name"] for each in found["datasets"]} == {"first", "second"}
-    assert found["code"]
+    result = document.json()
+    assert result["weights"]["metrics"]["memory"] == 0
+    assert [row["name"] for row in result["rows"]] == ["model-0", "model-1", "model-2"], "private rows stay out"
+    assert all("submitter" not in row for row in result["rows"])
+    assert {dataset["name"] for dataset in result["datasets"]} == {"first", "second"}
+    assert result["code"]
     database.write(lambda session: session.execute(delete(Score)))
     assert client.get(f"/api/v1/snapshots/{slug}").content == document.content
     page = client.get(f"/snapshots/{slug}").text
@@ -37,7 +37,7 @@ def test_a_snapshot_never_changes_and_its_digest_is_of_what_is_downloaded(client
     assert "@misc{dynabench-" in page
     assert "Before \\{all\\}" in page
     listed = client.get(SNAPSHOTS).json()
-    assert [each["slug"] for each in listed["items"]] == [slug]
+    assert [item["slug"] for item in listed["items"]] == [slug]
 
 
 def test_a_snapshot_signs_the_scores_that_it_shows_of_hidden_data(client, ids, ada, database, become, hide):
@@ -63,15 +63,15 @@ def test_snapshots_are_listed_in_pages(client, ids, ada):
     slugs = [ada.post(SNAPSHOTS, json={}).json()["slug"] for _ in range(3)]
     first = client.get(f"{SNAPSHOTS}?limit=2").json()
     second = client.get(SNAPSHOTS, params={"limit": 2, "after": first["next"]}).json()
-    assert [each["slug"] for each in first["items"] + second["items"]] == slugs[::-1]
+    assert [item["slug"] for item in first["items"] + second["items"]] == slugs[::-1]
     assert second["next"] is None
     assert client.get(f"{SNAPSHOTS}?after=nonsense").status_code == 422
     assert client.get(f"{SNAPSHOTS}?after={'9' * 60}_a").status_code == 422
 
 
 def test_a_day_has_room_for_twenty_snapshots(client, ids, ada):
-    told = [ada.post(SNAPSHOTS, json={}).status_code for _ in range(21)]
-    assert told == [201] * 20 + [429]
+    status_codes = [ada.post(SNAPSHOTS, json={}).status_code for _ in range(21)]
+    assert status_codes == [201] * 20 + [429]
 
 
 @pytest.mark.parametrize(
@@ -94,9 +94,9 @@ def test_a_fork_weighs_the_current_board_and_belongs_to_its_maker(client, ids, a
     weights = {"metrics": {"accuracy": 1, "memory": 5}, "datasets": {"second": 0}}
     slug = ada.post(FORKS, json={"title": "Small ones", "note": "For phones.", "weights": weights}).json()["slug"]
     assert slug.startswith("small-ones-")
-    found = client.get(f"{BOARD}?fork={slug}").json()
-    assert found["weights"]["metrics"]["memory"] == 5
-    assert found["weights"]["datasets"] == {"first": 5, "second": 0}
+    document = client.get(f"{BOARD}?fork={slug}").json()
+    assert document["weights"]["metrics"]["memory"] == 5
+    assert document["weights"]["datasets"] == {"first": 5, "second": 0}
     become(ids[0], state="withdrawn")
     assert len(client.get(f"{BOARD}?fork={slug}").json()["rows"]) == 3, "always current"
     assert bob.patch(f"/api/v1/forks/{slug}", json={"title": "Mine now"}).status_code == 403
@@ -113,11 +113,11 @@ def test_forms_keep_boards_as_the_page_weighs_them(client, ids, browser):
     ada = browser()
     ada.join("ada")
     page = "/tasks/sentiment/leaderboard"
-    taken = ada.submit("/tasks/sentiment/snapshots", page=page, weights="?m.memory=0", title="Mine")
-    assert taken.status_code == 303
-    assert "memory 0" in ada.get(taken.headers["location"]).text
-    made = ada.submit("/tasks/sentiment/forks", page=page, weights="?m.memory=0&form=guarded", title="My board")
-    address = made.headers["location"]
+    submission = ada.submit("/tasks/sentiment/snapshots", page=page, weights="?m.memory=0", title="Mine")
+    assert submission.status_code == 303
+    assert "memory 0" in ada.get(submission.headers["location"]).text
+    created = ada.submit("/tasks/sentiment/forks", page=page, weights="?m.memory=0&form=guarded", title="My board")
+    address = created.headers["location"]
     assert 'id="w-m-memory" name="m.memory" min="0" max="5" step="1" value="0"' in " ".join(
         ada.get(address).text.split()
     )
@@ -135,10 +135,10 @@ def test_the_ledger_keeps_withdrawn_tries_and_names_nobody_who_is_not_public(cli
     become(ids[2], visibility="private")
     become(ids[3], visibility="anonymous")
     lines = client.get("/api/v1/tasks/sentiment/ledger").json()["items"]
-    told = [(line["name"], line["submitter"], line["nth"], line["state"]) for line in lines[::-1]]
+    answer = [(line["name"], line["submitter"], line["nth"], line["state"]) for line in lines[::-1]]
     public = database.read(lambda session: session.get(Submission, ids[0]).person_id) and lines[-1]["submitter"]
     assert public
-    assert told == [
+    assert answer == [
         ("model-0", public, 1, "ready"), ("model-1", public, 2, "withdrawn"), (f"Private {ids[2]}", "", None, "ready"),
         (f"Anonymous {ids[3]}", "", None, "ready"),
     ]  # fmt: skip
@@ -165,14 +165,14 @@ def test_results_travel_as_model_index_and_come_back_as_reported_alone(client, i
     card = client.get(f"{BOARD}/rows/{ids[0]}/card")
     matter = yaml.safe_load(card.text.split("---")[1])
     results = matter["model-index"][0]["results"]
-    assert {each["dataset"]["name"] for each in results} == {"First", "Second"}
+    assert {result["dataset"]["name"] for result in results} == {"First", "Second"}
     value = client.get(f"{BOARD}/rows/{ids[0]}").json()["datasets"]["first"]["accuracy"]["value"]
     assert results[0]["metrics"][0] == {"type": "accuracy", "name": "Accuracy (%)", "value": round(value, 6)}
     before = client.get(BOARD).json()
     become(ids[3], readme=card.text.replace(f"value: {round(value, 6)}", "value: 123.456"))
-    told = client.get("/api/v1/tasks/sentiment/reported").json()["items"]
-    assert len(told) == 12
-    assert {each["on"] for each in told} == {"first", "second"}
+    items = client.get("/api/v1/tasks/sentiment/reported").json()["items"]
+    assert len(items) == 12
+    assert {item["on"] for item in items} == {"first", "second"}
     assert "12 results reported elsewhere" in client.get("/tasks/sentiment/leaderboard").text
     assert "123.456" in client.get("/tasks/sentiment/reported").text
     assert client.get(BOARD).json() == before, "what others report is not ranked"
@@ -182,6 +182,6 @@ def test_results_travel_as_model_index_and_come_back_as_reported_alone(client, i
 
 def test_papers_with_code_has_a_table_for_each_dataset(client, ids):
     (task,) = client.get(f"{BOARD}/paperswithcode").json()
-    assert [each["dataset"] for each in task["datasets"]] == ["First", "Second"]
+    assert [dataset["dataset"] for dataset in task["datasets"]] == ["First", "Second"]
     assert len(task["datasets"][0]["sota"]["rows"]) == 4
     assert float(task["datasets"][0]["sota"]["rows"][0]["metrics"]["Accuracy"]) > 50

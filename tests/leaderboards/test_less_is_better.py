@@ -24,7 +24,7 @@ METRICS = ("calibration_error", "throughput")
 
 def seed(session):
     """The task sentiment, ranked by calibration error; model-0 has the highest error, model-3 the lowest."""
-    source = next(each.source for each in shipped_tasks() if each.config.id == "sentiment")
+    source = next(shipped_task.source for shipped_task in shipped_tasks() if shipped_task.config.id == "sentiment")
     changed = re.sub(r"^metrics:.*$", "metrics: {primary: calibration_error, costs: [throughput]}", source, flags=re.M)
     assert changed != source
     service.save_task(session, None, changed)
@@ -44,9 +44,9 @@ def furnish():
 
 
 def test_the_board_ranks_the_least_error_first(client, ids):
-    found = board(client, "?m.throughput=0")
-    assert ranks(found) == {"model-3": (1, 1), "model-1": (2, 3), "model-2": (2, 3), "model-0": (4, 4)}
-    assert found["rows"][0]["name"] == "model-3"
+    result = board(client, "?m.throughput=0")
+    assert ranks(result) == {"model-3": (1, 1), "model-1": (2, 3), "model-2": (2, 3), "model-0": (4, 4)}
+    assert result["rows"][0]["name"] == "model-3"
 
 
 def test_the_ladder_tells_of_a_hidden_dataset_what_is_clearly_less(client, ids, ada, become, hide):
@@ -55,28 +55,30 @@ def test_the_ladder_tells_of_a_hidden_dataset_what_is_clearly_less(client, ids, 
         become(id, person_id=ada.id)
     hide("first")
     rows = {row["name"]: row for row in board(client)["rows"]}
-    told = {name: row["datasets"]["first"]["calibration_error"]["value"] for name, row in rows.items()}
-    assert told["model-0"] > told["model-1"] == told["model-2"] > told["model-3"]
+    answer = {name: row["datasets"]["first"]["calibration_error"]["value"] for name, row in rows.items()}
+    assert answer["model-0"] > answer["model-1"] == answer["model-2"] > answer["model-3"]
     assert [rows[f"model-{n}"]["held"] for n in range(4)] == [False, False, True, False]
 
 
 def test_a_comparison_names_the_model_with_less_error(client, ids):
-    found = client.get("/api/v1/tasks/sentiment/compare", params={"a": ids[0], "b": ids[3]}).json()
-    primary = [each for each in found["differences"] if each["metric"] == "calibration_error"]
-    assert {each["better"] for each in primary} == {"b"}
-    assert min(each["difference"] for each in primary) > 0
-    assert found["conclusion"].startswith("model-3 is better than model-0")
+    document = client.get("/api/v1/tasks/sentiment/compare", params={"a": ids[0], "b": ids[3]}).json()
+    primary = [difference for difference in document["differences"] if difference["metric"] == "calibration_error"]
+    assert {item["better"] for item in primary} == {"b"}
+    assert min(item["difference"] for item in primary) > 0
+    assert document["conclusion"].startswith("model-3 is better than model-0")
 
 
 def labels(items):
-    return [each["entrant"]["label"] for each in items]
+    return [item["entrant"]["label"] for item in items]
 
 
 def score(session, submission, dataset):
     """What a model scored on a dataset as a whole."""
-    of = select(Score).join(Evaluation).where(Evaluation.submission_id == submission, Score.slice == "")
-    of = of.where(Score.metric == "calibration_error")
-    return session.scalars(of.join(Dataset, Dataset.version_id == Evaluation.version_id).where(Dataset.name == dataset))
+    source = select(Score).join(Evaluation).where(Evaluation.submission_id == submission, Score.slice == "")
+    source = source.where(Score.metric == "calibration_error")
+    return session.scalars(
+        source.join(Dataset, Dataset.version_id == Evaluation.version_id).where(Dataset.name == dataset)
+    )
 
 
 @pytest.fixture
@@ -109,29 +111,29 @@ def test_the_matrix_tells_of_a_hidden_dataset_what_is_clearly_less(client, ids, 
         become(id, person_id=ada.id)
     hide("first")
     items = client.get("/api/v1/tasks/sentiment/matrix").json()["items"]
-    told = {
+    answer = {
         line["entrant"]["label"]: cell["score"]["value"]
         for line in items
         for cell in line["cells"]
         if cell["dataset"] == "first"
     }
-    assert told["model-0"] > told["model-1"] == told["model-2"] > told["model-3"]
+    assert answer["model-0"] > answer["model-1"] == answer["model-2"] > answer["model-3"]
 
 
 def test_the_slices_begin_with_the_least_error_and_mark_the_least_of_each(client, sliced):
-    found = client.get("/api/v1/tasks/sentiment/slices", params={"dataset": "first"}).json()
-    assert (found["metric"], labels(found["items"])[0]) == ("calibration_error", "model-3")
-    assert labels(found["items"])[-1] == "model-0"
+    document = client.get("/api/v1/tasks/sentiment/slices", params={"dataset": "first"}).json()
+    assert (document["metric"], labels(document["items"])[0]) == ("calibration_error", "model-3")
+    assert labels(document["items"])[-1] == "model-0"
     page = client.get("/tasks/sentiment/slices?dataset=first").text
-    least = found["items"][0]["slices"]["even"]["value"] * 100
+    least = document["items"][0]["slices"]["even"]["value"] * 100
     marked = re.findall("<strong>([^<]+)</strong>", page[page.index("<tbody>") :])
     assert sorted(marked) == sorted([f"{least:.1f}%", "1.0%"])
 
 
 def test_a_dataset_s_best_model_has_the_least_error_and_its_hardest_slice_the_most(client, sliced):
-    found = client.get("/api/v1/tasks/sentiment/datasets/first/best").json()
-    assert (labels(found["items"])[0], labels(found["items"])[-1]) == ("model-3", "model-0")
-    assert [each["tag"] for each in found["slices"]] == ["even", "odd"]
+    document = client.get("/api/v1/tasks/sentiment/datasets/first/best").json()
+    assert (labels(document["items"])[0], labels(document["items"])[-1]) == ("model-3", "model-0")
+    assert [item["tag"] for item in document["slices"]] == ["even", "odd"]
 
 
 def test_a_model_s_page_begins_with_the_slices_on_which_it_errs_most(client, sliced):
@@ -141,19 +143,19 @@ def test_a_model_s_page_begins_with_the_slices_on_which_it_errs_most(client, sli
 
 def test_shared_errors_begin_with_the_model_that_errs_least(client, ids, database, settings):
     database.write(boards.answered, settings, ids, SKILLS)
-    found = client.get("/api/v1/tasks/sentiment/transfer", params={"dataset": "first"}).json()
-    assert (found["models"][0]["label"], found["models"][-1]["label"]) == ("model-3", "model-0")
+    document = client.get("/api/v1/tasks/sentiment/transfer", params={"dataset": "first"}).json()
+    assert (document["models"][0]["label"], document["models"][-1]["label"]) == ("model-3", "model-0")
 
 
 def test_reported_and_measured_errors_stand_in_one_order_the_least_first(client, ids, ada, database):
     database.write(service.set_role, None, "sentiment", ada.name, "owner")
-    told = (("a paper's low", 5), ("a paper's high", 99))
-    rows = [{"model_name": name, "metrics": {"Calibration error": value}} for name, value in told]
+    answer = (("a paper's low", 5), ("a paper's high", 99))
+    rows = [{"model_name": name, "metrics": {"Calibration error": value}} for name, value in answer]
     document = [{"task": "Sentiment", "datasets": [{"dataset": "First", "sota": {"metrics": [], "rows": rows}}]}]
-    made = ada.post(
+    response = ada.post(
         "/api/v1/tasks/sentiment/reported", json={"source": "https://example.org/t.json", "document": document}
     )
-    assert made.status_code == 201, made.text
+    assert response.status_code == 201, response.text
     page = client.get("/tasks/sentiment/reported?beside=first/calibration_error").text
     body = page[page.index("<tbody>") :]
     places = [body.index(name) for name in ("s low", "model-3", "model-0", "s high")]
@@ -165,10 +167,12 @@ def released(session, names=("first",)):
     version = session.query(TaskVersion.id).filter_by(task_id="sentiment").scalar()
     for number, name in enumerate(names, start=1):
         dataset = session.query(Dataset).filter_by(name=name).one()
-        of = Round(task_id="sentiment", number=number, version_id=version, state="released", fooled_when="any", seed=1)
-        session.add(of)
+        source = Round(
+            task_id="sentiment", number=number, version_id=version, state="released", fooled_when="any", seed=1
+        )
+        session.add(source)
         session.flush()
-        dataset.round_id, dataset.kind = of.id, "round"
+        dataset.round_id, dataset.kind = source.id, "round"
 
 
 def test_a_model_does_better_over_rounds_as_its_error_falls(client, ids, database):
@@ -176,9 +180,11 @@ def test_a_model_does_better_over_rounds_as_its_error_falls(client, ids, databas
         released(session, ("first", "second"))
         for number, (first, second) in enumerate([(0.9, 0.5), (0.8, 0.4), (0.2, 0.7), (0.3, 0.3)]):
             for name, value in (("first", first), ("second", second)):
-                found = score(session, ids[number], name).one()
-                found.value, found.low, found.high = value, value - 0.02, value + 0.02
-                found.replicates = pack_replicates(value + 0.01 * np.random.default_rng(number).normal(size=REPLICATES))
+                result = score(session, ids[number], name).one()
+                result.value, result.low, result.high = value, value - 0.02, value + 0.02
+                result.replicates = pack_replicates(
+                    value + 0.01 * np.random.default_rng(number).normal(size=REPLICATES)
+                )
 
     database.write(write)
     assert "over rounds 2 of 4 models do better and 1 worse" in client.get("/tasks/sentiment/matrix").text

@@ -29,9 +29,9 @@ def row(name: str, value: Any, **more: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def owner(person, database):
-    found = person("olga")
+    result = person("olga")
     database.write(service.set_role, None, "sentiment", "olga", "owner")
-    return found
+    return result
 
 
 @pytest.fixture
@@ -54,10 +54,10 @@ def brought(ids, owner):
 
 def test_what_is_imported_is_listed_with_its_source_and_ranks_nowhere(client, ids, owner):
     before = client.get(BOARD).json()
-    made = owner.post(
+    document = owner.post(
         REPORTED, json={"source": SOURCE, "document": tables(row("far ahead", "99.5"), row("", 1))}
     ).json()
-    assert (made["results"], made["left_out"]) == (1, 1)
+    assert (document["results"], document["left_out"]) == (1, 1)
     (item,) = client.get(REPORTED).json()["items"]
     assert item | {"model": "far ahead", "number": 99.5, "on": "first", "measure": "accuracy", "origin": SOURCE} == item
     assert client.get(BOARD).json() == before
@@ -90,11 +90,11 @@ def test_an_import_is_taken_back_and_that_is_undone(client, owner, brought):
 
 def test_the_same_file_is_refused_until_it_is_taken_back(owner, brought):
     rows = [{"model_name": "x", "metrics": {"Accuracy": 3}}]
-    given = {"source": SOURCE, "document": tables(*rows)}
-    made = owner.post(REPORTED, json=given).json()
-    assert owner.post(REPORTED, json=given).status_code == 409
-    owner.patch(f"{REPORTED}/{made['id']}", json={"removed": True})
-    assert owner.post(REPORTED, json=given).status_code == 201
+    values = {"source": SOURCE, "document": tables(*rows)}
+    document = owner.post(REPORTED, json=values).json()
+    assert owner.post(REPORTED, json=values).status_code == 409
+    owner.patch(f"{REPORTED}/{document['id']}", json={"removed": True})
+    assert owner.post(REPORTED, json=values).status_code == 201
 
 
 def test_the_page_takes_a_file_and_says_beside_the_field_what_is_wrong(browser, database, ids):
@@ -112,8 +112,8 @@ def test_the_page_takes_a_file_and_says_beside_the_field_what_is_wrong(browser, 
     page = olga.get(PAGE).text
     assert "far ahead" in page
     assert "1 skipped" in page
-    (made,) = olga.client.get(REPORTED).json()["reports"]
-    assert olga.submit(f"{PAGE}/{made['id']}", page=PAGE, removed="1").status_code == 303
+    (created,) = olga.client.get(REPORTED).json()["reports"]
+    assert olga.submit(f"{PAGE}/{created['id']}", page=PAGE, removed="1").status_code == 303
     gone = olga.get(PAGE).text
     assert "Restore" in gone
     assert "far ahead" not in gone
@@ -121,12 +121,12 @@ def test_the_page_takes_a_file_and_says_beside_the_field_what_is_wrong(browser, 
 
 def test_what_the_platform_writes_it_reads_again(client, ids, owner):
     document = client.get(f"{BOARD}/paperswithcode").json()
-    made = owner.post(REPORTED, json={"source": SOURCE, "document": document}).json()
-    assert made["form"] == "papers-with-code"
-    assert made["left_out"] == 0
-    told = client.get(REPORTED).json()["items"]
-    assert {each["on"] for each in told} == {"first", "second"}
-    assert all(each["measure"] for each in told)
+    created = owner.post(REPORTED, json={"source": SOURCE, "document": document}).json()
+    assert created["form"] == "papers-with-code"
+    assert created["left_out"] == 0
+    items = client.get(REPORTED).json()["items"]
+    assert {item["on"] for item in items} == {"first", "second"}
+    assert all(element["measure"] for element in items)
     card = client.get(f"{BOARD}/rows/{ids[0]}/card").text
     assert owner.post(REPORTED, json={"source": SOURCE, "document": card}).json()["form"] == "model-index"
 
@@ -163,8 +163,8 @@ def test_links_that_are_no_addresses_are_dropped():
 def test_subtasks_and_subdatasets_count():
     inner = {"subdataset": "Deep", "sota": {"rows": [row("a", "81.2%")]}}
     content = json.dumps({"task": "x", "subtasks": [{"datasets": [{"dataset": "D", "subdatasets": [inner]}]}]}).encode()
-    (found,) = reports.read_report(content).results
-    assert (found.dataset, found.number) == ("Deep", 81.2)
+    (result,) = reports.read_report(content).results
+    assert (result.dataset, result.number) == ("Deep", 81.2)
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def test_numbers_as_people_write_them(text, number):
 
 @given(st.one_of(st.text(), st.text().map(lambda text: f"---\nmodel-index: {text}\n---\n")))
 def test_any_readme_reports_something_or_nothing(readme):
-    assert all(each.value for each in reports.readme_results(readme))
+    assert all(readme_result.value for readme_result in reports.readme_results(readme))
 
 
 @pytest.mark.parametrize(
@@ -201,11 +201,11 @@ ANY = st.recursive(
 @given(ANY)
 def test_any_document_is_read_or_refused(document):
     try:
-        found = reports.read_report(json.dumps(document).encode())
+        report = reports.read_report(json.dumps(document).encode())
     except errors.Invalid:
         return
-    assert found.results
-    assert all(each.number is not None and each.model.isprintable() for each in found.results)
+    assert report.results
+    assert all(result.number is not None and result.model.isprintable() for result in report.results)
 
 
 def test_the_operator_exports_imports_and_takes_back(ids, settings, tmp_path, monkeypatch):
@@ -217,12 +217,12 @@ def test_the_operator_exports_imports_and_takes_back(ids, settings, tmp_path, mo
         exported = run.invoke(app, ["board", "export", "sentiment"])
         (tmp_path / "board.json").write_text(exported.output, encoding="utf-8")
         bring = ["board", "import", "sentiment", str(tmp_path / "board.json"), "--source", SOURCE, "--json"]
-        made = json.loads(run.invoke(app, bring).output)
-        assert made["results"] > 10
+        document = json.loads(run.invoke(app, bring).output)
+        assert document["results"] > 10
         assert run.invoke(app, bring).exit_code == 1, "it is there already"
-        assert run.invoke(app, ["board", "remove", "sentiment", str(made["id"])]).exit_code == 0
+        assert run.invoke(app, ["board", "remove", "sentiment", str(document["id"])]).exit_code == 0
         (listed,) = json.loads(run.invoke(app, ["board", "imports", "sentiment", "--json"]).output)
         assert listed["taken back"]
-        assert run.invoke(app, ["board", "remove", "sentiment", str(made["id"]), "--undo"]).exit_code == 0
+        assert run.invoke(app, ["board", "remove", "sentiment", str(document["id"]), "--undo"]).exit_code == 0
     finally:
         get_settings.cache_clear()

@@ -36,13 +36,13 @@ def notes(client):
 def test_three_rows_count_neither_in_a_matrix_nor_in_a_plot(client, shrink):
     shrink("second")
     for line in client.get(f"{API}/matrix").json()["items"]:
-        scores = {each["dataset"]: each["score"]["value"] for each in line["cells"]}
+        scores = {cell["dataset"]: cell["score"]["value"] for cell in line["cells"]}
         assert scores["first"] != scores["second"]
         assert line["overall"]["value"] == pytest.approx(scores["first"])
     both = client.get(f"{API}/pareto", params={"x": "throughput"}).json()["items"]
     first = client.get(f"{API}/pareto", params={"x": "throughput", "dataset": "first"}).json()["items"]
-    assert {each["entrant"]["label"]: each["y"]["value"] for each in both} == pytest.approx(
-        {each["entrant"]["label"]: each["y"]["value"] for each in first}
+    assert {item["entrant"]["label"]: item["y"]["value"] for item in both} == pytest.approx(
+        {element["entrant"]["label"]: element["y"]["value"] for element in first}
     )
 
 
@@ -51,8 +51,8 @@ def test_a_slider_says_that_a_few_rows_weigh_nothing_unless_all_datasets_are_so_
     shrink("second")
     assert notes(client) == {"first": "", "second": "fewer than 30 rows: weight 0 by default"}
     shrink("first")
-    told = "fewer than 30 rows, as in all datasets here"
-    assert notes(client) == {"first": told, "second": told}
+    text = "fewer than 30 rows, as in all datasets here"
+    assert notes(client) == {"first": text, "second": text}
     assert board(client)["weights"]["datasets"] == {"first": 1, "second": 1}
 
 
@@ -77,7 +77,7 @@ def test_the_title_of_a_board_names_a_leader_only_where_the_data_tell_it_from_th
 def test_a_board_says_in_which_metrics_a_score_depends_on_other_models(client, ids, database):
     page = client.get(PAGE).text
     assert "A Dynascore from 0 to 100 does not depend on other models." in page
-    source = next(each.source for each in shipped_tasks() if each.config.id == "sentiment")
+    source = next(shipped_task.source for shipped_task in shipped_tasks() if shipped_task.config.id == "sentiment")
     changed = source.replace("costs: [throughput, memory]", "costs: [throughput, price]")
     assert changed != source
     database.write(service.save_task, None, changed)

@@ -12,11 +12,11 @@ def test_private_rows_are_their_submitters_and_anonymous_ones_have_no_name(clien
     become(ids[1], visibility="anonymous", person_id=ada.id)
     bob = person("bob")
     for other in (client, bob):
-        found = board(other)
-        names = [row["name"] for row in found["rows"]]
+        result = board(other)
+        names = [row["name"] for row in result["rows"]]
         assert "model-0" not in names
         assert "model-1" not in names
-        row = next(row for row in found["rows"] if row["id"] == ids[1])
+        row = next(row for row in result["rows"] if row["id"] == ids[1])
         assert (row["name"], row["model"], row["version"], row["submitter"], row["licence"]) == (
             f"Anonymous {ids[1]}", "", "", "", "",
         )  # fmt: skip
@@ -41,9 +41,9 @@ def slice_of(database, submission):
 def test_slices_are_shown_but_not_of_hidden_data(client, ids, database, hide):
     slice_of(database, ids[0])
     address = f"{BOARD}/rows/{ids[0]}"
-    assert {each["dataset"] for each in client.get(address).json()["slices"]} == {"first", "second"}
+    assert {element["dataset"] for element in client.get(address).json()["slices"]} == {"first", "second"}
     hide("second")
-    assert {each["dataset"] for each in client.get(address).json()["slices"]} == {"first"}
+    assert {item["dataset"] for item in client.get(address).json()["slices"]} == {"first"}
     assert client.get(f"{PAGE}/rows/{ids[0]}").text.count("negation") == 1
     hide("first")
     assert "negation" not in client.get(f"{PAGE}/rows/{ids[0]}").text
@@ -54,11 +54,13 @@ def test_later_submissions_climb_on_hidden_data_only_where_they_clearly_improve(
         become(id, person_id=ada.id)
     hide("first")
     rows = {row["name"]: row for row in board(client)["rows"]}
-    told = {name: row["datasets"]["first"]["accuracy"]["value"] for name, row in rows.items()}
-    assert told["model-1"] == told["model-2"], "a copy is no improvement"
+    answer = {name: row["datasets"]["first"]["accuracy"]["value"] for name, row in rows.items()}
+    assert answer["model-1"] == answer["model-2"], "a copy is no improvement"
     assert [rows[f"model-{n}"]["held"] for n in range(4)] == [False, True, True, True]
-    assert set(told.values()) == {told["model-0"]}, "what is no improvement is told nothing, losses included"
-    assert rows["model-3"]["datasets"]["second"]["accuracy"]["value"] < told["model-0"], "that is for hidden data alone"
+    assert set(answer.values()) == {answer["model-0"]}, "what is no improvement is told nothing, losses included"
+    assert rows["model-3"]["datasets"]["second"]["accuracy"]["value"] < answer["model-0"], (
+        "that is for hidden data alone"
+    )
     assert "held back" in client.get(PAGE).text
     for name in ("model-1", "model-0"):
         results = client.get(f"{BOARD}/rows/{rows[name]['id']}/card").text
@@ -73,16 +75,16 @@ def test_an_anonymous_submission_that_is_held_back_tells_nothing_and_no_row_show
     hide("first")
     for caller in (client, ada):
         rows = {row["id"]: row for row in board(caller)["rows"]}
-        told = {id: row["datasets"]["first"]["accuracy"]["value"] for id, row in rows.items()}
-        assert told[ids[1]] < told[ids[0]], "the named one stands by itself, whatever anonymous ones scored"
-        assert told[ids[2]] is None, "a tie with either would link them"
+        answer = {id: row["datasets"]["first"]["accuracy"]["value"] for id, row in rows.items()}
+        assert answer[ids[1]] < answer[ids[0]], "the named one stands by itself, whatever anonymous ones scored"
+        assert answer[ids[2]] is None, "a tie with either would link them"
         assert rows[ids[2]]["datasets"]["first"]["memory"]["value"] is not None
         assert rows[ids[2]]["rank"] is None
         assert rows[ids[2]]["unranked"].startswith("Held back on First")
         assert [rows[id]["held"] for id in ids[:3]] == [False, False, True]
     freed = {row["id"]: row for row in board(client, "?d.first=0")["rows"]}
     assert freed[ids[2]]["rank"] is not None
-    assert told[ids[3]] < told[ids[1]], "what is private shows its own to its submitter, and nobody's row shows it"
+    assert answer[ids[3]] < answer[ids[1]], "what is private shows its own to its submitter, and nobody's row shows it"
 
 
 def test_a_significant_improvement_is_told_and_is_then_the_one_to_beat(client, ids, ada, become, hide, database):
@@ -91,8 +93,8 @@ def test_a_significant_improvement_is_told_and_is_then_the_one_to_beat(client, i
         become(id, person_id=ada.id, created_at=next(times))
     hide("first")
     rows = {row["name"]: row for row in board(client)["rows"]}
-    told = {name: row["datasets"]["first"]["accuracy"]["value"] for name, row in rows.items()}
-    assert told["model-3"] < told["model-2"] == told["model-1"] < told["model-0"]
+    answer = {name: row["datasets"]["first"]["accuracy"]["value"] for name, row in rows.items()}
+    assert answer["model-3"] < answer["model-2"] == answer["model-1"] < answer["model-0"]
     assert [name for name, row in rows.items() if row["held"]] == ["model-1"], "a copy is held back"
 
 

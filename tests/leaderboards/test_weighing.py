@@ -47,12 +47,12 @@ def address(app: FastAPI, furnished: Any) -> Iterator[str]:
 @pytest.fixture
 def page(chromium: Browser, address: str) -> Iterator[Page]:
     context = chromium.new_context(base_url=address, viewport={"width": 1280, "height": 900})
-    opened, said = context.new_page(), list[str]()
-    opened.on("console", lambda message: said.append(message.text))
-    opened.on("pageerror", lambda error: said.append(str(error)))
+    opened, answer = context.new_page(), list[str]()
+    opened.on("console", lambda message: answer.append(message.text))
+    opened.on("pageerror", lambda error: answer.append(str(error)))
     yield opened
     context.close()
-    assert said == []
+    assert answer == []
 
 
 def cases(rng: np.random.Generator) -> Iterator[dict[str, Any]]:
@@ -66,12 +66,12 @@ def cases(rng: np.random.Generator) -> Iterator[dict[str, Any]]:
             rows[:, :, 1] = 7.0
         if number % 7 == 3:
             rows[:] = rows[0]
-        given: list[Any] = rows.tolist()
+        numbers: list[Any] = rows.tolist()
         if number % 3 == 0 and data > 1:  # a dataset on which nobody has the metric
-            for row in given:
+            for row in numbers:
                 row[-1][1] = None
         yield {
-            "rows": given,
+            "rows": numbers,
             "data": [int(step) for step in rng.integers(1, 6, data)],
             "metrics": [
                 {"name": "accuracy", "direction": -1 if number % 11 == 0 else 1, "offset": 0, "ends": None},
@@ -96,9 +96,9 @@ def expected(case: dict[str, Any]) -> list[float]:
         {str(d): step for d, step in enumerate(case["data"])},
     )
     steps = dict(zip(NAMES, map(float, case["steps"]), strict=True))
-    directions = {each["name"]: each["direction"] for each in case["metrics"]}
+    directions = {item["name"]: item["direction"] for item in case["metrics"]}
     if case["form"] == "guarded":
-        scales = {each["name"]: tuple(each["ends"]) for each in case["metrics"] if each["ends"]}
+        scales = {metric["name"]: tuple(metric["ends"]) for metric in case["metrics"] if metric["ends"]}
         for its in table.values():
             for name in set(scales) & set(its):
                 its[name] = min(max(its[name], min(scales[name])), max(scales[name]))
@@ -112,8 +112,8 @@ def test_the_page_computes_the_dynascore_of_the_library(page):
     page.goto(BOARD)
     boards = list(cases(np.random.default_rng(6)))
     module = page.evaluate("() => document.querySelector('script[type=module]').src.replace(/[^/]+$/, 'dynascore.js')")
-    found = page.evaluate(COMPUTE, [module, boards])
-    for case, scores in zip(boards, found, strict=True):
+    result = page.evaluate(COMPUTE, [module, boards])
+    for case, scores in zip(boards, result, strict=True):
         np.testing.assert_allclose(scores, expected(case), rtol=1e-6, atol=1e-6)
 
 

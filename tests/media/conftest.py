@@ -44,7 +44,7 @@ class Eye(Rule):
         sent = base64.b64decode(inputs["image"].partition(",")[2])
         red, _, blue = Image.open(io.BytesIO(sent)).convert("RGB").getpixel((0, 0))
         label = "red" if red >= blue else "blue"
-        return ModelOutput({"label": label}, {each: 0.9 if each == label else 0.1 for each in ("red", "blue")})
+        return ModelOutput({"label": label}, {text: 0.9 if text == label else 0.1 for text in ("red", "blue")})
 
 
 @contextmanager
@@ -105,8 +105,8 @@ def open_round(root: Caller) -> None:
         red = send(root, "context.one", files.picture(colour=(250 - shade, 0, 0)))
         blue = send(root, "context.other", files.picture(colour=(0, 0, 250 - shade)))
         rows.append({"values": {"one": red, "other": blue}})
-    made = root.post("/api/v1/tasks/colours/contexts", json={"contexts": rows})
-    assert made.json()["created"] == 2, made.text
+    response = root.post("/api/v1/tasks/colours/contexts", json={"contexts": rows})
+    assert response.json()["created"] == 2, response.text
     opened = root.post("/api/v1/tasks/colours/rounds", json={"targets": ["eye"]})
     assert opened.status_code == 201, opened.text
 

@@ -18,7 +18,7 @@ def picture(
 
 def moving() -> bytes:
     held = io.BytesIO()
-    frames = [Image.new("RGB", (8, 8), (each, 0, 0)) for each in (0, 100, 200)]
+    frames = [Image.new("RGB", (8, 8), (number, 0, 0)) for number in (0, 100, 200)]
     frames[0].save(held, "WEBP", save_all=True, append_images=frames[1:])
     return held.getvalue()
 

@@ -18,9 +18,9 @@ CSV = "one,other,tag\npictures/a.png,pictures/b.jpg,pair\n"
 
 def packed(*entries) -> bytes:
     held = io.BytesIO()
-    with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as made:
+    with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as zip_file:
         for name, content in entries:
-            made.writestr(name, content)
+            zip_file.writestr(name, content)
     return held.getvalue()
 
 
@@ -37,8 +37,8 @@ def read(client, settings, tmp_path, content, person=None):
 
 @pytest.mark.parametrize("top", ["", "folder/"])
 def test_cells_become_references(owner, client, settings, tmp_path, top):
-    made = read(client, settings, tmp_path, honest(top=top))
-    [row] = [json.loads(line) for line in made.read_text().splitlines()]
+    content = read(client, settings, tmp_path, honest(top=top))
+    [row] = [json.loads(line) for line in content.read_text().splitlines()]
     assert {name: len(row[name]["media"]) for name in ("one", "other")} == {"one": 64, "other": 64}
     assert row["tag"] == "pair"
     assert not (tmp_path / "sent.zip").exists()
@@ -46,32 +46,32 @@ def test_cells_become_references(owner, client, settings, tmp_path, top):
 
 def test_objects_may_say_more_of_a_file(owner, client, settings, tmp_path):
     line = json.dumps({"one": {"file": "pictures/a.png", "alt": "grey"}, "other": "pictures/b.jpg"})
-    made = read(client, settings, tmp_path, honest("rows.jsonl", line))
-    assert json.loads(made.read_text())["one"]["alt"] == "grey"
+    content = read(client, settings, tmp_path, honest("rows.jsonl", line))
+    assert json.loads(content.read_text())["one"]["alt"] == "grey"
 
 
 def test_files_are_named_within_groups_too(owner, client, settings, tmp_path):
     line = json.dumps(
         {"one": [{"photo": {"file": "pictures/a.png"}, "caption": "A"}], "other": {"is": "pictures/b.jpg"}}
     )
-    made = json.loads(read(client, settings, tmp_path, honest("rows.jsonl", line)).read_text())
-    assert (len(made["one"][0]["photo"]["media"]), made["one"][0]["caption"]) == (64, "A")
-    assert len(made["other"]["is"]["media"]) == 64
+    document = json.loads(read(client, settings, tmp_path, honest("rows.jsonl", line)).read_text())
+    assert (len(document["one"][0]["photo"]["media"]), document["one"][0]["caption"]) == (64, "A")
+    assert len(document["other"]["is"]["media"]) == 64
 
 
 def test_a_drawing_with_a_script_is_text_and_no_picture(owner, client, settings, tmp_path):
-    made = read(client, settings, tmp_path, packed(("rows.csv", "one,other\na.png,a.png\n"), ("a.png", files.SVG)))
-    result = upload_contexts(client.app.state.db, "colours", made, lambda _: None)
+    content = read(client, settings, tmp_path, packed(("rows.csv", "one,other\na.png,a.png\n"), ("a.png", files.SVG)))
+    result = upload_contexts(client.app.state.db, "colours", content, lambda _: None)
     assert result.errors == [(1, "context.one: Choose a picture.; context.other: Choose a picture.")]
 
 
 def link() -> bytes:
     held = io.BytesIO()
-    with zipfile.ZipFile(held, "w") as made:
+    with zipfile.ZipFile(held, "w") as zip_file:
         entry = zipfile.ZipInfo("a.png")
         entry.external_attr = (stat.S_IFLNK | 0o777) << 16
-        made.writestr(entry, "/etc/passwd")
-        made.writestr("rows.csv", "one,other\na.png,a.png\n")
+        zip_file.writestr(entry, "/etc/passwd")
+        zip_file.writestr("rows.csv", "one,other\na.png,a.png\n")
     return held.getvalue()
 
 
@@ -121,8 +121,8 @@ def test_files_alone_are_a_context_each_where_a_context_is_a_file(owner, browser
     pictures = [("file", (f"{n}.png", files.picture(colour=(n, n, n)))) for n in (10, 2)]
     sent = root.client.post(where, files=pictures, headers=headers)
     assert sent.status_code == 303, sent.text
-    shown = root.get(sent.headers["location"]).text
-    assert shown.count('class="media-thumb"') == 2
+    view = root.get(sent.headers["location"]).text
+    assert view.count('class="media-thumb"') == 2
     alone = root.client.post(where, files=[pictures[0]], headers=headers)
     assert root.get(alone.headers["location"]).text.count('class="media-thumb"') == 1
     table = ("file", ("rows.csv", "one,tag\n10.png,dark\n"))

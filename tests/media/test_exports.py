@@ -53,9 +53,9 @@ def test_an_export_holds_its_files_and_comes_back(owner, person, client, setting
 
 def test_an_export_of_hostile_files_is_refused_by_name(owner, client, settings, tmp_path):
     path = tmp_path / "rows.zip"
-    with zipfile.ZipFile(path, "w") as made:
-        made.writestr(formats.ROWS, "{}\n")
-        made.writestr(f"media/{'a' * 64}.png", files.bomb())
+    with zipfile.ZipFile(path, "w") as zip_file:
+        zip_file.writestr(formats.ROWS, "{}\n")
+        zip_file.writestr(f"media/{'a' * 64}.png", files.bomb())
     db = client.app.state.db
     with pytest.raises(errors.Invalid, match=r"aaaa.*pixels"):
         packed.extract_rows(db, settings, "colours", None, path, tmp_path / "rows.jsonl")

@@ -52,8 +52,8 @@ def round_of(client, owner):
     def begin(caller):
         view = send(caller, "context.place.view", files.picture(colour=(9, 99, 9)))
         rows = {"contexts": [{"values": {"place": {"view": view, "name": "Up"}}}]}
-        made = caller.post("/api/v1/tasks/album/contexts", json=rows)
-        assert made.json()["created"] == 1, made.text
+        response = caller.post("/api/v1/tasks/album/contexts", json=rows)
+        assert response.json()["created"] == 1, response.text
         opened = caller.post("/api/v1/tasks/album/rounds", json={"targets": ["none"]})
         assert opened.status_code == 201, opened.text
         return view["media"]
@@ -64,29 +64,31 @@ def round_of(client, owner):
 def test_files_of_rows_are_filled_in_bound_and_refused_by_their_place(album, round_of, client, person):
     view = round_of(album)
     ada, bob = person("ada"), person("bob")
-    given = ada.post("/api/v1/tasks/album/contexts/next").json()
-    assert given["values"]["place"]["view"]["width"] == 12
+    document = ada.post("/api/v1/tasks/album/contexts/next").json()
+    assert document["values"]["place"]["view"]["width"] == 12
     assert get(bob, view) == 200
     photo = send(ada, "input.shots.0.photo", files.picture(colour=(7, 7, 200)))
-    heard = send(ada, "input.shots.1.heard", files.sound(1))
+    response = send(ada, "input.shots.1.heard", files.sound(1))
     theirs = send(bob, "input.shots.0.photo", files.picture(colour=(8, 8, 200)))
-    told = send(ada, "input.shots.0.photo", files.picture(size=(600, 600)), 422)["detail"]
-    assert "250,000" in told
+    detail = send(ada, "input.shots.0.photo", files.picture(size=(600, 600)), 422)["detail"]
+    assert "250,000" in detail
     for place in ("input.shots.0.caption", "input.shots.0", "input.shots.0.photo.0"):
         send(ada, place, files.picture(), 422)
 
     def play(*shots):
-        body = {"context_id": given["id"], "input": {"shots": list(shots)}, "answer": {"label": "red"}}
+        body = {"context_id": document["id"], "input": {"shots": list(shots)}, "answer": {"label": "red"}}
         return ada.post("/api/v1/tasks/album/examples", json=body)
 
     refused = play({"photo": photo, "caption": "one"}, {"photo": theirs, "caption": "two"})
     assert set(refused.json()["fields"]) == {"input.shots.1.photo"}
-    made = play({"photo": {**photo, "width": 9}, "caption": "one"}, {"photo": photo, "heard": heard, "caption": "two"})
-    assert made.status_code == 201, made.text
-    kept = ada.get(f"/api/v1/examples/{made.json()['id']}").json()["input"]["shots"]
-    assert [row["photo"]["width"] for row in kept] == [12, 12]
-    assert kept[1]["heard"]["seconds"] == 1.0
-    assert [get(each, photo["media"]) for each in (ada, album, bob)] == [200, 200, 404]
+    created = play(
+        {"photo": {**photo, "width": 9}, "caption": "one"}, {"photo": photo, "heard": response, "caption": "two"}
+    )
+    assert created.status_code == 201, created.text
+    stored = ada.get(f"/api/v1/examples/{created.json()['id']}").json()["input"]["shots"]
+    assert [row["photo"]["width"] for row in stored] == [12, 12]
+    assert stored[1]["heard"]["seconds"] == 1.0
+    assert [get(item, photo["media"]) for item in (ada, album, bob)] == [200, 200, 404]
 
 
 def test_models_get_the_files_within_a_group_as_addresses(album, round_of, client, settings):
@@ -115,20 +117,20 @@ def test_a_form_without_scripts_sends_the_files_of_its_rows(album, round_of, bro
         "input.shots.2.photo.file": ("b.png", files.SVG),
     }
     post = {"data": form, "headers": {"X-CSRF-Token": eva.token()}}
-    told = eva.client.post("/tasks/album/create", files=sent, **post)
-    assert told.status_code == 422
-    assert "This is not a readable PNG" in told.text
+    response = eva.client.post("/tasks/album/create", files=sent, **post)
+    assert response.status_code == 422
+    assert "This is not a readable PNG" in response.text
     sent["input.shots.2.photo.file"] = ("b.png", files.picture(colour=(6, 6, 6)))
     places = {"input.shots.2.where.0": (2, 3, 30, 4), "input.shots.0.where.0": (1, 0, 5, 6)}
     for place, numbers in places.items():
         form |= {f"{place}.{part}": str(n) for part, n in zip(("x", "y", "width", "height"), numbers, strict=True)}
-    told = eva.client.post("/tasks/album/create", files=sent, **post)
-    assert told.status_code == 422
-    assert "outside the picture" in told.text
+    response = eva.client.post("/tasks/album/create", files=sent, **post)
+    assert response.status_code == 422
+    assert "outside the picture" in response.text
     form["input.shots.2.where.0.width"] = "3"
-    told = eva.client.post("/tasks/album/create", files=sent, **post)
-    assert told.status_code == 200, told.text
-    assert "Recorded" in told.text
-    [made] = album.get("/api/v1/tasks/album/examples").json()["items"]
-    first, second = made["input"]["shots"]
+    response = eva.client.post("/tasks/album/create", files=sent, **post)
+    assert response.status_code == 200, response.text
+    assert "Recorded" in response.text
+    [created] = album.get("/api/v1/tasks/album/examples").json()["items"]
+    first, second = created["input"]["shots"]
     assert (first["where"][0]["width"], second["where"]) == (5, [{"x": 2, "y": 3, "width": 3, "height": 4}])

@@ -14,9 +14,9 @@ LIMITS = UploadLimits(size=2**20, pixels=1_000_000, seconds=10)
 
 @pytest.mark.parametrize(("form", "type"), [("PNG", "image/png"), ("JPEG", "image/jpeg"), ("WEBP", "image/webp")])
 def test_a_picture_is_written_anew_with_its_size(form, type):
-    kept, facts = file_formats.check_upload(files.picture(form), "image", LIMITS)
-    assert (facts.type, facts.width, facts.height, facts.size) == (type, 12, 8, len(kept))
-    assert Image.open(io.BytesIO(kept)).format == form
+    stored, facts = file_formats.check_upload(files.picture(form), "image", LIMITS)
+    assert (facts.type, facts.width, facts.height, facts.size) == (type, 12, 8, len(stored))
+    assert Image.open(io.BytesIO(stored)).format == form
 
 
 def test_metadata_and_what_is_appended_are_gone():
@@ -24,9 +24,9 @@ def test_metadata_and_what_is_appended_are_gone():
     exif[0x010E] = "where I live"
     sent = files.picture("JPEG", exif=exif) + files.HTML
     assert b"where I live" in sent
-    kept, _ = file_formats.check_upload(sent, "image", LIMITS)
-    assert b"where I live" not in kept
-    assert b"script" not in kept
+    stored, _ = file_formats.check_upload(sent, "image", LIMITS)
+    assert b"where I live" not in stored
+    assert b"script" not in stored
 
 
 def test_a_picture_that_lies_on_its_side_is_turned():

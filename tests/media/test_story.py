@@ -29,24 +29,24 @@ def bob(owner, person):
 
 def play(caller, picture=None, label="blue", **more):
     """Try a picture, by default the context's red one."""
-    given = caller.post("/api/v1/tasks/colours/contexts/next").json()
+    document = caller.post("/api/v1/tasks/colours/contexts/next").json()
     body = {
-        "context_id": given["id"],
-        "input": {"image": picture or given["values"]["one"], **more},
+        "context_id": document["id"],
+        "input": {"image": picture or document["values"]["one"], **more},
         "answer": {"label": label},
     }
-    return given, caller.post("/api/v1/tasks/colours/examples", json=body)
+    return document, caller.post("/api/v1/tasks/colours/examples", json=body)
 
 
 def test_a_picture_is_chosen_and_the_model_sees_its_pixels(owner, ada, eye, client):
-    given, made = play(ada)
-    assert made.status_code == 201, made.text
-    assert made.json()["fooled"]
+    values, created = play(ada)
+    assert created.status_code == 201, created.text
+    assert created.json()["fooled"]
     assert eye[0].seen[-1]["image"].startswith("data:image/png;base64,")
     assert set(eye[0].seen[-1]) == {"image", "heard", "paper"}
-    shown = given["values"]["one"]
-    assert (shown["type"], shown["width"], shown["height"]) == ("image/png", 12, 8)
-    answer = client.get(f"/api/v1/media/{shown['media']}")
+    view = values["values"]["one"]
+    assert (view["type"], view["width"], view["height"]) == ("image/png", 12, 8)
+    answer = client.get(f"/api/v1/media/{view['media']}")
     assert answer.status_code == 200  # whoever may come may be given the context
     assert answer.headers["content-type"] == "image/png"
     assert "sandbox" in answer.headers["content-security-policy"]
@@ -57,19 +57,19 @@ def test_a_picture_is_chosen_and_the_model_sees_its_pixels(owner, ada, eye, clie
 def test_only_who_may_see_an_example_sees_its_picture(owner, ada, bob, client):
     mine = send(ada, "input.image", files.picture(colour=(9, 9, 200)))["media"]
     assert get(ada, mine) == 200
-    assert [get(each, mine) for each in (bob, owner)] == [404, 404]
-    _, made = play(ada, {"media": mine}, "red")
-    id = made.json()["id"]
-    assert [get(each, mine) for each in (ada, owner, bob)] == [200, 200, 404]
+    assert [get(element, mine) for element in (bob, owner)] == [404, 404]
+    _, created = play(ada, {"media": mine}, "red")
+    id = created.json()["id"]
+    assert [get(this_item, mine) for this_item in (ada, owner, bob)] == [200, 200, 404]
     item = bob.post("/api/v1/tasks/colours/validations/next").json()
     assert item["example_id"] == id
     assert get(bob, mine) == 200
     assert client.get(f"/api/v1/media/{mine}").status_code == 401
     owner.post(f"/api/v1/examples/{id}/hide")
-    assert [get(each, mine) for each in (ada, bob, owner)] == [404, 404, 200]
+    assert [get(this_item, mine) for this_item in (ada, bob, owner)] == [404, 404, 200]
     owner.post(f"/api/v1/examples/{id}/restore")
     ada.post(f"/api/v1/examples/{id}/retract")
-    assert [get(each, mine) for each in (ada, bob, owner)] == [404, 404, 404]
+    assert [get(element, mine) for element in (ada, bob, owner)] == [404, 404, 404]
 
 
 def test_a_person_who_sends_the_same_picture_as_somebody_else_sees_it(owner, ada, bob):
@@ -107,9 +107,9 @@ def test_nobody_uses_what_others_sent(owner, ada, bob):
 
 def test_what_is_claimed_of_a_picture_counts_for_nothing(owner, ada, eye):
     mine = send(ada, "input.image", files.picture(colour=(0, 0, 200)))
-    _, made = play(ada, {**mine, "width": 9999, "type": "text/html", "alt": "a blue field"}, "red")
-    kept = ada.get(f"/api/v1/examples/{made.json()['id']}").json()["input"]["image"]
-    assert kept == {**mine, "width": 12, "height": 8, "type": "image/png", "alt": "a blue field"}
+    _, created = play(ada, {**mine, "width": 9999, "type": "text/html", "alt": "a blue field"}, "red")
+    image = ada.get(f"/api/v1/examples/{created.json()['id']}").json()["input"]["image"]
+    assert image == {**mine, "width": 12, "height": 8, "type": "image/png", "alt": "a blue field"}
 
 
 @pytest.mark.parametrize(
@@ -137,8 +137,8 @@ def test_a_file_is_sent_as_an_attachment_and_a_sound_in_ranges(owner, ada):
     answer = ada.get(f"/api/v1/media/{paper}")
     assert answer.headers["content-type"].startswith("text/plain")
     assert answer.headers["content-disposition"] == 'attachment; filename="sent.txt"'
-    heard = send(ada, "input.heard", files.sound(1))["media"]
-    part = ada.get(f"/api/v1/media/{heard}", headers={"Range": "bytes=0-3"})
+    media = send(ada, "input.heard", files.sound(1))["media"]
+    part = ada.get(f"/api/v1/media/{media}", headers={"Range": "bytes=0-3"})
     assert (part.status_code, part.content) == (206, b"RIFF")
 
 
@@ -158,18 +158,18 @@ def test_what_nothing_shows_is_thrown_away(owner, ada, settings, client):
     service.delete_unused_media(db, settings)
     assert store.path(unused).is_file()
     service.delete_unused_media(db, settings, timedelta(seconds=-60))
-    assert [store.path(each).is_file() for each in (used["media"], unused, stray)] == [True, False, False]
+    assert [store.path(item).is_file() for item in (used["media"], unused, stray)] == [True, False, False]
     assert get(ada, unused) == 404
 
 
 def test_regions_are_marked_on_the_picture_of_the_example(owner, ada):
-    _, made = play(ada)
-    id = made.json()["id"]
-    said = ada.post(
+    _, created = play(ada)
+    id = created.json()["id"]
+    response = ada.post(
         f"/api/v1/examples/{id}/explanations",
         json={"where": [{"x": 1, "y": 2, "width": 3, "height": 4, "label": "sky"}]},
     )
-    assert said.status_code == 201, said.text
+    assert response.status_code == 201, response.text
     outside = ada.post(
         f"/api/v1/examples/{id}/explanations",
         json={"where": [{"x": 10, "y": 2, "width": 3, "height": 4, "label": "sky"}]},
@@ -191,13 +191,13 @@ def test_a_form_without_scripts_sends_the_file_itself(owner, browser):
             "/tasks/colours/create", data=form, headers=token, files={"input.image.file": (name, content)}
         )
 
-    told = post("x.png", files.SVG)
-    assert told.status_code == 422
-    assert "This is not a readable PNG" in told.text
+    response = post("x.png", files.SVG)
+    assert response.status_code == 422
+    assert "This is not a readable PNG" in response.text
     own = files.picture(colour=(0, 0, 77))
-    told = post("x.svg", own)
-    assert told.status_code == 200, told.text
-    assert "You fooled" in told.text
+    response = post("x.svg", own)
+    assert response.status_code == 200, response.text
+    assert "You fooled" in response.text
 
 
 def test_the_tables_empty_with_the_task(owner, client):

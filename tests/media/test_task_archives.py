@@ -30,15 +30,15 @@ def archive(owner, person, client, settings):
 
 
 def test_a_task_with_pictures_comes_back_unchanged(archive, elsewhere, other_settings, tmp_path):
-    kept = {name: part for name, part in files(archive).items() if name.startswith("media/")}
-    assert len(kept) == 5  # four of the contexts, one of the example
-    assert all(hashlib.sha256(part).hexdigest() in name for name, part in kept.items())
+    stored = {name: part for name, part in files(archive).items() if name.startswith("media/")}
+    assert len(stored) == 5  # four of the contexts, one of the example
+    assert all(hashlib.sha256(part).hexdigest() in name for name, part in stored.items())
     done = bring(elsewhere, other_settings, archive, "hues", tmp_path)
     assert (done.refused, done.notes) == ([], {})
     again = packed(elsewhere, other_settings, "hues")
     assert alike(again, "colours") == alike(archive, "colours")
     store = MediaStore.of(other_settings)
-    assert all(store.read(name.rpartition("/")[2]) == part for name, part in kept.items())
+    assert all(store.read(name.rpartition("/")[2]) == part for name, part in stored.items())
     uses = elsewhere.read(lambda session: session.scalar(select(func.count()).select_from(MediaUse)))
     assert uses == 5  # four of contexts, one of the example
 
@@ -55,9 +55,9 @@ def test_a_picture_that_loses_by_being_written_anew_is_kept_under_another_name(
     parts |= {f"media/{new}": photo, layout.EXAMPLES: rows}
     done = bring(elsewhere, other_settings, put_together(parts), "hues", tmp_path)
     assert (done.refused, done.notes) == ([], {})
-    [kept] = _own(files(packed(elsewhere, other_settings, "hues")))
-    assert kept != new
-    assert b"Exif" not in MediaStore.of(other_settings).read(kept)
+    [stored] = _own(files(packed(elsewhere, other_settings, "hues")))
+    assert stored != new
+    assert b"Exif" not in MediaStore.of(other_settings).read(stored)
 
 
 def _own(parts):
@@ -90,10 +90,10 @@ def test_files_that_no_upload_could_be_are_refused(content, told, archive, elsew
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 def test_a_file_is_called_by_what_it_holds_and_named_by_the_manifest(archive, elsewhere, other_settings, tmp_path):
     parts = files(archive)
-    name = next(each for each in parts if each.startswith("media/"))
-    for hostile, told in (
+    name = next(part for part in parts if part.startswith("media/"))
+    for hostile, answer in (
         (put_together(parts | {name: made.picture(colour=(1, 1, 1))}), "called by its SHA-256"),
         (put_together(parts | {"media/../../passwd": b"x"}), "no such file"),
     ):
-        with pytest.raises(Invalid, match=told):
+        with pytest.raises(Invalid, match=answer):
             bring(elsewhere, other_settings, hostile, "hues", tmp_path)

@@ -77,20 +77,24 @@ def export(*words: Any) -> Any:
 @pytest.fixture(scope="package")
 def exported(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
     """An export of a shipped model, made by the command when it is first asked for; `told` is what that said."""
-    place, told = tmp_path_factory.mktemp("exported"), {}
+    place, answer = tmp_path_factory.mktemp("exported"), {}
 
     def folder(name: str, int8: bool = False) -> Path:
-        made = place / (f"{name}-int8" if int8 else name)
-        if not made.exists():
+        created = place / (f"{name}-int8" if int8 else name)
+        if not created.exists():
             compared = ["--rows", 4 if name == "qa-minilm" else 12]
-            found = export(
-                folder(name) if int8 else name, made, *compared, *(["--int8", "--floor", 0.5] if int8 else []), "--json"
+            result = export(
+                folder(name) if int8 else name,
+                created,
+                *compared,
+                *(["--int8", "--floor", 0.5] if int8 else []),
+                "--json",
             )
-            assert found.exit_code == 0, found.output
-            told[made.name] = json.loads(found.stdout)
-        return made
+            assert result.exit_code == 0, result.output
+            answer[created.name] = json.loads(result.stdout)
+        return created
 
-    folder.told = told  # type: ignore[attr-defined]
+    folder.told = answer  # type: ignore[attr-defined]
     return folder
 
 
@@ -143,8 +147,8 @@ def torchserve(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPath
         "plain": server.Archive(handlers, "plain"),
         "broken": server.Archive(handlers, "broken"),
     }
-    with server.serving(site, tmp_path_factory.mktemp("torchserve"), archives) as found:
-        yield found
+    with server.serving(site, tmp_path_factory.mktemp("torchserve"), archives) as result:
+        yield result
 
 
 @pytest.fixture(scope="package")
@@ -233,16 +237,16 @@ def archive(tmp_path: Path) -> Callable[..., Path]:
     def make(entries: Any = (), needed: bool = True, method: int = zipfile.ZIP_DEFLATED, **changed: Any) -> Path:
         path = tmp_path / "handed-in.zip"
         source = write(tmp_path / "source", doing("pass"))
-        with warnings.catch_warnings(), zipfile.ZipFile(path, "w", method) as made:
+        with warnings.catch_warnings(), zipfile.ZipFile(path, "w", method) as zip_file:
             warnings.simplefilter("ignore")  # zipfile warns of names that are there twice
             for name in ("model.yaml", "handler.py") if needed else ():
-                made.writestr(name, (source / name).read_bytes())
+                zip_file.writestr(name, (source / name).read_bytes())
             for name, content in dict(entries).items() if isinstance(entries, dict) else entries:
                 entry = zipfile.ZipInfo("x")
                 entry.filename, entry.compress_type = name, method
                 for key, value in changed.items():
                     setattr(entry, key, value)
-                made.writestr(entry, content)
+                zip_file.writestr(entry, content)
         return path
 
     return make
@@ -260,6 +264,6 @@ def reviews():
     """Texts and three-way labels; some with emoji and accents."""
     recipe = recipes.load("sentiment-minilm")
     data = folder_with(*recipe.test[0].files)
-    found = rows.read_source(recipe.test[0], data, recipe)[:400]
-    texts = [*(row.inputs["statement"] for row in found), *HARD]
-    return texts, [*(row.label for row in found), *("neutral" for _ in HARD)]
+    source = rows.read_source(recipe.test[0], data, recipe)[:400]
+    texts = [*(row.inputs["statement"] for row in source), *HARD]
+    return texts, [*(row.label for row in source), *("neutral" for _ in HARD)]

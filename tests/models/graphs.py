@@ -16,15 +16,15 @@ VOCABULARY = {"[PAD]": 0, "[UNK]": 1, "[CLS]": 2, "[SEP]": 3} | {word: at + 4 fo
 
 def tokenizer() -> Tokenizer:
     """Words of a small vocabulary, each a piece, in BERT's template."""
-    made = Tokenizer(models.WordLevel(VOCABULARY, unk_token="[UNK]"))
-    made.normalizer = normalizers.NFC()
-    made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    made.post_processor = processors.TemplateProcessing(
+    created = Tokenizer(models.WordLevel(VOCABULARY, unk_token="[UNK]"))
+    created.normalizer = normalizers.NFC()
+    created.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    created.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [SEP]",
         pair="[CLS] $A [SEP] $B:1 [SEP]:1",
         special_tokens=[("[CLS]", 2), ("[SEP]", 3)],
     )
-    return made
+    return created
 
 
 def scores(**of: Sequence[float]) -> np.ndarray:
@@ -68,14 +68,14 @@ def graph(
     constants = {"last": [-1], "second": [1], "halves": [1, 1]}
     stored = [numpy_helper.from_array(table, "table")]
     stored += [numpy_helper.from_array(np.array(value, np.int64), name) for name, value in constants.items()]
-    made = helper.make_graph(
+    created = helper.make_graph(
         rows,
         "scores",
         [helper.make_tensor_value_info(name, kind, list(shape)) for name in names],
         [helper.make_tensor_value_info(name, TensorProto.FLOAT, width) for name in outputs],
         stored,
     )
-    return helper.make_model(made, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+    return helper.make_model(created, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
 
 
 SENTIMENT = {"inputs": ["statement"], "answer": "label", "labels": ["positive", "negative", "neutral"]}
@@ -87,8 +87,8 @@ Folders = Callable[..., Path]
 def write(folder: Path, model: onnx.ModelProto | bytes, card: dict[str, Any] = SENTIMENT, **more: Any) -> Path:
     """A model folder of this graph; `more` are further lines of `model.yaml`."""
     folder.mkdir(parents=True, exist_ok=True)
-    told = {"name": folder.name, "task": "sentiment", "kind": "onnx", "licence": "CC0-1.0", **card, **more}
-    (folder / "model.yaml").write_text(yaml.safe_dump(told))
+    answer = {"name": folder.name, "task": "sentiment", "kind": "onnx", "licence": "CC0-1.0", **card, **more}
+    (folder / "model.yaml").write_text(yaml.safe_dump(answer))
     (folder / "model.onnx").write_bytes(model if isinstance(model, bytes) else model.SerializeToString())
     tokenizer().save(str(folder / "tokenizer.json"))
     return folder

@@ -21,8 +21,8 @@ def rows(count, seed):
 
 def mix(count=40, **changes):
     parts = [MixPart("round 1", rows(count, 1), 1.0, "CC-BY-4.0"), MixPart("round 2", rows(count, 2), 1.5, "CC-BY-4.0")]
-    given = {"parts": parts, "dev": rows(24, 3), "tests": {"round 2 test": rows(16, 4)}}
-    return Mix("sentiment", ("statement",), "label", tuple(WORDS), **(given | changes))
+    values = {"parts": parts, "dev": rows(24, 3), "tests": {"round 2 test": rows(16, 4)}}
+    return Mix("sentiment", ("statement",), "label", tuple(WORDS), **(values | changes))
 
 
 def main(folder):

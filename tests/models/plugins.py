@@ -52,9 +52,9 @@ def folder(
     labels: str = "positive, neutral, negative",
 ) -> Path:
     """A model's folder of this kind, with nothing but `model.yaml`."""
-    made = place / f"a-{kind}"
-    made.mkdir(parents=True)
-    (made / "model.yaml").write_text(
+    created = place / f"a-{kind}"
+    created.mkdir(parents=True)
+    (created / "model.yaml").write_text(
         YAML.format(name=f"a-{kind}", task=task, kind=kind, inputs=inputs, answer=answer, labels=labels)
     )
-    return made
+    return created

@@ -62,18 +62,18 @@ def test_an_answer_hardly_depends_on_its_batch_even_when_other_models_share_it(n
 @pytest.mark.parametrize("method", ["gradient", "layer_integrated_gradients"])
 def test_weights_belong_to_words_of_the_original_fields(nli, method):
     inputs = {"premise": "Zwölf  cats 👩‍👩‍👧 don't sleep…", "hypothesis": "They're awake!!!"}
-    found = nli.attribute(inputs, "entailment", method)
-    assert list(found.fields) == ["premise", "hypothesis"]
-    for field, words in found.fields.items():
+    result = nli.attribute(inputs, "entailment", method)
+    assert list(result.fields) == ["premise", "hypothesis"]
+    for field, words in result.fields.items():
         assert all(inputs[field][word.start : word.end] == word.text for word in words)
-    assert [word.text for word in found.fields["hypothesis"]] == ["They're", "awake", "!!!"]
-    assert max(abs(word.weight) for words in found.fields.values() for word in words) == pytest.approx(1)
+    assert [word.text for word in result.fields["hypothesis"]] == ["They're", "awake", "!!!"]
+    assert max(abs(word.weight) for words in result.fields.values() for word in words) == pytest.approx(1)
 
 
 @pytest.mark.parametrize("text", ["", " ", "x", "👩‍👩‍👧‍👦", "هذا فيلم", "a" * 5000])
 def test_hard_texts_are_explained(sentiment, text):
-    found = sentiment.attribute({"statement": text}, "neutral", "gradient")
-    assert all(text[word.start : word.end] == word.text for word in found.fields["statement"])
+    result = sentiment.attribute({"statement": text}, "neutral", "gradient")
+    assert all(text[word.start : word.end] == word.text for word in result.fields["statement"])
 
 
 def test_the_strip_finds_the_word_that_decides(sentiment):

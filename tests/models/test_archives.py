@@ -38,8 +38,8 @@ def folder(tmp_path):
 
 def test_what_was_packed_is_what_is_read_and_keeps_its_version(folder, target, tmp_path):
     archives.unpack(archives.pack(folder, tmp_path / "a.zip"), target)
-    found = {path.relative_to(target).as_posix() for path in target.rglob("*") if path.is_file()}
-    assert found == {"model.yaml", "handler.py", "weights.safetensors", "inner/words.txt"}
+    as_posixs = {path.relative_to(target).as_posix() for path in target.rglob("*") if path.is_file()}
+    assert as_posixs == {"model.yaml", "handler.py", "weights.safetensors", "inner/words.txt"}
     assert (target / "weights.safetensors").read_bytes() == (folder / "weights.safetensors").read_bytes()
     assert spec.version(target) == spec.version(folder)
 
@@ -69,9 +69,9 @@ def test_code_beside_a_model_of_another_kind_is_refused(target, tmp_path):
     shutil.copytree(BUILTIN / "nli-ngram", tmp_path / "model")
     (tmp_path / "model" / "setup.py").write_text("")
     path = tmp_path / "a.zip"
-    with zipfile.ZipFile(path, "w") as made:
+    with zipfile.ZipFile(path, "w") as zip_file:
         for file in (tmp_path / "model").iterdir():
-            made.write(file, file.name)
+            zip_file.write(file, file.name)
     assert "not setup.py" in refused(path, target)
 
 
@@ -90,8 +90,8 @@ def test_names_that_a_version_or_a_system_would_lose_are_refused(archive, target
 
 @pytest.mark.parametrize("name", ["a\nb", "a\0b", "a\u202eb", "x" * 201, "é" * 101])
 def test_names_that_deceive_are_refused(archive, target, name):
-    told = refused(archive({name: "x"}), target)
-    assert "cannot be shown" in told or "longer" in told
+    answer = refused(archive({name: "x"}), target)
+    assert "cannot be shown" in answer or "longer" in answer
 
 
 @pytest.mark.parametrize(
@@ -141,8 +141,8 @@ def test_a_bomb_that_lies_about_its_size_is_stopped(archive, target):
     content = bytearray(path.read_bytes())
     struct.pack_into("<L", content, content.rfind(b"PK\1\2") + 24, 10)
     path.write_bytes(content)
-    told = refused(path, target)
-    assert "cannot be read" in told or "200 times" in told
+    answer = refused(path, target)
+    assert "cannot be read" in answer or "200 times" in answer
 
 
 def test_entries_that_share_their_bytes_are_counted_each(archive, target):
@@ -217,15 +217,15 @@ def test_every_path_is_refused_or_within_the_folder(archive, tmp_path, names):
     else:
         written = {file for file in (room / "deep" / "new").rglob("*") if file.is_file()}
         assert len(written) == 2 + sum(not name.endswith("/") for name in names)
-    kept = {path for path in tmp_path.rglob("*") if room not in path.parents and path != room}
-    assert kept - before <= {tmp_path / "handed-in.zip", *(tmp_path / "source").rglob("*"), tmp_path / "source"}
+    paths = {path for path in tmp_path.rglob("*") if room not in path.parents and path != room}
+    assert paths - before <= {tmp_path / "handed-in.zip", *(tmp_path / "source").rglob("*"), tmp_path / "source"}
     shutil.rmtree(room, ignore_errors=True)
 
 
 def test_an_archive_needs_its_model_yaml_at_the_top(archive, target):
     assert "There is none" in refused(archive(needed=False), target)
-    told = refused(archive({"my-model/model.yaml": "x", "my-model/handler.py": "x"}, needed=False), target)
-    assert "pack what is in that folder" in told
+    answer = refused(archive({"my-model/model.yaml": "x", "my-model/handler.py": "x"}, needed=False), target)
+    assert "pack what is in that folder" in answer
 
 
 def test_a_handler_needs_its_code(archive, target):

@@ -55,12 +55,12 @@ def test_each_of_several_hosts_serves_it(copied, tmp_path):
     copied("sentiment-ngram")
     first, second = (create_app(Repository([tmp_path / "models"])) for _ in range(2))
     with (
-        served(first, f"unix:{tmp_path / 'first.sock'}") as one,
+        served(first, f"unix:{tmp_path / 'first.sock'}") as single,
         served(second, f"unix:{tmp_path / 'second.sock'}") as two,
     ):
 
         async def story():
-            host = Host(f"{one},{two}", 5.0)
+            host = Host(f"{single},{two}", 5.0)
             await until_ready(host)
             copied("nli-ngram", "newcomer")
             await answered(host, "newcomer")

@@ -52,8 +52,8 @@ def test_its_ten_lines_are_a_handler(tmp_path):
     scope: dict[str, type] = {}
     exec(code, scope)
     model = scope["Model"](str(tmp_path))
-    said = model.predict([{"statement": "A great film"}, {"statement": "So boring"}])
-    assert said == [{"label": "positive"}, {"label": "negative"}]
+    predictions = model.predict([{"statement": "A great film"}, {"statement": "So boring"}])
+    assert predictions == [{"label": "positive"}, {"label": "negative"}]
 
 
 def test_it_names_every_kind_and_every_step_of_the_check():

@@ -69,12 +69,12 @@ def test_a_slow_server_is_given_up_in_time_then_left_alone_then_tried_again(addr
             with pytest.raises(Unavailable, match=r"not answered for 0\.3 s"):
                 await host.answer("m", None, INPUTS)
             assert time.monotonic() - started < 1
-        asked = remote.calls
+        request = remote.calls
         started = time.monotonic()
         with pytest.raises(Unavailable, match="times in a row"):
             await host.answer("m", None, INPUTS)
         assert time.monotonic() - started < 0.1
-        assert remote.calls == asked
+        assert remote.calls == request
         remote.delay = 0
         assert (await host.answer("other", None, INPUTS)).version == "1"
         await asyncio.sleep(PAUSE)

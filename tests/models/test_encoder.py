@@ -43,12 +43,12 @@ class Hub(DatasetHub):
         self.asked.append(path)
         api, repository = f"/api/models/{encoder.HUB_ID}", f"/{encoder.HUB_ID}/resolve/"
         if path.startswith(api):
-            kind, _, wanted = path.removeprefix(api).strip("/").partition("/")
-            commit = [*self.commits][-1] if wanted in ("", "main") else wanted
+            kind, _, expected = path.removeprefix(api).strip("/").partition("/")
+            commit = [*self.commits][-1] if expected in ("", "main") else expected
             held = self.commits[commit] | {"pytorch_model.bin": b"x", "code.py": b"raise SystemExit"}
-            told = {"id": encoder.HUB_ID, "sha": commit, "siblings": [{"rfilename": name} for name in held]}
+            reply = {"id": encoder.HUB_ID, "sha": commit, "siblings": [{"rfilename": name} for name in held]}
             files = [{"type": "file", "path": name, "size": len(held[name]), "oid": "0"} for name in held]
-            body = json.dumps(files if kind == "tree" else told).encode()
+            body = json.dumps(files if kind == "tree" else reply).encode()
             self.send(body, head, {"Content-Type": "application/json"})
         elif path.startswith(repository):
             commit, _, name = path.removeprefix(repository).partition("/")
@@ -90,17 +90,17 @@ def find(address, home):
 def test_the_hubs_encoder_is_that_of_one_commit_and_nothing_else_of_it(hub, tmp_path):
     installed = encoder.find("")
     ours = {name: (installed / name).read_bytes() for name in encoder.FILES}
-    found = Path(find(hub({encoder.REVISION: ours, NEWER: OTHER}), tmp_path)["folder"])
-    assert {path.name: path.read_bytes() for path in found.iterdir()} == ours
+    result = Path(find(hub({encoder.REVISION: ours, NEWER: OTHER}), tmp_path)["folder"])
+    assert {path.name: path.read_bytes() for path in result.iterdir()} == ours
     assert not [path for path in Hub.asked if NEWER in path or path.endswith((".bin", ".py"))]
 
 
 def test_other_bytes_at_that_commit_are_refused(hub, tmp_path):
-    told = find(hub({encoder.REVISION: OTHER}), tmp_path)
-    assert f"at {encoder.REVISION} has other bytes than it should" in told["refusal"]
+    answer = find(hub({encoder.REVISION: OTHER}), tmp_path)
+    assert f"at {encoder.REVISION} has other bytes than it should" in answer["refusal"]
 
 
 def test_a_hub_that_does_not_answer_is_told_with_what_to_install(tmp_path):
-    told = find("http://127.0.0.1:9", tmp_path)
-    assert "pip install 'dynabench-platform[encoder]'" in told["refusal"]
-    assert "DYNABENCH_ENCODER" in told["refusal"]
+    answer = find("http://127.0.0.1:9", tmp_path)
+    assert "pip install 'dynabench-platform[encoder]'" in answer["refusal"]
+    assert "DYNABENCH_ENCODER" in answer["refusal"]

@@ -43,11 +43,11 @@ def test_probabilities_are_the_weighted_mean_of_the_members(write, alone, weight
     shares = [w / sum(weights) for w in weights] or [0.5, 0.5]
     for row, output in enumerate(model.predict(TEXTS)):
         for label, p in output.probabilities.items():
-            expected = sum(share * said[row].probabilities[label] for share, said in zip(shares, alone, strict=True))
+            expected = sum(share * reply[row].probabilities[label] for share, reply in zip(shares, alone, strict=True))
             assert p == pytest.approx(expected, abs=1e-5)
         assert output.answer["label"] == max(output.probabilities, key=output.probabilities.get)
-        for name, said in zip(MEMBERS, alone, strict=True):
-            assert output.extras["members"][name]["answer"] == said[row].answer["label"]
+        for name, this_answer in zip(MEMBERS, alone, strict=True):
+            assert output.extras["members"][name]["answer"] == this_answer[row].answer["label"]
 
 
 def test_votes_are_counted_by_weight_and_the_first_member_breaks_ties(write, alone):
@@ -59,9 +59,9 @@ def test_votes_are_counted_by_weight_and_the_first_member_breaks_ties(write, alo
 
 def test_a_strip_comes_from_taking_words_away_where_members_explain_themselves_differently(write):
     model = catalog.open_model(write())
-    found = model.attribute({"statement": "A dreadful film"}, "negative", model.card.methods[0])
-    assert found.method == "occlusion"
-    assert max(found.fields["statement"], key=lambda word: word.weight).text == "dreadful"
+    result = model.attribute({"statement": "A dreadful film"}, "negative", model.card.methods[0])
+    assert result.method == "occlusion"
+    assert max(result.fields["statement"], key=lambda word: word.weight).text == "dreadful"
 
 
 def test_members_that_explain_themselves_alike_are_averaged(write, tmp_path):
@@ -76,11 +76,11 @@ def test_members_that_explain_themselves_alike_are_averaged(write, tmp_path):
     settings.setattr(catalog, "folders", lambda: [tmp_path / "models", catalog.BUILTIN])
     try:
         both = catalog.open_model(write(members=[pinned("sentiment-ngram"), pinned("twin")]))
-        found = both.attribute(TEXTS[2], "negative", "exact")
+        result = both.attribute(TEXTS[2], "negative", "exact")
     finally:
         settings.undo()
     single = catalog.open_model(twin).attribute(TEXTS[2], "negative", "exact")
-    assert found.fields == single.fields
+    assert result.fields == single.fields
 
 
 def test_members_need_a_version_that_exists(write):

@@ -32,8 +32,8 @@ def tested():
 
     def inputs(name, count):
         recipe = recipes.load(name)
-        found = [row.inputs for row in rows.read_source(recipe.test[0], folder_with(*recipe.test[0].files), recipe)]
-        return random.Random(3).sample(found, count)
+        result = [row.inputs for row in rows.read_source(recipe.test[0], folder_with(*recipe.test[0].files), recipe)]
+        return random.Random(3).sample(result, count)
 
     return inputs
 
@@ -48,9 +48,9 @@ def in_fp32(name):
 @pytest.mark.parametrize("name", MODELS)
 def test_an_export_answers_as_the_model_does_on_rows_it_is_tested_on(name, exported, tested):
     inputs = tested(name, 6 if name == "qa-minilm" else 40)
-    found = exporting.compare_answers(in_fp32(name), catalog.open_model(exported(name)), inputs)
-    assert (found.equal, found.differing) == (1.0, ())
-    assert found.largest < 1e-4
+    answers = exporting.compare_answers(in_fp32(name), catalog.open_model(exported(name)), inputs)
+    assert (answers.equal, answers.differing) == (1.0, ())
+    assert answers.largest < 1e-4
 
 
 @pytest.mark.models
@@ -59,8 +59,8 @@ def test_an_export_reads_words_and_emoji_as_the_model_does(name, exported):
     model, again = in_fp32(name), catalog.open_model(exported(name))
     texts = [*(text[:200] for text in HARD), "😡 my flight was 🤮 again", "👍🏽 it works"]
     batch = [dict.fromkeys(model.card.inputs, text) for text in texts]
-    found = exporting.compare_answers(model, again, batch)
-    assert (found.equal, found.largest) == (1.0, pytest.approx(0, abs=1e-4))
+    answers = exporting.compare_answers(model, again, batch)
+    assert (answers.equal, answers.largest) == (1.0, pytest.approx(0, abs=1e-4))
 
 
 @pytest.mark.models
@@ -69,34 +69,34 @@ def test_in_8_bits_it_is_a_quarter_of_the_size_and_answers_much_the_same(name, e
     folder = exported(name, int8=True)
     assert spec.card(folder).size_bytes < spec.card(exported(name)).size_bytes / 3
     inputs = tested(name, 12 if name == "qa-minilm" else 60)
-    found = exporting.compare_answers(catalog.open_model(exported(name)), catalog.open_model(folder), inputs)
-    assert EQUAL[name] <= found.equal <= 1
-    assert found.largest < 0.5
+    answers = exporting.compare_answers(catalog.open_model(exported(name)), catalog.open_model(folder), inputs)
+    assert EQUAL[name] <= answers.equal <= 1
+    assert answers.largest < 0.5
 
 
 @pytest.mark.models
 def test_in_8_bits_an_answer_does_not_depend_on_who_else_is_in_the_batch(exported, tested):
     model = catalog.open_model(exported("sentiment-minilm", int8=True))
     inputs = tested("sentiment-minilm", 12)
-    assert model.predict(inputs) == [model.predict([one])[0] for one in inputs]
+    assert model.predict(inputs) == [model.predict([first])[0] for first in inputs]
     model.close()
 
 
 def test_the_folder_says_where_it_comes_from_and_keeps_licence_labels_and_limits(exported):
-    told, source = spec.read(exported("sentiment-minilm")), spec.read(BUILTIN / "sentiment-minilm")
+    content, source = spec.read(exported("sentiment-minilm")), spec.read(BUILTIN / "sentiment-minilm")
     for name in ("task", "inputs", "answer", "labels", "licence", "data", "max_length"):
-        assert getattr(told, name) == getattr(source, name)
-    assert spec.version(BUILTIN / "sentiment-minilm") in told.summary
-    assert told.scores == {}
+        assert getattr(content, name) == getattr(source, name)
+    assert spec.version(BUILTIN / "sentiment-minilm") in content.summary
+    assert content.scores == {}
 
 
 @pytest.mark.models
 def test_the_command_tells_how_far_answers_agree_and_how_quick_both_are(exported):
     folder = exported("sentiment-minilm")
-    told = exported.told[folder.name]
-    assert (told["name"], told["version"]) == ("sentiment-minilm", spec.version(folder))
-    assert (told["rows"], told["equal"], told["differing"]) == (12, 1.0, [])
-    assert min(*told["first"].values(), *told["second"].values()) > 0
+    answer = exported.told[folder.name]
+    assert (answer["name"], answer["version"]) == ("sentiment-minilm", spec.version(folder))
+    assert (answer["rows"], answer["equal"], answer["differing"]) == (12, 1.0, [])
+    assert min(*answer["first"].values(), *answer["second"].values()) > 0
     assert sorted(file.name for file in folder.iterdir()) == [
         "README.md",
         "model.onnx",
@@ -112,10 +112,10 @@ def test_the_command_tells_how_far_answers_agree_and_how_quick_both_are(exported
 def test_below_the_floor_nothing_is_kept(exported, tmp_path):
     file = folder_with(SST3) / SST3
     words = [exported("sentiment-minilm"), tmp_path / "out" / "small", "--int8", "--data", file, "--rows", 150]
-    found = export(*words, "--column", "statement=text", "--floor", 1)
-    assert found.exit_code == 1
-    assert "of 150 answers are the same, below 100.0%: nothing is kept" in str(found.exception)
-    assert "sentiment-minilm" in found.stdout
+    result = export(*words, "--column", "statement=text", "--floor", 1)
+    assert result.exit_code == 1
+    assert "of 150 answers are the same, below 100.0%: nothing is kept" in str(result.exception)
+    assert "sentiment-minilm" in result.stdout
     assert list((tmp_path / "out").iterdir()) == []
 
 
@@ -128,9 +128,9 @@ def test_below_the_floor_nothing_is_kept(exported, tmp_path):
     ],
 )
 def test_what_cannot_be_exported_is_refused_with_the_reason(name, more, told, tmp_path):
-    found = export(name, tmp_path / "new", *more)
-    assert found.exit_code == 1
-    assert told in str(found.exception)
+    result = export(name, tmp_path / "new", *more)
+    assert result.exit_code == 1
+    assert told in str(result.exception)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -161,10 +161,10 @@ def test_data_that_is_none_is_refused_before_anything_is_exported(tmp_path):
 def test_samples_are_texts_of_the_task_for_every_input():
     for name in (*MODELS, "nli-minilm"):
         card = spec.card(BUILTIN / name)
-        found = exporting.task_samples(card, 30)
-        assert len(found) == 30
-        assert found == exporting.task_samples(card, 30)
-        assert all(set(row) == set(card.inputs) and all(row.values()) for row in found)
+        result = exporting.task_samples(card, 30)
+        assert len(result) == 30
+        assert result == exporting.task_samples(card, 30)
+        assert all(set(row) == set(card.inputs) and all(row.values()) for row in result)
 
 
 SIZES = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 64}
@@ -178,9 +178,9 @@ def network(folder, cls, architecture, names=(), **card):
     named = {"id2label": dict(enumerate(names)), "label2id": {name: at for at, name in enumerate(names)}}
     cls(BertConfig(**SIZES, initializer_range=0.5, **(named if names else {}))).save_pretrained(folder)
     AutoTokenizer.from_pretrained(str(encoder.find())).save_pretrained(folder)
-    told = {"name": "small", "kind": "transformers", "licence": "CC0-1.0", "options": {"architecture": architecture}}
-    told["options"] |= card.pop("options", {})
-    (folder / "model.yaml").write_text(yaml.safe_dump(told | card))
+    answer = {"name": "small", "kind": "transformers", "licence": "CC0-1.0", "options": {"architecture": architecture}}
+    answer["options"] |= card.pop("options", {})
+    (folder / "model.yaml").write_text(yaml.safe_dump(answer | card))
     return folder
 
 
@@ -193,9 +193,9 @@ def test_a_transformers_folder_keeps_its_answers_and_the_order_of_its_labels(tmp
     source = network(tmp_path / "theirs", BertForSequenceClassification, "text-classification", names, **card)
     assert export(source, tmp_path / "ours", "--rows", 3).exit_code == 0
     inputs = [*tested("nli-minilm", 40), {"premise": "word " * 90, "hypothesis": "other " * 31}]
-    found = exporting.compare_answers(catalog.open_model(source), catalog.open_model(tmp_path / "ours"), inputs)
-    assert (found.equal, found.largest) == (1.0, pytest.approx(0, abs=1e-4))
-    assert len({one.answer["label"] for one in catalog.open_model(source).predict(inputs)}) > 1
+    answers = exporting.compare_answers(catalog.open_model(source), catalog.open_model(tmp_path / "ours"), inputs)
+    assert (answers.equal, answers.largest) == (1.0, pytest.approx(0, abs=1e-4))
+    assert len({prediction.answer["label"] for prediction in catalog.open_model(source).predict(inputs)}) > 1
 
 
 def test_a_transformers_reader_says_of_each_piece_what_it_said_before(tmp_path):
@@ -205,11 +205,11 @@ def test_a_transformers_reader_says_of_each_piece_what_it_said_before(tmp_path):
     source = network(tmp_path / "theirs", BertForQuestionAnswering, "question-answering", **card)
     (tmp_path / "ours").mkdir()
     exporting.write(source, tmp_path / "ours", "ours")
-    own, made = BertForQuestionAnswering.from_pretrained(source).eval(), Graph(tmp_path / "ours", {})
+    own, graph = BertForQuestionAnswering.from_pretrained(source).eval(), Graph(tmp_path / "ours", {})
     row = Plain(pieces.tokenizer(tmp_path / "ours"), 64).texts("Who was it?", "It was Ada, of course.")
-    ids, types = (torch.tensor([each]) for each in (row.ids, row.types))
+    ids, types = (torch.tensor([item]) for item in (row.ids, row.types))
     with torch.inference_mode():
-        said = own(input_ids=ids, token_type_ids=types, attention_mask=torch.ones_like(ids))
-    ((start, end),) = made.run([row], ["start_logits", "end_logits"])
-    assert start == pytest.approx(said.start_logits[0].numpy(), abs=1e-4)
-    assert end == pytest.approx(said.end_logits[0].numpy(), abs=1e-4)
+        answer = own(input_ids=ids, token_type_ids=types, attention_mask=torch.ones_like(ids))
+    ((start, end),) = graph.run([row], ["start_logits", "end_logits"])
+    assert start == pytest.approx(answer.start_logits[0].numpy(), abs=1e-4)
+    assert end == pytest.approx(answer.end_logits[0].numpy(), abs=1e-4)

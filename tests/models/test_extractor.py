@@ -65,9 +65,9 @@ def test_it_marks_the_answer_in_the_passage(qa):
 def test_its_answers_are_answers_of_the_task(qa, task):
     context = task.clean_context({"passage": PASSAGE})
     written = task.clean_input({"question": "When was the ferry built?"}, context)
-    said = qa.predict([task.model_inputs(context, written)])[0].answer
-    assert task.clean_answer(said, context=context) == said
-    assert not task.fooled_by(said, said)
+    reply = qa.predict([task.model_inputs(context, written)])[0].answer
+    assert task.clean_answer(reply, context=context) == reply
+    assert not task.fooled_by(reply, reply)
 
 
 @pytest.mark.parametrize("text", HARD)
@@ -99,8 +99,8 @@ def test_an_answer_deep_in_a_long_passage_is_found(qa):
 
 def test_an_answer_hardly_depends_on_its_batch_even_when_other_models_share_it(qa, sentiment):
     inputs = [asked(question) for question in QUESTIONS] + [asked("Who?", PASSAGE * 12), asked("", "One.")]
-    alone = [qa.predict([one])[0] for one in inputs] + [sentiment.predict([{"statement": t}])[0] for t in HARD]
-    calls = [(qa, qa.prepare(one)) for one in inputs] + [
+    alone = [qa.predict([first])[0] for first in inputs] + [sentiment.predict([{"statement": t}])[0] for t in HARD]
+    calls = [(qa, qa.prepare(this_input)) for this_input in inputs] + [
         (sentiment, sentiment.prepare({"statement": text})) for text in HARD
     ]
     order = np.random.default_rng(0).permutation(len(calls))
@@ -114,13 +114,13 @@ def test_an_answer_hardly_depends_on_its_batch_even_when_other_models_share_it(q
 @pytest.mark.parametrize("method", ["gradient", "layer_integrated_gradients"])
 def test_both_ends_of_an_answer_are_explained_by_words_of_question_and_passage(qa, label, method):
     inputs = asked("What held the ferry against the current?", PASSAGE[-60:])
-    found = qa.attribute(inputs, label, method)
-    assert (found.label, found.method, list(found.fields)) == (label, method, ["question", "passage"])
-    for field, words in found.fields.items():
+    result = qa.attribute(inputs, label, method)
+    assert (result.label, result.method, list(result.fields)) == (label, method, ["question", "passage"])
+    for field, words in result.fields.items():
         assert all(inputs[field][word.start : word.end] == word.text for word in words)
         assert any(word.weight for word in words)
-    if found.completeness_error is not None:
-        assert found.completeness_error < 0.05
+    if result.completeness_error is not None:
+        assert result.completeness_error < 0.05
 
 
 def test_labels_that_are_no_end_of_an_answer_are_refused(qa):

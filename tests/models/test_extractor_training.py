@@ -17,9 +17,9 @@ THINGS = ["door", "boat", "lamp", "coat", "wall", "chair", "roof", "gate"]
 
 
 def paragraph(rng):
-    colour, thing, other = rng.choice(COLOURS), *rng.sample(THINGS, 2)
-    text = f"House {rng.randrange(10**6)}: the {thing} is {colour}, and the {other} is old."
-    question = {"question": f"Which colour is the {thing}?", "answers": [{"text": colour}]}
+    colour, item, other = rng.choice(COLOURS), *rng.sample(THINGS, 2)
+    text = f"House {rng.randrange(10**6)}: the {item} is {colour}, and the {other} is old."
+    question = {"question": f"Which colour is the {item}?", "answers": [{"text": colour}]}
     question["answers"][0]["answer_start"] = text.index(colour)
     return {"context": text, "qas": [question]}
 
@@ -77,9 +77,9 @@ def test_an_answer_is_marked_in_the_window_that_shows_it_best():
     filler = "Sheep graze behind the wall. " * 40
     passage = f"{filler}The gate is green. {filler}"
     question = rows.TrainingQuestion({"question": "Which?", "passage": passage}, ("green",), passage.index("green"))
-    found = adapter.mark_answer(question, 64)
-    assert found.pieces.ids[found.at + found.first] == found.pieces.ids[found.at + found.last] == 2665  # "green"
-    assert 10 < found.first < found.count - 10
+    result = adapter.mark_answer(question, 64)
+    assert result.pieces.ids[result.at + result.first] == result.pieces.ids[result.at + result.last] == 2665  # "green"
+    assert 10 < result.first < result.count - 10
     assert adapter.mark_answer(rows.TrainingQuestion(question.inputs, (passage,), 0), 64) is None
 
 

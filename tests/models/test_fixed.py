@@ -22,8 +22,10 @@ def learn(tmp_path, rows, config=SHIPPED.config):
 
 def right(folder):
     model = catalog.open_model(folder)
-    said = model.predict([inputs for inputs, _ in TEST])
-    return sum(output.answer["topic"] == topic for output, (_, topic) in zip(said, TEST, strict=True)) / len(TEST)
+    predictions = model.predict([inputs for inputs, _ in TEST])
+    return sum(output.answer["topic"] == topic for output, (_, topic) in zip(predictions, TEST, strict=True)) / len(
+        TEST
+    )
 
 
 def test_the_same_rows_in_any_order_make_the_same_model(tmp_path):
@@ -38,7 +40,7 @@ def test_it_matters_which_rows_one_learns_from(tmp_path):
     topics = {topic for _, topic in TEST}
     sources = {row["uid"]: row["tags"] for row in SHIPPED.rows("pool")}
     careful = [row for row in POOL if "desk" in sources[row.uid]]
-    chosen = [row for topic in sorted(topics) for row in [each for each in careful if each.label == topic][:30]]
+    chosen = [row for topic in sorted(topics) for row in [item for item in careful if item.label == topic][:30]]
     at_random = random.Random(7).sample(POOL, 120)
     assert len(chosen) <= 120
     assert right(learn(tmp_path, chosen)[0]) > right(learn(tmp_path, at_random)[0]) + 0.1

@@ -67,7 +67,7 @@ def learnt(task):
 @pytest.fixture(scope="module")
 def classifiers(tmp_path_factory):
     """The folder of the page's handler for each task that has labels."""
-    made = {}
+    created = {}
     for task, labels in LABELS.items():
         field = list(CLASSIFIERS[task][2])[-1]
         code = CODE.replace(str(LABELS["sentiment"]).replace("'", '"'), str(labels)).replace(
@@ -75,10 +75,10 @@ def classifiers(tmp_path_factory):
         )
         folder = tmp_path_factory.mktemp("handlers") / task
         inputs = list(CLASSIFIERS[task][2])
-        made[task] = write(folder, code, **SAID | {"task": task, "labels": labels, "inputs": inputs})
+        created[task] = write(folder, code, **SAID | {"task": task, "labels": labels, "inputs": inputs})
         save_file({"weights": learnt(task)}, folder / "weights.safetensors")
         (folder / "weights.safetensors").chmod(0o644)
-    return made
+    return created
 
 
 @pytest.fixture
@@ -143,13 +143,15 @@ def test_a_handler_that_runs_onnx_agrees_with_the_one_in_numpy(classifiers, open
         [onnx.helper.make_tensor_value_info("odds", onnx.TensorProto.FLOAT, ["rows", 3])],
         [onnx.numpy_helper.from_array(weights, "weights")],
     )
-    made = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=10)
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=10)
     folder = write(tmp_path / "onnx", ONNX, **SAID | {"options": {}})
-    onnx.save(made, folder / "model.onnx")
+    onnx.save(model, folder / "model.onnx")
     batch = [inputs for inputs, _ in of_set("sentiment", "test", 64)]
-    for one, other in zip(opened(folder).predict(batch), opened(classifiers["sentiment"]).predict(batch), strict=True):
-        assert one.answer == other.answer
-        assert one.probabilities == pytest.approx(other.probabilities, abs=1e-4)
+    for prediction, other in zip(
+        opened(folder).predict(batch), opened(classifiers["sentiment"]).predict(batch), strict=True
+    ):
+        assert prediction.answer == other.answer
+        assert prediction.probabilities == pytest.approx(other.probabilities, abs=1e-4)
 
 
 SENTENCE = """
@@ -171,14 +173,14 @@ class Model:
 
 
 def test_a_handler_marks_the_sentence_that_answers_a_question(opened, tmp_path):
-    said = {"task": "qa", "inputs": ["question", "passage"], "answer": "answer", "labels": []}
-    model = opened(write(tmp_path / "qa", SENTENCE, **said))
+    reply = {"task": "qa", "inputs": ["question", "passage"], "answer": "answer", "labels": []}
+    model = opened(write(tmp_path / "qa", SENTENCE, **reply))
     right = total = 0
     for paragraph in real.paragraphs(1)[:20]:
-        batch = [{"question": asked["question"], "passage": paragraph["context"]} for asked in paragraph["qas"]]
-        for asked, output in zip(paragraph["qas"], model.predict(batch), strict=True):
+        batch = [{"question": question["question"], "passage": paragraph["context"]} for question in paragraph["qas"]]
+        for request, output in zip(paragraph["qas"], model.predict(batch), strict=True):
             total += 1
-            right += any(answer["text"] in output.answer["answer"][0]["text"] for answer in asked["answers"])
+            right += any(answer["text"] in output.answer["answer"][0]["text"] for answer in request["answers"])
     assert right / total > 0.5
 
 
@@ -206,8 +208,8 @@ def test_large_libraries_can_be_imported_and_compute(opened, tmp_path):
 def test_words_are_explained_by_taking_them_away(classifiers, opened):
     model = opened(classifiers["sentiment"])
     assert isinstance(model, Attributable)
-    found = model.attribute({"statement": "A truly wonderful film."}, "positive", kinds.REMOVALS[0])
-    weights = {word.text: word.weight for word in found.fields["statement"]}
+    result = model.attribute({"statement": "A truly wonderful film."}, "positive", kinds.REMOVALS[0])
+    weights = {word.text: word.weight for word in result.fields["statement"]}
     assert max(weights, key=weights.get) == "wonderful"
 
 

@@ -35,8 +35,8 @@ def test_processes_without_end_stop_at_the_limit(attempt):
 
 def test_a_fork_bomb_ends_with_the_call_and_leaves_nothing(attempt):
     before = our_processes()
-    told = attempt("import os\nwhile True:\n    try: os.fork()\n    except OSError: pass", predict_seconds=0.5)
-    assert "it took longer than 0.5 s" in told
+    answer = attempt("import os\nwhile True:\n    try: os.fork()\n    except OSError: pass", predict_seconds=0.5)
+    assert "it took longer than 0.5 s" in answer
     assert our_processes() <= before + 3
 
 
@@ -68,9 +68,9 @@ def test_memory_of_all_processes_together_is_limited(attempt):
             time.sleep(60)
     time.sleep(60)
     """
-    told = attempt(body, predict_seconds=20)
-    assert "it ran out of memory" in told
-    assert "options.memory_mb" in told
+    answer = attempt(body, predict_seconds=20)
+    assert "it ran out of memory" in answer
+    assert "options.memory_mb" in answer
 
 
 @pytest.mark.parametrize(
@@ -100,14 +100,14 @@ def test_the_disk_ends_where_the_limit_is(attempt):
 
 
 def test_a_file_beyond_the_limit_is_refused(attempt):
-    told = attempt("with open('/tmp/large', 'wb') as file: file.truncate(1 << 40)", leaves=True)
-    assert "File too large" in told
+    answer = attempt("with open('/tmp/large', 'wb') as file: file.truncate(1 << 40)", leaves=True)
+    assert "File too large" in answer
 
 
 def test_empty_files_without_end_are_stopped(attempt, monkeypatch):
     monkeypatch.setattr(process, "FILES", 500)
-    told = attempt("for number in range(10**9): open(f'/tmp/{number}', 'w').close()", predict_seconds=20)
-    assert "of 500 at most" in told
+    answer = attempt("for number in range(10**9): open(f'/tmp/{number}', 'w').close()", predict_seconds=20)
+    assert "of 500 at most" in answer
 
 
 def test_open_files_are_limited(attempt):
@@ -137,8 +137,8 @@ def test_a_file_beside_the_model_is_not_there(attempt, tmp_path):
 def test_no_address_is_reached(attempt):
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-        told = attempt(f"import socket\nsocket.create_connection(('127.0.0.1', {port}), timeout=1)")
-        assert "Connection refused" in told or "unreachable" in told
+        answer = attempt(f"import socket\nsocket.create_connection(('127.0.0.1', {port}), timeout=1)")
+        assert "Connection refused" in answer or "unreachable" in answer
         assert "unreachable" in attempt("import socket\nsocket.create_connection(('93.184.215.14', 80), timeout=1)")
         server.settimeout(0)
         with pytest.raises(BlockingIOError):
@@ -150,8 +150,8 @@ def test_sockets_of_the_machine_are_not_reached(attempt):
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(name)
         server.listen()
-        told = attempt(f"import socket\nsocket.socket(socket.AF_UNIX).connect({name!r})")
-    assert "ConnectionRefusedError" in told
+        answer = attempt(f"import socket\nsocket.socket(socket.AF_UNIX).connect({name!r})")
+    assert "ConnectionRefusedError" in answer
 
 
 def test_a_call_that_takes_too_long_ends(attempt):
@@ -297,10 +297,10 @@ def test_only_sockets_of_the_three_usual_families_can_be_made(attempt):
     unsupported = {family for family, number in refused if number != errno.EAFNOSUPPORT}
     return {"label": "neutral", "seen": [sorted(set(made)), sorted(unsupported)]}
     """
-    made, otherwise = attempt(body)
+    created, otherwise = attempt(body)
     usual = [socket.AF_UNIX, socket.AF_INET, socket.AF_INET6]
-    assert set(made) <= set(usual)
-    assert socket.AF_UNIX in made
+    assert set(created) <= set(usual)
+    assert socket.AF_UNIX in created
     assert set(otherwise) <= set(usual), "the filter itself refuses the others"
 
 

@@ -110,7 +110,7 @@ def test_a_handler_that_does_not_load_is_told_with_the_end_of_its_log(small_hand
     ],
 )
 def test_a_handler_that_breaks_itself_is_told_and_starts_again(attempt, body, told):
-    assert any(one in attempt(body) for one in told.split("|"))
+    assert any(part in attempt(body) for part in told.split("|"))
 
 
 def test_a_handler_that_keeps_ending_is_started_ever_less_often(small_handler):

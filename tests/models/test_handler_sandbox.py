@@ -147,7 +147,7 @@ def test_an_ordinary_user_s_handlers_are_confined_as_well(tmp_path):
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     if "Permission denied" in ran.stderr:
         pytest.skip("an ordinary user cannot run this Python")
-    found = yaml.safe_load(ran.stdout)
-    assert 5 < found["children"] < 12, ran.stderr
-    assert found["user"] == 12345
-    assert found["refused"] == 4
+    document = yaml.safe_load(ran.stdout)
+    assert 5 < document["children"] < 12, ran.stderr
+    assert document["user"] == 12345
+    assert document["refused"] == 4

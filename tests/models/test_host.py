@@ -145,9 +145,9 @@ def test_every_hard_text_is_answered_and_explained(ready_host):
         for text in HARD:
             answer = await host.answer("sentiment-ngram", None, {"statement": text})
             assert sum(answer.probabilities.values()) == pytest.approx(1, abs=1e-5)
-            found = await host.attribute("sentiment-ngram", answer.version, {"statement": text}, None, None)
-            assert found.label == answer.answer["label"]
-            assert all(text[w.start : w.end] == w.text for w in found.fields["statement"])
+            result = await host.attribute("sentiment-ngram", answer.version, {"statement": text}, None, None)
+            assert result.label == answer.answer["label"]
+            assert all(text[w.start : w.end] == w.text for w in result.fields["statement"])
 
     ask(ready_host, story)
 
@@ -280,10 +280,10 @@ def test_whoever_hangs_up_keeps_no_place_and_predictions_pass_explanations(serve
 
 def test_it_hands_out_the_card_of_a_model(address, ngrams):
     async def story(host):
-        [state] = [each for each in await host.states() if each.name == "nli-ngram"]
+        [state] = [item for item in await host.states() if item.name == "nli-ngram"]
         assert state.where == address
-        found = await host.readme("nli-ngram", state.version)
-        assert found == (ngrams / "nli-ngram" / "README.md").read_text(encoding="utf-8")
+        result = await host.readme("nli-ngram", state.version)
+        assert result == (ngrams / "nli-ngram" / "README.md").read_text(encoding="utf-8")
         assert await host.readme("nli-ngram", "0" * 16) == ""
         (ngrams / "nli-ngram" / "README.md").write_bytes(b"\xff" + b"x" * 100_000)
         cut = await host.readme("nli-ngram", state.version)
@@ -298,14 +298,14 @@ def test_it_hands_out_the_card_of_a_model(address, ngrams):
 def test_health_counts_answers_and_failures_of_each_version(ready_host):
     async def story(host):
         assert host.health() == {}
-        said = [await host.answer("nli-ngram", None, NLI) for _ in range(3)]
+        reply = [await host.answer("nli-ngram", None, NLI) for _ in range(3)]
         with pytest.raises(Unavailable):
             await host.answer("nli-ngram", "0" * 16, NLI)
-        failed, well = (host.health()["nli-ngram", version] for version in ("0" * 16, said[0].version))
+        failed, well = (host.health()["nli-ngram", version] for version in ("0" * 16, reply[0].version))
         assert (failed.answers, failed.failures, failed.p50_ms) == (0, 1, None)
         assert "does not serve" in failed.last_failure
         assert (well.answers, well.failures, well.last_failure) == (3, 0, "")
-        times = sorted(each.latency_ms for each in said)
+        times = sorted(item.latency_ms for item in reply)
         assert (well.p50_ms, well.p95_ms) == (times[1], times[2])
 
     ask(ready_host, story)

@@ -30,7 +30,7 @@ BITS = 22
 def apart():
     """Run a function in a process of these stories alone: what other tests hold and free would move its account."""
     with ProcessPoolExecutor(1, get_context("spawn"), process_memory.share_one_heap) as process:
-        yield lambda *told: process.submit(*told).result()
+        yield lambda *answer: process.submit(*answer).result()
 
 
 @pytest.fixture(scope="module")
@@ -219,14 +219,14 @@ def test_the_cache_is_bounded_and_forgets_what_was_used_longest_ago():
     card = ModelCard("m", "1", "sentiment", "ngram", ("statement",), "label")
     keys = [explanation_key(card, {"statement": str(number)}, "positive", "exact") for number in range(6)]
     words = [WordWeight("a", 0, 1, 1.0)] * 9
-    kept = ExplanationCache(words=30)
+    explanation_cache = ExplanationCache(words=30)
     for key in keys[:3]:
-        kept.put(key, Attribution("exact", "positive", {"statement": words}))
-    assert kept.get(keys[0])
-    kept.put(keys[3], Attribution("exact", "positive", {"statement": words}))
-    assert [kept.get(key) is not None for key in keys] == [True, False, True, True, False, False]
-    kept.put(keys[4], Attribution("exact", "positive", {"statement": words * 4}))
-    assert kept.get(keys[4]) is None
+        explanation_cache.put(key, Attribution("exact", "positive", {"statement": words}))
+    assert explanation_cache.get(keys[0])
+    explanation_cache.put(keys[3], Attribution("exact", "positive", {"statement": words}))
+    assert [explanation_cache.get(key) is not None for key in keys] == [True, False, True, True, False, False]
+    explanation_cache.put(keys[4], Attribution("exact", "positive", {"statement": words * 4}))
+    assert explanation_cache.get(keys[4]) is None
 
 
 @pytest.mark.parametrize(

@@ -80,20 +80,20 @@ def test_calls_go_to_the_host_that_has_the_model_and_then_to_the_one_with_less_t
 
 def test_what_the_hosts_say_is_merged_and_where_a_model_runs_is_told():
     here = Stand(since="2026-01-01T00:00:00+00:00", memory_bytes=5)
-    there = Stand(state="UNAVAILABLE", reason="unloaded: loads on demand", on_demand=True)
+    stand = Stand(state="UNAVAILABLE", reason="unloaded: loads on demand", on_demand=True)
 
     async def run(host):
         (state,) = await host.states()
         assert (state.state, state.memory_bytes, state.since) == ("READY", 5, "2026-01-01T00:00:00+00:00")
         assert state.where == host.url.split(",")[1]
-        here.entry = there.entry
+        here.entry = stand.entry
         (state,) = await host.states()
         assert (state.state, state.where, state.available) == ("UNAVAILABLE", host.url, True)
         assert await host.index() == [here.card]
-        here.entry = there.entry = {"state": "UNAVAILABLE", "reason": "the weights cannot be loaded"}
+        here.entry = stand.entry = {"state": "UNAVAILABLE", "reason": "the weights cannot be loaded"}
         assert await host.index() == []
 
-    story(run, there.app, here.app)
+    story(run, stand.app, here.app)
 
 
 @pytest.mark.parametrize(
@@ -214,17 +214,17 @@ def test_where_the_only_host_with_the_model_is_gone_no_other_is_blamed(tmp_path)
 def test_while_one_of_two_real_hosts_dies_under_load_everybody_is_answered(copied, tmp_path):
     copied("sentiment-ngram")
     first, second = (create_app(Repository([tmp_path / "models"])) for _ in range(2))
-    told = []
+    reply = []
 
     async def run(host):
         async def person():
-            while len(told) < 400:
-                told.append((await host.answer("sentiment-ngram", None, INPUTS)).answer["label"])
+            while len(reply) < 400:
+                reply.append((await host.answer("sentiment-ngram", None, INPUTS)).answer["label"])
 
         while [(state.state, "," in state.where) for state in await host.states()] != [("READY", True)]:
             await asyncio.sleep(0.02)
         people = asyncio.gather(*(person() for _ in range(4)))
-        while len(told) < 100:
+        while len(reply) < 100:
             await asyncio.sleep(0.001)
         await asyncio.to_thread(dying.__exit__, None, None, None)
         await people
@@ -243,7 +243,7 @@ def test_while_one_of_two_real_hosts_dies_under_load_everybody_is_answered(copie
                 await host.close()
 
         asyncio.run(both())
-    assert set(told) == {"positive"}
+    assert set(reply) == {"positive"}
 
 
 def test_a_model_whose_card_says_that_it_takes_long_is_waited_for():
@@ -255,7 +255,7 @@ def test_a_model_whose_card_says_that_it_takes_long_is_waited_for():
         assert (await host.answer("m", None, INPUTS)).version == "1"
 
     story(run, slow.app, timeout=0.3)
-    assert all(4 < float(heard) < 5 for heard in slow.heard)
+    assert all(4 < float(received) < 5 for received in slow.heard)
 
 
 @pytest.mark.slow
@@ -285,10 +285,10 @@ def test_answers_and_failures_are_counted_by_version():
         for _ in range(2):
             with pytest.raises(Unavailable):
                 await host.answer("m", "1", INPUTS)
-        found = host.health()["m", "1"]
-        assert (found.answers, found.failures) == (20, 2)
-        assert 0 < found.p50_ms <= found.p95_ms
-        assert found.last_failure == "m gave no answer: out of memory"
+        result = host.health()["m", "1"]
+        assert (result.answers, result.failures) == (20, 2)
+        assert 0 < result.p50_ms <= result.p95_ms
+        assert result.last_failure == "m gave no answer: out of memory"
 
     story(run, stand.app)
 

@@ -41,10 +41,10 @@ def parrot(tmp_path):
 
 
 def with_options(place, options):
-    made = folder(place, "parrot")
-    path = made / "model.yaml"
+    created = folder(place, "parrot")
+    path = created / "model.yaml"
     path.write_text(path.read_text() + yaml.safe_dump({"options": options}))
-    return made
+    return created
 
 
 def test_an_installed_package_adds_a_kind(parrot, tmp_path):
@@ -99,13 +99,13 @@ def test_an_unknown_kind_is_answered_with_those_there_are():
 
 
 def test_what_a_kind_needs_is_named_with_how_to_install_it(tmp_path):
-    told = "Models of kind 'lacking' need no_such_package: pip install dynabench-platform."
+    text = "Models of kind 'lacking' need no_such_package: pip install dynabench-platform."
     with installed(tmp_path / "site", "lacking", "import no_such_package\n", options="kind_lacking.model:Options"):
         kind = kinds.kind("lacking")
         for attempt in (kind.opener, lambda: kind.read({}), kind.schema):
             with pytest.raises(Invalid) as refused:
                 attempt()
-            assert refused.value.fields == {"kind": told}
+            assert refused.value.fields == {"kind": text}
         with pytest.raises(Invalid, match="need no_such_package"):
             spec.read(folder(tmp_path, "lacking"))
 

@@ -42,15 +42,15 @@ def test_the_card_the_list_and_the_notice_name_the_same_licence(name):
     assert head["license"] == ("other" if licence == RESEARCH else licence.lower())
     assert sections["Licence"].strip().startswith(f"{licence}.")
     assert f"| `{name}` | {licence} |" in (WEIGHTS / "LICENCES.md").read_text(encoding="utf-8")
-    told = "Research use only" if licence == RESEARCH else licence
+    text = "Research use only" if licence == RESEARCH else licence
     notice = (ROOT / "NOTICE").read_text(encoding="utf-8")
-    assert re.search(rf"- {told}: [^:]*\b{name}\b", notice)
+    assert re.search(rf"- {text}: [^:]*\b{name}\b", notice)
 
 
 def test_the_weights_distribution_carries_the_licences_of_its_models():
     project = tomllib.loads((WEIGHTS / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    found = {spec.read(catalog.BUILTIN / name).licence for name in MODELS}
-    assert project["license"] == " AND ".join(sorted(found))
+    licences = {spec.read(catalog.BUILTIN / name).licence for name in MODELS}
+    assert project["license"] == " AND ".join(sorted(licences))
     assert all((WEIGHTS / name).is_file() for name in project["license-files"])
 
 

@@ -48,18 +48,18 @@ VECTORISERS = {
 @pytest.fixture(scope="session")
 def stored(reviews, tmp_path_factory):
     """A fitted pipeline and its folder, opened; made once each."""
-    made = {}
+    created = {}
 
     def pair(vectoriser, classifier, two=False):
         key = vectoriser, classifier, two
-        if key not in made:
+        if key not in created:
             texts, labels = reviews
-            kept = [at for at, label in enumerate(labels) if label in TWO or not two]
+            ats = [at for at, label in enumerate(labels) if label in TWO or not two]
             pipeline = Pipeline([("v", VECTORISERS[vectoriser]()), ("c", CLASSIFIERS[classifier]())])
-            pipeline.fit([texts[at] for at in kept], [labels[at] for at in kept])
+            pipeline.fit([texts[at] for at in ats], [labels[at] for at in ats])
             folder = fitted.save(tmp_path_factory.mktemp("linear") / "model", pipeline, **CARD)
-            made[key] = pipeline, LinearModel.open(folder)
-        return made[key]
+            created[key] = pipeline, LinearModel.open(folder)
+        return created[key]
 
     return pair
 
@@ -67,18 +67,18 @@ def stored(reviews, tmp_path_factory):
 def same(pipeline, model, texts, asked=None):
     """Whether both answer alike; `asked` is what the pipeline is given for the texts' inputs."""
     inputs = [{"statement": text} for text in texts] if asked is None else texts
-    outputs, given = model.predict(inputs), (texts if asked is None else asked)
-    margins = np.atleast_2d(np.asarray(pipeline.decision_function(given)).reshape(len(inputs), -1))
+    outputs, values = model.predict(inputs), (texts if asked is None else asked)
+    margins = np.atleast_2d(np.asarray(pipeline.decision_function(values)).reshape(len(inputs), -1))
     sure = np.abs(margins[:, 0]) > 1e-9 if margins.shape[1] == 1 else np.ptp(np.sort(margins)[:, -2:], axis=1) > 1e-9
-    said = pipeline.predict(given)
-    assert [str(each) for each in said[sure]] == [
-        one.answer["label"] for one, known in zip(outputs, sure, strict=True) if known
+    predictions = pipeline.predict(values)
+    assert [str(item) for item in predictions[sure]] == [
+        output.answer["label"] for output, known_values in zip(outputs, sure, strict=True) if known_values
     ]
     if hasattr(pipeline, "predict_proba"):
-        found = np.array([[one.probabilities[label] for label in model.card.labels] for one in outputs])
-        assert found == pytest.approx(pipeline.predict_proba(given), abs=1e-6)
+        result = np.array([[output.probabilities[label] for label in model.card.labels] for output in outputs])
+        assert result == pytest.approx(pipeline.predict_proba(values), abs=1e-6)
     else:
-        assert all(one.probabilities is None for one in outputs)
+        assert all(output.probabilities is None for output in outputs)
 
 
 @pytest.mark.parametrize("two", [False, True])
@@ -108,10 +108,10 @@ def test_on_any_text_too_and_the_words_shares_add_up(stored, text, vectoriser):
     pipeline, model = stored(vectoriser, "sgd logistic")
     text = text.encode("utf-8", "replace").decode()
     same(pipeline, model, [text])
-    found = model.attribute({"statement": text}, "negative", "exact")
-    assert all(text[word.start : word.end] == word.text for word in found.fields["statement"])
-    if found.fields["statement"]:
-        assert found.completeness_error < 1e-5
+    result = model.attribute({"statement": text}, "negative", "exact")
+    assert all(text[word.start : word.end] == word.text for word in result.fields["statement"])
+    if result.fields["statement"]:
+        assert result.completeness_error < 1e-5
 
 
 WAYS = st.fixed_dictionaries(
@@ -139,9 +139,9 @@ def test_amounts_are_scikit_learns_whatever_the_settings(ways, texts, text):
     part = fitted._parts([vectoriser], ["statement"], " ", ["statement"])[0]
     counted = linear.Terms(part.how, {term: at for at, term in enumerate(part.terms)}, part.idf)
     columns, amounts = counted.amounts(counted.counts(text))
-    found = np.zeros(len(part.terms))
-    found[columns] = amounts
-    assert found == pytest.approx(vectoriser.transform([text]).toarray()[0], abs=1e-9)
+    result = np.zeros(len(part.terms))
+    result[columns] = amounts
+    assert result == pytest.approx(vectoriser.transform([text]).toarray()[0], abs=1e-9)
 
 
 def test_it_is_a_model_that_explains_itself_in_the_catalog(stored):
@@ -149,8 +149,8 @@ def test_it_is_a_model_that_explains_itself_in_the_catalog(stored):
     assert isinstance(model, Attributable)
     assert model.card.methods == ("exact",)
     inputs = {"statement": "A touching, wonderful film, but never too long."}
-    found = model.attribute(inputs, "positive", "exact")
-    weights = {word.text: word.weight for word in found.fields["statement"]}
+    result = model.attribute(inputs, "positive", "exact")
+    weights = {word.text: word.weight for word in result.fields["statement"]}
     assert max(map(abs, weights.values())) == 1
     assert weights["A"] == 0
     with pytest.raises(Invalid, match="label"):
@@ -164,33 +164,33 @@ def test_it_is_a_model_that_explains_itself_in_the_catalog(stored):
 @pytest.fixture(scope="module")
 def pairs():
     recipe = recipes.load("nli-minilm")
-    found = rows.read_source(recipe.test[0], folder_with(*recipe.test[0].files), recipe)[:300]
-    return [list(row.inputs.values()) for row in found], [row.label for row in found]
+    source = rows.read_source(recipe.test[0], folder_with(*recipe.test[0].files), recipe)[:300]
+    return [list(row.inputs.values()) for row in source], [row.label for row in source]
 
 
 def test_inputs_joined_or_each_with_a_vectoriser_of_its_own(pairs, tmp_path):
     texts, labels = pairs
-    asked = [dict(zip(PAIRS["inputs"], pair, strict=True)) for pair in texts]
+    zips = [dict(zip(PAIRS["inputs"], pair, strict=True)) for pair in texts]
     joined = Pipeline([("v", CountVectorizer()), ("w", TfidfTransformer(sublinear_tf=True)), ("c", LinearSVC())])
     joined.fit([" || ".join(pair) for pair in texts], labels)
     folder = fitted.save(tmp_path / "joined", joined, separator=" || ", **PAIRS)
-    same(joined, LinearModel.open(folder), asked[:50], [" || ".join(pair) for pair in texts[:50]])
+    same(joined, LinearModel.open(folder), zips[:50], [" || ".join(pair) for pair in texts[:50]])
 
     characters = Pipeline([("n", CountVectorizer(analyzer="char", ngram_range=(2, 3))), ("w", TfidfTransformer())])
     both = FeatureUnion([("words", TfidfVectorizer(ngram_range=(1, 2))), ("letters", characters)])
-    each = Pipeline(
+    pipeline = Pipeline(
         [
             ("v", ColumnTransformer([("first", CountVectorizer(binary=True), 0), ("second", both, 1)])),
             ("c", SGDClassifier(loss="modified_huber", random_state=0)),
         ]
     )
-    each.fit(np.array(texts, object), labels)
-    model = LinearModel.open(fitted.save(tmp_path / "each", each, **PAIRS))
-    same(each, model, asked[:50], np.array(texts[:50], object))
-    for inputs in asked[:10]:
-        found = model.attribute(inputs, "neutral", "exact")
-        assert found.completeness_error < 1e-6
-        assert all(found.fields[name] for name in PAIRS["inputs"])
+    pipeline.fit(np.array(texts, object), labels)
+    model = LinearModel.open(fitted.save(tmp_path / "each", pipeline, **PAIRS))
+    same(pipeline, model, zips[:50], np.array(texts[:50], object))
+    for inputs in zips[:10]:
+        result = model.attribute(inputs, "neutral", "exact")
+        assert result.completeness_error < 1e-6
+        assert all(result.fields[name] for name in PAIRS["inputs"])
 
 
 def test_classes_get_the_tasks_labels(reviews, tmp_path):
@@ -201,8 +201,8 @@ def test_classes_get_the_tasks_labels(reviews, tmp_path):
     model = LinearModel.open(fitted.save(tmp_path / "named", pipeline, labels=named, summary="Of reviews.", **CARD))
     assert model.card.labels == (*TWO, "neutral")
     assert model.card.summary == "Of reviews."
-    assert [named[each] for each in pipeline.predict(texts[:30])] == [
-        one.answer["label"] for one in model.predict([{"statement": text} for text in texts[:30]])
+    assert [named[item] for item in pipeline.predict(texts[:30])] == [
+        prediction.answer["label"] for prediction in model.predict([{"statement": text} for text in texts[:30]])
     ]
     with pytest.raises(Invalid, match="class 2 has no name"):
         fitted.save(tmp_path / "unnamed", pipeline, labels={0: "no", 1: "yes"}, **CARD)
@@ -230,8 +230,8 @@ UNSTORABLE = {
 
 @pytest.mark.parametrize("name", UNSTORABLE)
 def test_what_cannot_be_stored_is_refused_and_nothing_written(name, tmp_path):
-    make, told = UNSTORABLE[name]
-    with pytest.raises(Invalid, match=told):
+    make, answer = UNSTORABLE[name]
+    with pytest.raises(Invalid, match=answer):
         fitted.save(tmp_path / "model", make(), **CARD)
     assert list(tmp_path.iterdir()) == []
 

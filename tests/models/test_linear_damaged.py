@@ -51,9 +51,9 @@ SPOILT = {
 def test_a_damaged_folder_is_refused_with_the_reason(name, reviews, tmp_path):
     pipeline = Pipeline([("v", TfidfVectorizer()), ("c", LogisticRegression())]).fit(reviews[0][:60], reviews[1][:60])
     folder = fitted.save(tmp_path / "model", pipeline, **CARD)
-    spoil_it, told = SPOILT[name]
+    spoil_it, answer = SPOILT[name]
     spoil_it(folder)
-    with pytest.raises(Invalid, match=told):
+    with pytest.raises(Invalid, match=answer):
         catalog.open_model(folder)
 
 

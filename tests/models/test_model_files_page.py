@@ -32,8 +32,8 @@ def test_the_card_of_the_page_is_one_and_every_option_is_explained():
 
 
 def test_the_commands_of_the_page_are_there():
-    told = CliRunner(env={"COLUMNS": "200", "TERMINAL_WIDTH": "200"}).invoke(app, ["export", "--help"]).stdout
+    answer = CliRunner(env={"COLUMNS": "200", "TERMINAL_WIDTH": "200"}).invoke(app, ["export", "--help"]).stdout
     lines = [line for line in "".join(blocks("bash")).splitlines() if line.startswith("dynabench model export")]
     assert len(lines) == 3
     for option in re.findall(r"--[\w-]+", " ".join(lines)):
-        assert option in told
+        assert option in answer

@@ -38,18 +38,18 @@ def test_plain_sentences_get_plain_answers(nli, sentiment):
 def test_any_text_gets_probabilities_and_exact_weights(sentiment, text):
     output = sentiment.predict([{"statement": text}])[0]
     assert sum(output.probabilities.values()) == pytest.approx(1, abs=1e-5)
-    found = sentiment.attribute({"statement": text}, "positive", "exact")
-    assert found.completeness_error < 1e-6
-    assert all(text[word.start : word.end] == word.text for word in found.fields["statement"])
+    result = sentiment.attribute({"statement": text}, "positive", "exact")
+    assert result.completeness_error < 1e-6
+    assert all(text[word.start : word.end] == word.text for word in result.fields["statement"])
 
 
 @given(st.text(max_size=80), st.text(max_size=80))
 def test_the_weights_of_both_texts_add_up_to_what_the_logit_gained(premise, hypothesis):
     model = NgramModel.load(BUILTIN / "nli-ngram") if not CACHE else CACHE[0]
     CACHE[:] = [model]
-    found = model.attribute({"premise": premise, "hypothesis": hypothesis}, "neutral", "exact")
-    assert found.completeness_error < 1e-6
-    weights = [abs(word.weight) for words in found.fields.values() for word in words]
+    result = model.attribute({"premise": premise, "hypothesis": hypothesis}, "neutral", "exact")
+    assert result.completeness_error < 1e-6
+    weights = [abs(word.weight) for words in result.fields.values() for word in words]
     assert not weights or max(weights) == pytest.approx(1) or max(weights) == 0
 
 

@@ -76,7 +76,9 @@ def test_an_answer_of_several_words_begins_and_ends_where_the_graph_says(reader,
 def test_a_graph_for_so_many_pieces_or_one_text_at_a_time_is_served_as_it_is(sentiment, tmp_path):
     fixed = OnnxModel.open(write(tmp_path / "fixed", graph(GOOD, shape=(1, 16))))
     batch = [{"statement": text} for text in ("good", "the bad film", "plain " * 40)]
-    assert [one.answer for one in fixed.predict(batch)] == [one.answer for one in sentiment.predict(batch)]
+    assert [prediction.answer for prediction in fixed.predict(batch)] == [
+        first.answer for first in sentiment.predict(batch)
+    ]
     fixed.close()
 
 
@@ -186,8 +188,8 @@ HOSTILE = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_graph_that_is_none_is_refused_with_the_reason(name, tmp_path):
-    model, told = HOSTILE[name]
-    with pytest.raises(Invalid, match=told):
+    model, answer = HOSTILE[name]
+    with pytest.raises(Invalid, match=answer):
         OnnxModel.open(write(tmp_path / "hostile", model))
 
 
@@ -250,8 +252,8 @@ def test_scores_that_are_no_numbers_are_no_answer_and_harm_nobody_else(serve_mod
         try:
             while not await host.ready():
                 await asyncio.sleep(0.05)
-            asked = [host.answer("sometimes", None, {"statement": text}) for text in ("nan", "a good film", "bad")]
-            return await asyncio.gather(*asked, return_exceptions=True)
+            answers = [host.answer("sometimes", None, {"statement": text}) for text in ("nan", "a good film", "bad")]
+            return await asyncio.gather(*answers, return_exceptions=True)
         finally:
             await host.close()
 

@@ -28,9 +28,9 @@ class Loud:
 def torch_file():
     """What `torch.save` writes."""
     file = io.BytesIO()
-    with zipfile.ZipFile(file, "w") as made:
-        made.writestr("archive/data.pkl", pickle.dumps(Loud()))
-        made.writestr("archive/data/0", bytes(8))
+    with zipfile.ZipFile(file, "w") as zip_file:
+        zip_file.writestr("archive/data.pkl", pickle.dumps(Loud()))
+        zip_file.writestr("archive/data/0", bytes(8))
     return file.getvalue()
 
 
@@ -42,9 +42,9 @@ def array(value, **options):
 
 def zipped(**entries):
     file = io.BytesIO()
-    with zipfile.ZipFile(file, "w") as made:
+    with zipfile.ZipFile(file, "w") as zip_file:
         for name, content in entries.items():
-            made.writestr(name.replace("_", "."), content)
+            zip_file.writestr(name.replace("_", "."), content)
     return file.getvalue()
 
 
@@ -66,9 +66,9 @@ PICKLES = {
 
 @pytest.mark.parametrize("name", PICKLES)
 def test_pickles_are_found_by_name_and_by_content(archive, target, name):
-    told = refused(archive({name: PICKLES[name]}), target)
-    assert name in told
-    assert "Save the weights as safetensors, or the model as ONNX." in told
+    answer = refused(archive({name: PICKLES[name]}), target)
+    assert name in answer
+    assert "Save the weights as safetensors, or the model as ONNX." in answer
 
 
 PLAIN = {

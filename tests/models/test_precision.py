@@ -63,36 +63,36 @@ def test_the_forward_pass_is_that_of_transformers_and_peft(task, rows, load, poo
 @pytest.mark.parametrize("task", LOADERS)
 def test_answers_are_those_of_fp32(task, precision, rows, load):
     reference, model = load(task, "exact"), load(task, precision)
-    asked = [fitted(model, inputs) for inputs in rows[task]]
-    for one, other in zip(model.predict(asked), reference.predict(asked), strict=True):
-        assert one.answer == other.answer
-        for text in one.probabilities.keys() & other.probabilities.keys():
-            assert one.probabilities[text] == pytest.approx(other.probabilities[text], abs=NEAR[precision])
+    request = [fitted(model, inputs) for inputs in rows[task]]
+    for prediction, other in zip(model.predict(request), reference.predict(request), strict=True):
+        assert prediction.answer == other.answer
+        for text in prediction.probabilities.keys() & other.probabilities.keys():
+            assert prediction.probabilities[text] == pytest.approx(other.probabilities[text], abs=NEAR[precision])
 
 
 def test_answers_that_nearly_tie_are_asked_for_again_exactly(rows, load, pools, monkeypatch):
     model, reference = load("sentiment", "bf16"), load("sentiment", "exact")
-    asked = []
+    request = []
     compute = pools["bf16"].logits
     monkeypatch.setattr(
-        pools["bf16"], "logits", lambda keys, batch, exact=False: asked.append(exact) or compute(keys, batch, exact)
+        pools["bf16"], "logits", lambda keys, batch, exact=False: request.append(exact) or compute(keys, batch, exact)
     )
-    odds = [sorted(one.probabilities.values())[-2:] for one in reference.predict(rows["sentiment"])]
+    odds = [sorted(prediction.probabilities.values())[-2:] for prediction in reference.predict(rows["sentiment"])]
     tied = [inputs for inputs, (second, first) in zip(rows["sentiment"], odds, strict=True) if first < 1.1 * second]
     clear = [inputs for inputs, (second, first) in zip(rows["sentiment"], odds, strict=True) if first > 2 * second]
     assert tied
-    for one, other in zip(model.predict(tied), reference.predict(tied), strict=True):
-        assert one.probabilities == pytest.approx(other.probabilities, abs=1e-4)
-    assert asked == [False, True]
+    for prediction, other in zip(model.predict(tied), reference.predict(tied), strict=True):
+        assert prediction.probabilities == pytest.approx(other.probabilities, abs=1e-4)
+    assert request == [False, True]
     model.predict(clear)
-    assert asked == [False, True, False]
+    assert request == [False, True, False]
 
 
 def test_a_batch_of_several_models_is_answered_as_each_alone(rows, load):
     models = {task: load(task, "fp32") for task in LOADERS}
-    asked = [(models[task], fitted(models[task], inputs)) for task in LOADERS for inputs in rows[task][:4]]
-    mixed = models["nli"].answer([(model, model.prepare(inputs)) for model, inputs in asked[::-1]])[::-1]
-    for together, (model, inputs) in zip(mixed, asked, strict=True):
+    request = [(models[task], fitted(models[task], inputs)) for task in LOADERS for inputs in rows[task][:4]]
+    mixed = models["nli"].answer([(model, model.prepare(inputs)) for model, inputs in request[::-1]])[::-1]
+    for together, (model, inputs) in zip(mixed, request, strict=True):
         alone = model.predict([inputs])[0]
         assert together.answer == alone.answer
         assert together.probabilities == pytest.approx(alone.probabilities, abs=1e-3)
@@ -128,13 +128,15 @@ def test_models_for_evaluation_and_for_serving_are_one(load):
 
 def test_predictions_and_explanations_at_once_are_those_of_each_alone(rows, load):
     model = load("nli", "bf16")
-    asked = rows["nli"][:12]
-    before = model.predict(asked)
-    strips = [model.attribute(inputs, "neutral", "gradient") for inputs in asked]
+    nli = rows["nli"][:12]
+    before = model.predict(nli)
+    strips = [model.attribute(inputs, "neutral", "gradient") for inputs in nli]
     explained, answered = [], []
     threads = [
-        threading.Thread(target=lambda: explained.extend(model.attribute(one, "neutral", "gradient") for one in asked)),
-        *(threading.Thread(target=lambda: answered.append(model.predict(asked))) for _ in range(3)),
+        threading.Thread(
+            target=lambda: explained.extend(model.attribute(first, "neutral", "gradient") for first in nli)
+        ),
+        *(threading.Thread(target=lambda: answered.append(model.predict(nli))) for _ in range(3)),
     ]
     for thread in threads:
         thread.start()
@@ -151,10 +153,10 @@ def test_every_input_is_in_one_pass_of_one_of_a_few_sizes(lengths):
     parts = list(pool.group_passes(order, batch))
     assert [index for part in parts for index in part] == order
     for part in parts:
-        given = pool.merge_pieces([batch[index] for index in part])
+        pieces = pool.merge_pieces([batch[index] for index in part])
         assert len(part) == 1 or sum(lengths[index] for index in part) <= pool.MOST
-        assert len(given.ids) == pool.padded_size(sum(lengths[index] for index in part))
-        assert given.mask.sum(1).tolist() == [lengths[index] for index in part]
+        assert len(pieces.ids) == pool.padded_size(sum(lengths[index] for index in part))
+        assert pieces.mask.sum(1).tolist() == [lengths[index] for index in part]
     assert len({pool.padded_size(length) for length in range(1, 513)}) <= 24
 
 

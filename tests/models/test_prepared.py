@@ -44,8 +44,8 @@ def test_preparing_ends_when_it_is_no_longer_wanted():
 
     pool = Pool("fp32")
     model = AdapterModel.load(catalog.BUILTIN / "sentiment-minilm", pool)
-    asked = iter([True, True, False])
-    pool.prepare(lambda: next(asked))
-    assert next(asked, None) is None
+    request = iter([True, True, False])
+    pool.prepare(lambda: next(request))
+    assert next(request, None) is None
     model.close()
     pool.prepare(lambda: pytest.fail("an empty pool has nothing to prepare"))

@@ -84,21 +84,21 @@ def test_whatever_it_reads_its_answer_is_one(model):
 @pytest.mark.slow
 @pytest.mark.large_data("squad/squad20_dev.jsonl.gz")
 def test_on_questions_of_squad_it_knows_better_than_to_answer_all(model):
-    asked = [
+    request = [
         (qa["question"], paragraph["context"], [answer["text"] for answer in qa["answers"]])
         for article in rows("squad/squad20_dev.jsonl.gz", 40)[1::2]
         for paragraph in article["paragraphs"][:2]
         for qa in paragraph["qas"][::4]
     ][:30]
-    outputs = model.predict([{"question": question, "passage": passage} for question, passage, _ in asked])
-    said = ["" if (text := output.answer["answer"]) == reader.NONE else text for output in outputs]
-    scores = load("squad_v2").compute(predictions=said, references=[answers for _, _, answers in asked])
+    outputs = model.predict([{"question": question, "passage": passage} for question, passage, _ in request])
+    texts = ["" if (text := output.answer["answer"]) == reader.NONE else text for output in outputs]
+    scores = load("squad_v2").compute(predictions=texts, references=[answers for _, _, answers in request])
     assert scores["NoAns_f1"] > 40
     assert scores["HasAns_f1"] > 30
-    found = [output.probabilities or {} for output in outputs]
-    best = [max((text for text in each if text != reader.NONE), key=each.__getitem__, default="") for each in found]
+    result = [output.probabilities or {} for output in outputs]
+    best = [max((text for text in item if text != reader.NONE), key=item.__getitem__, default="") for item in result]
     always = np.mean(
-        [max((word_f1(b, a) for a in answers), default=0) for b, (_, _, answers) in zip(best, asked, strict=True)]
+        [max((word_f1(b, a) for a in answers), default=0) for b, (_, _, answers) in zip(best, request, strict=True)]
     )
     assert scores["f1"] > 100 * always
 

@@ -17,7 +17,7 @@ from dynabench.tasks import shipped_tasks
 from tests.models.contract.table import needs
 from tests.plugins import none_installed
 
-CONFIGS = {each.config.id: each.config for each in shipped_tasks()}
+CONFIGS = {shipped_task.config.id: shipped_task.config for shipped_task in shipped_tasks()}
 
 
 @pytest.fixture
@@ -68,15 +68,15 @@ def test_a_folder_of_the_transformers_library_is_described(tmp_path):
     needs("transformers")
     saved = tmp_path / "Their Model"
     saved.mkdir()
-    said = {"architectures": ["BertForSequenceClassification"], "id2label": {"0": "neg", "1": "neu", "2": "pos"}}
-    (saved / "config.json").write_text(json.dumps(said))
+    answer = {"architectures": ["BertForSequenceClassification"], "id2label": {"0": "neg", "1": "neu", "2": "pos"}}
+    (saved / "config.json").write_text(json.dumps(answer))
     (saved / "model.safetensors").write_bytes(b"x" * 100)
     details = spec.read(references.folder_for(str(saved), CONFIGS["sentiment"], tmp_path / "into"))
     assert (details.name, details.kind) == ("their-model", "transformers")
     assert details.options["architecture"] == "text-classification"
     assert details.options["labels"] == {"neg": "negative", "neu": "neutral", "pos": "positive"}
-    said["architectures"] = ["BertModel"]
-    (saved / "config.json").write_text(json.dumps(said))
+    answer["architectures"] = ["BertModel"]
+    (saved / "config.json").write_text(json.dumps(answer))
     with pytest.raises(Invalid, match="BertModel is none that answers a task by itself"):
         references.folder_for(str(saved), CONFIGS["sentiment"], tmp_path / "other")
 
@@ -87,9 +87,9 @@ def server(answers: dict[str, Any]) -> Iterator[str]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            found = answers.get(self.path)
-            body = json.dumps(found).encode() if found is not None else b"<html>nothing</html>"
-            self.send_response(200 if found is not None else 404)
+            response = answers.get(self.path)
+            body = json.dumps(response).encode() if response is not None else b"<html>nothing</html>"
+            self.send_response(200 if response is not None else 404)
             self.send_header("content-length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)
@@ -101,15 +101,15 @@ def server(answers: dict[str, Any]) -> Iterator[str]:
         def log_message(self, *_: object) -> None:
             """Say nothing."""
 
-    made = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=made.serve_forever)
+    threading_httpserver = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=threading_httpserver.serve_forever)
     thread.start()
     try:
-        yield f"http://127.0.0.1:{made.server_port}"
+        yield f"http://127.0.0.1:{threading_httpserver.server_port}"
     finally:
-        made.shutdown()
+        threading_httpserver.shutdown()
         thread.join()
-        made.server_close()
+        threading_httpserver.server_close()
 
 
 OIP = {"/v2": {"name": "a server"}, "/v2/repository/index": [{"name": "one"}, {"name": "two"}]}

@@ -45,17 +45,17 @@ def weights(found, field="text"):
 def test_of_a_sum_each_word_gets_its_share(method):
     text = "a good film and not a great one but bad and awful"
     truth = np.array([WEIGHTS.get(word, 0.0) for word in text.split()])
-    found = removal.explain(Lexicon(), {"text": text}, "yes", method)
-    assert weights(found) == pytest.approx(truth / 4, abs=0.1 if method == "lime" else 1e-4)
-    assert [word.text for word in found.fields["text"]] == text.split()
-    assert not found.cut_short
+    explanation = removal.explain(Lexicon(), {"text": text}, "yes", method)
+    assert weights(explanation) == pytest.approx(truth / 4, abs=0.1 if method == "lime" else 1e-4)
+    assert [word.text for word in explanation.fields["text"]] == text.split()
+    assert not explanation.cut_short
     against = removal.explain(Lexicon(), {"text": text}, "no", method)
-    assert weights(against) == pytest.approx(-weights(found), abs=1e-4)
+    assert weights(against) == pytest.approx(-weights(explanation), abs=1e-4)
 
 
 def test_shapley_shares_add_up_to_the_change_of_the_answer():
-    found = removal.explain(Lexicon(), {"text": "good but not great"}, "yes", "shapley")
-    assert found.completeness_error < 1e-4
+    explanation = removal.explain(Lexicon(), {"text": "good but not great"}, "yes", "shapley")
+    assert explanation.completeness_error < 1e-4
 
 
 @pytest.mark.parametrize("method", ["occlusion", "shapley", "lime"])
@@ -77,17 +77,17 @@ def test_captum_leaves_torchs_generator_as_it_was():
 @pytest.mark.parametrize("method", ["occlusion", "shapley", "lime"])
 def test_when_time_runs_out_the_best_so_far_is_shown(method):
     text = " ".join(["good", *["word"] * 120, "awful"])
-    found = removal.explain(Lexicon(0.02), {"text": text}, "yes", method, seconds=0.05)
-    assert found.cut_short
-    assert len(found.fields["text"]) == 122
-    assert np.isfinite(weights(found)).all()
+    explanation = removal.explain(Lexicon(0.02), {"text": text}, "yes", method, seconds=0.05)
+    assert explanation.cut_short
+    assert len(explanation.fields["text"]) == 122
+    assert np.isfinite(weights(explanation)).all()
 
 
 def test_an_occlusion_cut_short_still_weighs_what_was_asked():
     text = " ".join(["good", *["word"] * 90])
-    found = removal.explain(Lexicon(0.02), {"text": text}, "yes", "occlusion", seconds=0.03)
-    assert found.cut_short
-    assert np.argmax(weights(found)) == 0
+    explanation = removal.explain(Lexicon(0.02), {"text": text}, "yes", "occlusion", seconds=0.03)
+    assert explanation.cut_short
+    assert np.argmax(weights(explanation)) == 0
 
 
 def test_no_question_is_asked_twice():
@@ -106,10 +106,10 @@ def test_without_probabilities_the_answer_itself_tells():
         def output(self, text):
             return ModelOutput({"label": super().output(text).answer["label"]})
 
-    found = removal.explain(Silent(), {"text": "a great film"}, "yes", "occlusion")
-    assert weights(found).tolist() == [0.0, 0.0, 0.0]  # without any word of it the answer is still "yes"
-    found = removal.explain(Silent(), {"text": "great but bad"}, "yes", "occlusion")
-    assert weights(found).tolist() == [1.0, 0.0, 0.0]
+    explanation = removal.explain(Silent(), {"text": "a great film"}, "yes", "occlusion")
+    assert weights(explanation).tolist() == [0.0, 0.0, 0.0]  # without any word of it the answer is still "yes"
+    explanation = removal.explain(Silent(), {"text": "great but bad"}, "yes", "occlusion")
+    assert weights(explanation).tolist() == [1.0, 0.0, 0.0]
 
 
 def test_what_a_model_wrote_is_explained_by_how_much_it_says_again():
@@ -119,8 +119,8 @@ def test_what_a_model_wrote_is_explained_by_how_much_it_says_again():
         def predict(self, batch):
             return [ModelOutput({"said": "Paris" if "France" in inputs["text"] else "no idea"}) for inputs in batch]
 
-    found = removal.explain(Echo(), {"text": "Capital of France please"}, "said", "occlusion")
-    assert weights(found).tolist() == [0.0, 0.0, 1.0, 0.0]
+    explanation = removal.explain(Echo(), {"text": "Capital of France please"}, "said", "occlusion")
+    assert weights(explanation).tolist() == [0.0, 0.0, 1.0, 0.0]
 
 
 def test_words_of_an_extracted_answer_stay_and_weigh_nothing():
@@ -139,17 +139,17 @@ def test_words_of_an_extracted_answer_stay_and_weigh_nothing():
             return ModelOutput({"answer": [{"start": start, "end": start + 4, "text": "Rome"}]}, {"Rome": p})
 
     inputs = {"question": "Which capital", "passage": "It is Rome of course"}
-    found = removal.explain(Finder(), inputs, "start", "occlusion")
-    assert weights(found, "question").tolist() == [0.0, 1.0]
-    assert weights(found, "passage").tolist() == [0.0] * 5
+    explanation = removal.explain(Finder(), inputs, "start", "occlusion")
+    assert weights(explanation, "question").tolist() == [0.0, 1.0]
+    assert weights(explanation, "passage").tolist() == [0.0] * 5
 
 
 @given(st.text(max_size=80))
 def test_any_text_is_explained_within_its_own_offsets(text):
     model = CACHE[0] if CACHE else CACHE.append(NgramModel.load(BUILTIN / "sentiment-ngram")) or CACHE[0]
-    asked = removal.Presence(model, {"statement": text}, model.card.labels[0], 5.0)
-    found = asked.attribution("occlusion", np.zeros(len(asked.places)))
-    for word in found.fields["statement"]:
+    presence = removal.Presence(model, {"statement": text}, model.card.labels[0], 5.0)
+    result = presence.attribution("occlusion", np.zeros(len(presence.places)))
+    for word in result.fields["statement"]:
         assert text[word.start : word.end] == word.text
 
 
@@ -168,7 +168,7 @@ def test_on_a_linear_model_taking_words_away_agrees_with_the_exact_strip():
     inputs = {"statement": "A tender, funny film that never bores, though its ending is dreadful."}
     label = model.predict([inputs])[0].answer["label"]
     exact = weights(model.attribute(inputs, label, "exact"), "statement")
-    asked = removal.Presence(model, inputs, label, 5.0)
+    presence = removal.Presence(model, inputs, label, 5.0)
     for method in ("shapley", "occlusion"):
-        found = weights(removal.METHODS[method](asked), "statement")
-        assert np.corrcoef(exact, found)[0, 1] > 0.7
+        result = weights(removal.METHODS[method](presence), "statement")
+        assert np.corrcoef(exact, result)[0, 1] > 0.7

@@ -32,15 +32,18 @@ def trained(folder, home, killed_at=None):
     """Run the program in a process of its own; killed with the step that is told `killed_at`-th, counted for itself."""
     env = os.environ | {"OMP_NUM_THREADS": "1", "DYNABENCH_HOME": str(home), "PYTHONPATH": os.pathsep.join(sys.path)}
     command = [sys.executable, "-m", "tests.models.mixes", str(folder)]
-    told = []
+    answer = []
     with subprocess.Popen(command, cwd=ROOT, env=env, stdout=subprocess.PIPE, text=True) as process:
         for line in process.stdout:
-            told.append(line)
-            if killed_at is not None and len([each for each in told if each.startswith(killed_at[0])]) == killed_at[1]:
+            answer.append(line)
+            if (
+                killed_at is not None
+                and len([item for item in answer if item.startswith(killed_at[0])]) == killed_at[1]
+            ):
                 process.kill()
                 break
     assert killed_at is not None or process.returncode == 0
-    return told
+    return answer
 
 
 def weights(folder):
@@ -68,10 +71,8 @@ def test_a_run_that_is_killed_again_and_again_ends_in_the_same_models(tmp_path):
 
 def test_a_model_has_a_card_a_record_and_passes_the_check(tmp_path, monkeypatch):
     out = tmp_path / "model"
-    known = rows(16, 4)[0]
-    leaking = MixPart(
-        "leaks", [TrainingRow({"statement": known.inputs["statement"].upper()}, known.label), *rows(8, 9)]
-    )
+    row = rows(16, 4)[0]
+    leaking = MixPart("leaks", [TrainingRow({"statement": row.inputs["statement"].upper()}, row.label), *rows(8, 9)])
     details = retrain(mix(parts=[*mix().parts, leaking]), out, name="tiny", method="ngram", seed=3)
     card = (out / "README.md").read_text()
     assert "| round 2 | CC-BY-4.0 | 40 | 1.5 |" in card
@@ -82,7 +83,9 @@ def test_a_model_has_a_card_a_record_and_passes_the_check(tmp_path, monkeypatch)
     record = json.loads((out / "training.json").read_text())
     assert [source["dropped"] for source in record["sources"]] == [0, 0, 1]
     report = model_check.check(
-        out, next(each.config for each in shipped_tasks() if each.config.id == "sentiment"), seconds=0.05
+        out,
+        next(shipped_task.config for shipped_task in shipped_tasks() if shipped_task.config.id == "sentiment"),
+        seconds=0.05,
     )
     assert report.passed, report
     again = retrain(mix(parts=[*mix().parts, leaking]), out, name="tiny", method="ngram", seed=3)
@@ -95,8 +98,8 @@ def test_weights_decide_how_often_an_epoch_has_a_row():
     parts = [MixPart("a", rows(10, 1), 2.5), MixPart("b", rows(20, 2), 0.5), MixPart("c", rows(5, 3))]
     for number in range(3):
         drawn = Counter(mixing.epoch(parts, 0, number))
-        each = Counter(part for part, _ in drawn.elements())
-        assert each == {0: 25, 1: 10, 2: 5}
+        counter = Counter(part for part, _ in drawn.elements())
+        assert counter == {0: 25, 1: 10, 2: 5}
         assert {drawn[0, row] for row in range(10)} == {2, 3}
     assert mixing.epoch(parts, 0, 1) == mixing.epoch(parts, 0, 1) != mixing.epoch(parts, 0, 2)
     assert mixing.shares(parts) == {"a": 25 / 40, "b": 10 / 40, "c": 5 / 40}
@@ -104,9 +107,9 @@ def test_weights_decide_how_often_an_epoch_has_a_row():
 
 def test_a_source_of_large_weight_wins_where_sources_disagree(tmp_path):
     texts = [{"statement": f"The film number {number}"} for number in range(20)]
-    said = {label: [TrainingRow(text, label) for text in texts] for label in ("positive", "negative")}
+    reply = {label: [TrainingRow(text, label) for text in texts] for label in ("positive", "negative")}
     for heavy, light in (("positive", "negative"), ("negative", "positive")):
-        parts = [MixPart("heavy", said[heavy], 5.0), MixPart("light", said[light])]
+        parts = [MixPart("heavy", reply[heavy], 5.0), MixPart("light", reply[light])]
         retrain(mix(parts=parts, dev=rows(8, 5), tests={}), tmp_path / heavy, name="tiny", method="ngram")
         [output] = catalog.open_model(tmp_path / heavy).predict([{"statement": "The film"}])
         assert output.answer["label"] == heavy
@@ -120,9 +123,9 @@ def test_nothing_like_what_is_held_out_is_trained_on():
     with pytest.raises(Invalid, match="No rows are left"):
         mixing.guarded(mix(parts=[MixPart("a", held)], held=held), 0)
     question = TrainingQuestion({"question": "Who?", "passage": "Ada wrote it."}, ("Ada",), 0)
-    asked = mixing.Mix("qa", ("question", "passage"), "answer", (), [MixPart("a", [question])], held=[question])
+    request = mixing.Mix("qa", ("question", "passage"), "answer", (), [MixPart("a", [question])], held=[question])
     with pytest.raises(Invalid, match="No rows are left"):
-        mixing.guarded(asked, 0)
+        mixing.guarded(request, 0)
 
 
 def test_without_a_development_set_groups_of_rows_are_kept_back():
@@ -168,8 +171,12 @@ def test_all_weights_are_trained_and_served_as_a_model_of_transformers(tmp_path)
 
 def test_spans_are_learnt_over_the_shared_encoder_alone(tmp_path):
     texts = [f"House {number}: it is red inside." for number in range(4, 16)]
-    asked = [TrainingQuestion({"query": "Which colour?", "text": text}, ("red",), text.index("red")) for text in texts]
-    qa = mixing.Mix("mine", ("query", "text"), "answer", (), [MixPart("a", asked[:8])], dev=asked[8:])
+    training_questions = [
+        TrainingQuestion({"query": "Which colour?", "text": text}, ("red",), text.index("red")) for text in texts
+    ]
+    qa = mixing.Mix(
+        "mine", ("query", "text"), "answer", (), [MixPart("a", training_questions[:8])], dev=training_questions[8:]
+    )
     assert retrain(qa, tmp_path / "qa", name="qa", method="head", epochs=1).kind == "extractor"
     start = catalog.BUILTIN / "qa-minilm" / "adapter" / "adapter_model.safetensors"
     assert (tmp_path / "qa" / "adapter" / start.name).read_bytes() == start.read_bytes()
@@ -188,7 +195,7 @@ def test_what_another_run_left_is_no_checkpoint(tmp_path):
 
 
 def test_the_spread_over_seeds_is_that_of_the_scores(tmp_path):
-    made = [retrain(mix(8), tmp_path / str(seed), name="tiny", method="ngram", seed=seed) for seed in (0, 1)]
-    values = [one.scores["dev"].accuracy for one in made]
-    found = scoring.spread_over_seeds(made)["dev"]
-    assert (found.least, found.most, found.seeds) == (min(values), max(values), 2)
+    retrains = [retrain(mix(8), tmp_path / str(seed), name="tiny", method="ngram", seed=seed) for seed in (0, 1)]
+    values = [first.scores["dev"].accuracy for first in retrains]
+    dev = scoring.spread_over_seeds(retrains)["dev"]
+    assert (dev.least, dev.most, dev.seeds) == (min(values), max(values), 2)

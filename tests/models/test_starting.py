@@ -20,7 +20,7 @@ from dynabench.tasks.fields import Text
 from dynabench.tasks.shipped import shipped_drawings
 from tests.models.contract.table import needs
 
-CONFIGS = {each.config.id: each.config for each in shipped_tasks()}
+CONFIGS = {shipped_task.config.id: shipped_task.config for shipped_task in shipped_tasks()}
 SAID = {"url": "https://models.example.org/v1", "model": "small"}
 WRITTEN = TaskConfig.parse(
     """
@@ -42,8 +42,8 @@ def answered(folder: Path, config: TaskConfig) -> list[ModelOutput]:
     card = ModelCard(details.name, "1", details.task, "handler", tuple(details.inputs), details.answer)
     card = ModelCard(**{**vars(card), "labels": tuple(details.labels), "returns": details.returns})
     rows = [sample.inputs for sample in samples.sample_inputs(config)]
-    said = json.loads(json.dumps(module.Model(str(folder)).predict(rows)))
-    outputs = [ModelOutput({card.answer: row[card.answer]}, row.get("probabilities")) for row in said]
+    document = json.loads(json.dumps(module.Model(str(folder)).predict(rows)))
+    outputs = [ModelOutput({card.answer: row[card.answer]}, row.get("probabilities")) for row in document]
     return validity.check_outputs(card, rows, outputs)
 
 
@@ -167,18 +167,18 @@ def test_the_command_line_says_how_a_check_ended(copied):
     (folder / "ngram.json").write_text("{}")
     broken = run("check", str(folder), "--task", "nli")
     assert broken.exit_code == 1
-    told = " ".join(broken.stdout.split())
-    assert "✗ loads" in told
-    assert "cannot be a target of nli yet: loads." in told
+    text = " ".join(broken.stdout.split())
+    assert "✗ loads" in text
+    assert "cannot be a target of nli yet: loads." in text
 
 
 def test_the_command_line_takes_a_tasks_file(tmp_path):
     needs("handler")
     path = tmp_path / "endings.yaml"
     path.write_text("id: endings\nname: Endings\ninput: [{name: story, type: text}]\nanswer: {name: end, type: text}\n")
-    made = run("new", "teller", "--task", str(path), "--into", str(tmp_path), "--json")
-    assert made.exit_code == 0
-    assert json.loads(made.stdout)["files"] == ["README.md", "handler.py", "model.yaml", "words.json"]
+    outcome = run("new", "teller", "--task", str(path), "--into", str(tmp_path), "--json")
+    assert outcome.exit_code == 0
+    assert json.loads(outcome.stdout)["files"] == ["README.md", "handler.py", "model.yaml", "words.json"]
     assert spec.read(tmp_path / "teller").returns == "text"
 
 

@@ -21,14 +21,14 @@ def test_removing_the_strips_top_words_beats_random_ones_in_four_of_five_example
     model = catalog.open_model(catalog.BUILTIN / name)
     recipe = recipes.load(name)
     test = [row.inputs for row in rows.read_source(recipe.test[0], folder_with(*recipe.test[0].files), recipe)]
-    found = removal.check_faithfulness(model, removal.sample_rows(test, EXAMPLES))
-    assert found.n > EXAMPLES * 0.8
-    assert found.share >= 0.8, found
-    assert found.drop > found.random_drop
+    faithfulness = removal.check_faithfulness(model, removal.sample_rows(test, EXAMPLES))
+    assert faithfulness.n > EXAMPLES * 0.8
+    assert faithfulness.share >= 0.8, faithfulness
+    assert faithfulness.drop > faithfulness.random_drop
 
 
 def test_words_are_cut_out_where_they_stand():
-    found = Attribution(
+    attribution = Attribution(
         "exact",
         "x",
         {
@@ -36,6 +36,6 @@ def test_words_are_cut_out_where_they_stand():
             "b": [WordWeight("🐕", 0, 1, 0.5), WordWeight("!", 1, 2, 0.6)],
         },
     )
-    chosen = removal.top_words(found)
+    chosen = removal.top_words(attribution)
     assert [(field, word.text) for field, word in chosen] == [("a", "big"), ("b", "!"), ("b", "🐕")]
     assert removal.without_words({"a": "big  dog big", "b": "🐕!"}, chosen) == {"a": "dog big", "b": ""}

@@ -25,10 +25,10 @@ def allowed(tags):
 
 @given(st.lists(st.lists(st.floats(-9, 0), min_size=5, max_size=5), min_size=1, max_size=4))
 def test_the_tags_are_the_likeliest_of_those_in_which_names_begin_before_they_go_on(logs):
-    found = tagger.decoded(np.array(logs), NEVER)
-    assert allowed(found)
+    result = tagger.decoded(np.array(logs), NEVER)
+    assert allowed(result)
     best = max(sum(row[tag] for row, tag in zip(logs, tags, strict=True)) for tags in every(len(logs)))
-    assert sum(row[tag] for row, tag in zip(logs, found, strict=True)) == pytest.approx(best)
+    assert sum(row[tag] for row, tag in zip(logs, result, strict=True)) == pytest.approx(best)
 
 
 def every(length):
@@ -41,8 +41,8 @@ def test_stretches_are_names_with_their_labels():
 
 def test_it_finds_what_is_plain():
     [output] = MODEL.predict([{"sentence": "In 1998 Anna Lindqvist moved to Chicago."}])
-    found = {span["text"]: span["label"] for span in output.answer["names"]}
-    assert found == {"1998": "date", "Anna Lindqvist": "person", "Chicago": "place"}
+    result = {span["text"]: span["label"] for span in output.answer["names"]}
+    assert result == {"1998": "date", "Anna Lindqvist": "person", "Chicago": "place"}
 
 
 @pytest.mark.parametrize("text", HARD)
@@ -53,10 +53,12 @@ def test_whatever_it_reads_its_answer_is_one(text):
 
 def test_it_scores_what_its_card_says():
     seeds = list(next(task for task in shipped_tasks() if task.config.id == "ner").seeds())
-    said = [output.answer["names"] for output in MODEL.predict([seed["input"] for seed in seeds])]
-    found = load("labelled_spans_f1").compute(predictions=said, references=[seed["answer"]["names"] for seed in seeds])
+    names = [output.answer["names"] for output in MODEL.predict([seed["input"] for seed in seeds])]
+    result = load("labelled_spans_f1").compute(
+        predictions=names, references=[seed["answer"]["names"] for seed in seeds]
+    )
     stated = spec.read(catalog.BUILTIN / "ner-tagger").scores["the task's own sentences"]
-    assert found["f1"] == pytest.approx(stated.f1, abs=1e-3)
+    assert result["f1"] == pytest.approx(stated.f1, abs=1e-3)
 
 
 @pytest.mark.parametrize(

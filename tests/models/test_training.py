@@ -30,8 +30,8 @@ def folder(tmp_path):
         start = 0 if name == "train" else 1000
         lines = [{"text": sentence(label, start + i, rng), "gold": label} for i in range(count // 3) for label in WORDS]
         if name == "train":
-            known = next(read_objects(data / "test.jsonl.gz"))[1]["text"]
-            lines.append({"text": f"{known.upper()} !!", "gold": "positive"})
+            known_values = next(read_objects(data / "test.jsonl.gz"))[1]["text"]
+            lines.append({"text": f"{known_values.upper()} !!", "gold": "positive"})
             lines.append({"text": "dropped, for it has no known label", "gold": "mixed"})
         with gzip.open(data / f"{name}.jsonl.gz", "wt") as file:
             file.write("\n".join(json.dumps(line) for line in lines))
@@ -125,9 +125,9 @@ def test_a_text_and_its_copies_fall_on_one_side_of_a_split(text, seed):
 def test_parts_of_one_file_make_up_the_whole_and_stay_when_the_seed_changes(folder):
     def texts(part, seed=0):
         source = {"name": "train", "files": ["train.*"], "columns": {"statement": "text"}, "label": "gold"}
-        made = recipe("ngram", seed=seed, split_seed=4)
-        found = rows.read_source(recipes.RecipeSource.model_validate(source | {"part": part}), folder, made)
-        return [row.inputs["statement"] for row in found]
+        created = recipe("ngram", seed=seed, split_seed=4)
+        result = rows.read_source(recipes.RecipeSource.model_validate(source | {"part": part}), folder, created)
+        return [row.inputs["statement"] for row in result]
 
     test, rest, whole = texts((0, 0.3)), texts((0.3, 1)), texts(None)
     assert sorted(test + rest) == sorted(whole)
@@ -190,7 +190,7 @@ def test_a_threshold_is_chosen_on_development_rows_and_lies_in_the_weights(folde
     before = catalog.open_model(moved).predict(inputs)[0].probabilities
     scoring.shift_bias(moved, "ngram", 1.0)
     after = catalog.open_model(moved).predict(inputs)[0].probabilities
-    odds = [np.log(each["positive"] / each["negative"]) for each in (before, after)]
+    odds = [np.log(item["positive"] / item["negative"]) for item in (before, after)]
     assert odds[1] - odds[0] == pytest.approx(1.0, abs=1e-3)
     back = scoring.calibrate(moved, {"dev": rows.prepare(two_way(), folder).tests["test"]})
     assert back < 0.5
@@ -203,9 +203,9 @@ def test_the_chosen_threshold_undoes_a_shift_of_all_odds(shift, seed):
     rng = np.random.default_rng(seed)
     truth = rng.random(200) < 0.3
     odds = np.where(truth, 1.0, -1.0) * (0.5 + rng.random(200))
-    found = scoring.best_shift([odds + shift], [truth])
-    assert abs(found + shift) <= 0.6
-    assert np.all((odds + shift + found > 0) == truth)
+    result = scoring.best_shift([odds + shift], [truth])
+    assert abs(result + shift) <= 0.6
+    assert np.all((odds + shift + result > 0) == truth)
 
 
 def test_a_threshold_may_serve_the_worst_set_instead_of_the_mean():

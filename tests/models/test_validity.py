@@ -28,8 +28,8 @@ def one(card, answer, probabilities=None, extras=None):
 
 @given(odds, st.sampled_from(LABELS))
 def test_a_label_with_probabilities_that_sum_to_one_is_an_answer(parts, label):
-    known = {name: part / sum(parts) for name, part in zip(LABELS, parts, strict=True)}
-    assert one(NLI, label, known)[0].probabilities == known
+    known_values = {name: part / sum(parts) for name, part in zip(LABELS, parts, strict=True)}
+    assert one(NLI, label, known_values)[0].probabilities == known_values
     assert one(NLI, label)[0].probabilities is None
 
 
@@ -156,14 +156,14 @@ def test_extras_without_end_are_refused_by_their_size():
 
 @pytest.mark.parametrize("strange", ["\0", "\ud800", "fine \udfff"])
 def test_text_that_no_database_holds_is_no_answer(strange):
-    for answer, known, extras in (
+    for answer, known_values, extras in (
         (strange, None, {}),
         ("fine", {strange: 0.5}, {}),
         ("fine", None, {"generated": strange}),
         ("fine", None, {"more": [{strange: 1}]}),
     ):
         with pytest.raises(Broken, match="cannot be stored; write valid Unicode"):
-            one(TEXT, answer, known, extras)
+            one(TEXT, answer, known_values, extras)
 
 
 @pytest.mark.parametrize("number", [10**400, -(10**400), 10**5000], ids=["large", "small", "long"])

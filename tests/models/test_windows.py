@@ -63,14 +63,14 @@ def test_spans_are_the_likeliest_of_all_over_all_windows(seed, times, longest):
                 scores[key] = max(score, scores.get(key, -np.inf))
     total = sum(np.exp(list(scores.values())))
     (first, last), best = max(scores.items(), key=lambda item: item[1])
-    found = spans.spans(reading, logits, longest)
+    result = spans.spans(reading, logits, longest)
     place = (reading.words[reading.word[first]].start, reading.words[reading.word[last]].end)
-    (mine,) = [span for span in found if (span.start, span.end) == place]
+    (mine,) = [span for span in result if (span.start, span.end) == place]
     assert mine.probability >= np.exp(best) / total - 1e-9
-    assert sum(span.probability for span in found) <= 1 + 1e-9
+    assert sum(span.probability for span in result) <= 1 + 1e-9
     window = reading.windows[mine.window]
     assert reading.word[mine.first - window.at + window.first] == reading.word[first]
-    assert [span.probability for span in found] == sorted((span.probability for span in found), reverse=True)
+    assert [span.probability for span in result] == sorted((span.probability for span in result), reverse=True)
 
 
 @pytest.mark.parametrize("text", HARD)
@@ -88,15 +88,15 @@ def span(text, probability):
 
 
 def test_nearly_equal_answers_support_each_other():
-    found = [span("blue", 0.34), span("big red barn", 0.30), span("red barn", 0.26), span("a red barn", 0.1)]
-    assert spans.best(found).text == "red barn"
-    assert spans.best(found[:1]) == found[0]
-    assert list(spans.likeliest(found, found[2])) == ["blue", "big red barn", "red barn"]
-    assert list(spans.likeliest(found, found[3], 2)) == ["blue", "a red barn"]
+    result = [span("blue", 0.34), span("big red barn", 0.30), span("red barn", 0.26), span("a red barn", 0.1)]
+    assert spans.best(result).text == "red barn"
+    assert spans.best(result[:1]) == result[0]
+    assert list(spans.likeliest(result, result[2])) == ["blue", "big red barn", "red barn"]
+    assert list(spans.likeliest(result, result[3], 2)) == ["blue", "a red barn"]
 
 
 @given(st.lists(st.text(alphabet="ab c.", max_size=6), min_size=1, max_size=6))
 def test_expected_f1_is_the_tasks_word_f1(texts):
     words = [tuple(spans.answer_words(text)) for text in texts]
-    expected = [[word_f1(one, other) for other in texts] for one in texts]
+    expected = [[word_f1(first, other) for other in texts] for first in texts]
     assert np.allclose(spans._f1(words), expected)

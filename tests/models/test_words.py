@@ -11,10 +11,10 @@ from .texts import HARD
 
 @given(st.text(max_size=200))
 def test_words_lie_where_they_say_in_order_and_hold_every_visible_character(text):
-    found = list(words(text))
-    assert all(text[word.start : word.end] == word.text for word in found)
-    assert all(before.end <= after.start for before, after in pairwise(found))
-    covered = {place for word in found for place in range(word.start, word.end)}
+    result = list(words(text))
+    assert all(text[word.start : word.end] == word.text for word in result)
+    assert all(before.end <= after.start for before, after in pairwise(result))
+    covered = {place for word in result for place in range(word.start, word.end)}
     assert all(text[place].isspace() for place in range(len(text)) if place not in covered)
 
 

@@ -54,19 +54,19 @@ class Inbox:
 
 def free_port() -> int:
     """A port that nobody listens on: the mail server cannot choose one itself."""
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
+    with socket.socket() as first:
+        first.bind(("127.0.0.1", 0))
+        return int(first.getsockname()[1])
 
 
 @pytest.fixture
 def inbox() -> Iterator[Inbox]:
     """A mail server without encryption."""
-    made = Inbox()
-    made.port = free_port()
-    controller = Controller(made, hostname="127.0.0.1", port=made.port)
+    created = Inbox()
+    created.port = free_port()
+    controller = Controller(created, hostname="127.0.0.1", port=created.port)
     controller.start()
-    yield made
+    yield created
     controller.stop()
 
 
@@ -95,16 +95,16 @@ class Receiver:
 @pytest.fixture
 def receiver() -> Iterator[Receiver]:
     """An HTTP server that keeps what it gets."""
-    made = Receiver()
+    created = Receiver()
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["content-length"]))
-            made.got.append(({name.lower(): value for name, value in self.headers.items()}, body))
-            status, answer = made.answers.pop(0) if made.answers else (204, b"")
+            created.got.append(({name.lower(): value for name, value in self.headers.items()}, body))
+            status, answer = created.answers.pop(0) if created.answers else (204, b"")
             self.send_response(status)
-            if made.location:
-                self.send_header("Location", made.location)
+            if created.location:
+                self.send_header("Location", created.location)
             if status != 204:
                 self.send_header("Content-Length", str(len(answer)))
             self.end_headers()
@@ -114,10 +114,10 @@ def receiver() -> Iterator[Receiver]:
             """Say nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    made.url = f"http://127.0.0.1:{server.server_port}/hook?key=1"
+    created.url = f"http://127.0.0.1:{server.server_port}/hook?key=1"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
-    yield made
+    yield created
     server.shutdown()
     thread.join()
     server.server_close()
@@ -128,13 +128,13 @@ def work(database: Database, settings: Settings) -> Callable[[], int]:
     """Do what the jobs of mails and webhooks that wait would do, once each, whether due or not; how many."""
 
     def run() -> int:
-        found = database.read(lambda s: s.execute(_open(Mailing, "gathering", "sending")).all())
-        for id, job in found:
+        content = database.read(lambda s: s.execute(_open(Mailing, "gathering", "sending")).all())
+        for id, job in content:
             mailing.try_sending(database, settings, id, job)
         calls = database.read(lambda s: s.execute(_open(Delivery, "waiting")).all())
         for id, job in calls:
             calling.try_delivery(database, settings, id, job)
-        return len(found) + len(calls)
+        return len(content) + len(calls)
 
     return run
 

@@ -25,17 +25,17 @@ ADDRESS = "ada@example.org"
 @pytest.fixture
 def ada(person, database):
     """Somebody whose address is verified."""
-    made = person("ada")
-    database.write(verified, made.id)
-    return made
+    created = person("ada")
+    database.write(verified, created.id)
+    return created
 
 
 def verified(session: Session, person_id: int, address: str = ADDRESS) -> None:
     service.choose_address(session, person_id, address)
     wish = session.get_one(Wish, person_id)
     wish.verified_at = wish.verified_at or session.scalar(select(Mailing.created_at))
-    for each in session.scalars(select(Mailing)):
-        session.delete(each)
+    for row in session.scalars(select(Mailing)):
+        session.delete(row)
 
 
 def tell(database, person, text="The evaluation of tiny on dev is done.", kind="evaluation", **more):
@@ -56,9 +56,9 @@ def test_no_mail_goes_to_an_address_that_nobody_confirmed(person, database, inbo
     assert bob.post("/api/v1/me/notifications/address", json={"address": "bob@example.org"}).json()["verified"] is False
     tell(database, bob)
     work()
-    [asked] = inbox.taken
-    assert (asked["To"], asked["Subject"]) == ("bob@example.org", "Confirm your email address for Dynabench")
-    assert "List-Unsubscribe" not in asked
+    [request] = inbox.taken
+    assert (request["To"], request["Subject"]) == ("bob@example.org", "Confirm your email address for Dynabench")
+    assert "List-Unsubscribe" not in request
 
 
 def test_the_link_in_the_first_mail_confirms_the_address(person, browser, database, inbox, work):
@@ -110,7 +110,7 @@ def test_what_is_told_within_a_minute_comes_in_one_mail(ada, database, inbox, wo
     work()
     assert inbox.taken[1]["Subject"] == "More <b>later</b>"
     assert "More &lt;b&gt;later" in inbox.taken[1].get_body(("html",)).get_content()
-    assert [each.state for each in mailings(database)] == ["sent", "sent"]
+    assert [item.state for item in mailings(database)] == ["sent", "sent"]
 
 
 def test_no_header_can_be_injected(ada, database, inbox, work):
@@ -137,19 +137,19 @@ def test_one_click_ends_all_mail_without_a_log_in(ada, client, database, inbox, 
     tell(database, ada)
     work()
     assert len(inbox.taken) == 1
-    assert [each.state for each in mailings(database)] == ["sent", "dropped"]
+    assert [item.state for item in mailings(database)] == ["sent", "dropped"]
     assert client.post(address[:-2], data=form).status_code == 404
 
 
 def test_each_kind_takes_the_ways_that_the_person_chose(ada, database, inbox, work):
     chosen = {"evaluation": ["page"], "submission": ["mail"], "warning": ["mail"]}
-    told = ada.patch("/api/v1/me/notifications", json={"channels": chosen}).json()["channels"]
-    assert (told["evaluation"], told["submission"], told["dataset"]) == (
+    channels = ada.patch("/api/v1/me/notifications", json={"channels": chosen}).json()["channels"]
+    assert (channels["evaluation"], channels["submission"], channels["dataset"]) == (
         ["page"],
         ["mail"],
         ["page", "mail", "webhook"],
     )
-    assert told["warning"] == ["page", "mail"]  # a warning is always on the page
+    assert channels["warning"] == ["page", "mail"]  # a warning is always on the page
     for kind in ("evaluation", "submission", "warning"):
         tell(database, ada, f"About {kind}.", kind=kind)
     work()
@@ -190,7 +190,7 @@ def test_a_mail_that_did_not_get_through_is_sent_again_under_the_same_id(
     inbox.drops, settings.smtp_port = False, port
     work()
     assert len(inbox.taken) == 1
-    assert [each.state for each in mailings(database)] == ["sent"]
+    assert [item.state for item in mailings(database)] == ["sent"]
 
 
 def test_a_mail_is_given_up_after_a_day_of_tries_with_a_line_in_the_log(ada, database, inbox, work, caplog):
@@ -209,8 +209,8 @@ def test_an_address_that_the_server_does_not_know_gets_nothing_more(ada, databas
     inbox.refuses = ["550 5.1.1 No such user"]
     tell(database, ada)
     work()
-    told = ada.get("/api/v1/me/notifications").json()
-    assert (told["verified"], told["problem"]) == (False, "550 5.1.1 No such user")
+    document = ada.get("/api/v1/me/notifications").json()
+    assert (document["verified"], document["problem"]) == (False, "550 5.1.1 No such user")
     tell(database, ada)
     assert work() == 0
 
@@ -241,10 +241,10 @@ def test_each_try_waits_for_its_time_give_or_take_a_fifth(monkeypatch, tries, se
 
 def test_mails_at_once_from_several_transactions_lose_no_notice(ada, database, inbox, work):
     threads = [threading.Thread(target=tell, args=(database, ada, f"Number {n}.")) for n in range(8)]
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     work()
     text = "".join(mail.get_body(("plain",)).get_content() for mail in inbox.taken)
     assert sorted(set(re.findall(r"Number \d", text))) == [f"Number {n}" for n in range(8)]

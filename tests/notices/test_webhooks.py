@@ -26,11 +26,11 @@ def ada(person):
 @pytest.fixture
 def olga(person, database):
     """The owner of the task nli."""
-    made = person("olga")
+    created = person("olga")
     [nli] = [shipped for shipped in shipped_tasks() if shipped.config.id == "nli"]
     database.write(rounds.save_task, None, nli.source)
     database.write(rounds.set_role, None, "nli", "olga", "owner")
-    return made
+    return created
 
 
 def add(caller, where, url, **more):
@@ -44,10 +44,10 @@ def sent(caller, where, hook):
 
 
 def test_signatures_are_those_of_the_published_example():
-    made = webhooks.signature(
+    created = webhooks.signature(
         "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "msg_p5jXN8AQM9LWM0D4loKWxJek", 1614265330, b'{"test": 2432232314}'
     )
-    assert made == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
+    assert created == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
 
 
 def test_a_notice_is_posted_as_signed_json(ada, database, receiver, work):
@@ -55,9 +55,9 @@ def test_a_notice_is_posted_as_signed_json(ada, database, receiver, work):
     database.write(service.notify_person, ada.id, "evaluation", "It is done.", link="/evaluations/7")
     work()
     [(headers, body)] = receiver.got
-    told = json.loads(body)
-    assert told["type"] == "notice.created"
-    assert told["data"] | {"notice": 0} == {
+    document = json.loads(body)
+    assert document["type"] == "notice.created"
+    assert document["data"] | {"notice": 0} == {
         "notice": 0, "kind": "evaluation", "text": "It is done.", "page": "/evaluations/7"
     }  # fmt: skip
     right = webhooks.signature(hook["secret"], headers["webhook-id"], int(headers["webhook-timestamp"]), body)
@@ -65,7 +65,7 @@ def test_a_notice_is_posted_as_signed_json(ada, database, receiver, work):
     assert headers["content-type"] == "application/json"
     [delivery] = sent(ada, MINE, hook["id"])
     assert (delivery["state"], delivery["message"]) == ("done", headers["webhook-id"])
-    assert [(each["status"], each["answer"]) for each in delivery["tries"]] == [(204, "")]
+    assert [(item["status"], item["answer"]) for item in delivery["tries"]] == [(204, "")]
 
 
 def test_the_secret_is_told_once_and_can_be_renewed(ada, receiver, work, database):
@@ -94,7 +94,7 @@ def test_a_call_that_failed_is_repeated_under_the_same_id_and_logged(ada, databa
     work()
     work()
     [delivery] = sent(ada, MINE, hook)
-    assert [each["status"] for each in delivery["tries"]] == [500, 429, 204]
+    assert [item["status"] for item in delivery["tries"]] == [500, 429, 204]
     assert delivery["tries"][0]["answer"].startswith("<script>alert(1)</script> x")
     assert len(delivery["tries"][0]["answer"]) <= 200
     assert len({headers["webhook-id"] for headers, _ in receiver.got}) == 1
@@ -144,8 +144,8 @@ def test_what_never_answers_is_turned_off_and_its_owner_told(ada, database, rece
     database.write(lambda session: session.execute(early))
     for _ in range(mailing.MOST):
         work()
-    [shown] = ada.get(MINE).json()["items"]
-    assert (shown["on"], "No message was delivered" in shown["reason"]) == (False, True)
+    [view] = ada.get(MINE).json()["items"]
+    assert (view["on"], "No message was delivered" in view["reason"]) == (False, True)
     notice = ada.get("/api/v1/me/notices").json()["items"][0]
     assert (notice["kind"], "turned off" in notice["text"]) == ("webhook", True)
     assert len(receiver.got) == mailing.MOST
@@ -220,7 +220,7 @@ def test_the_openapi_document_has_every_event_with_an_example(client):
     assert set(document["webhooks"]) == set(events.EVENTS)
     for name in events.EVENTS:
         operation = document["webhooks"][name]["post"]
-        headers = {each["name"] for each in operation["parameters"]}
+        headers = {parameter["name"] for parameter in operation["parameters"]}
         assert headers == {"webhook-id", "webhook-timestamp", "webhook-signature"}
         assert operation["requestBody"]["content"]["application/json"]["example"]["type"] == name
 
@@ -233,7 +233,7 @@ def test_what_was_sent_is_forgotten_after_a_month(ada, database, settings, recei
     database.write(lambda s: s.execute(update(Delivery).where(Delivery.state == "done").values(
         created_at=s.scalar(select(Hook.created_at)) - webhooks.LOG_RETENTION - timedelta(days=1))))  # fmt: skip
     requeue_lost_deliveries(database, settings)
-    assert [each["state"] for each in sent(ada, MINE, hook)] == ["waiting"]
+    assert [item["state"] for item in sent(ada, MINE, hook)] == ["waiting"]
     assert database.read(lambda session: session.scalars(select(Try)).all()) == []
 
 
@@ -241,6 +241,6 @@ def test_a_deleted_account_leaves_the_webhooks_of_its_tasks_and_none_of_its_own(
     add(olga, TASK, receiver.url, events=["round.opened"])
     add(olga, MINE, receiver.url)
     database.write(service.forget_person, olga.id)
-    left = database.read(lambda session: session.scalars(select(Hook)).all())
-    assert [(each.task_id, each.person_id, each.created_by) for each in left] == [("nli", None, None)]
+    content = database.read(lambda session: session.scalars(select(Hook)).all())
+    assert [(item.task_id, item.person_id, item.created_by) for item in content] == [("nli", None, None)]
     assert database.read(lambda session: session.scalars(select(Notice)).all()) == []

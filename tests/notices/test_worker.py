@@ -46,7 +46,7 @@ def certificate(folder):
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])
     day = timedelta(days=1)
-    made = (
+    created = (
         x509.CertificateBuilder()
         .subject_name(name)
         .issuer_name(name)
@@ -59,7 +59,7 @@ def certificate(folder):
         .sign(key, hashes.SHA256())
     )
     files = folder / "cert.pem", folder / "key.pem"
-    files[0].write_bytes(made.public_bytes(serialization.Encoding.PEM))
+    files[0].write_bytes(created.public_bytes(serialization.Encoding.PEM))
     pem, plain = serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     files[1].write_bytes(key.private_bytes(serialization.Encoding.PEM, pem, plain))
     return files

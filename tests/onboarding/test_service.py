@@ -295,4 +295,4 @@ def test_a_deleted_account_leaves_no_attempt(database):
     world.try_quiz(ada, right=3)
     database.write(service.forget_person, ada.id)
     for table in (QuizAttempt, QuizAnswer, Qualification, OnboardingProgress):
-        assert database.read(lambda session, of=table: session.scalars(select(of)).all()) == []
+        assert database.read(lambda session, source=table: session.scalars(select(source)).all()) == []

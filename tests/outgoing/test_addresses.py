@@ -78,14 +78,14 @@ def test_the_address_that_was_checked_is_the_one_that_is_called(monkeypatch):
     """A name server that answers otherwise the second time leads nowhere else, since there is no second time."""
     server = socket.create_server(("127.0.0.1", 0))
     port = server.getsockname()[1]
-    asked = []
+    request = []
     real = socket.getaddrinfo
 
     def answer(host, *rest, **more):
         if host != "models.example.org":
             return real(host, *rest, **more)
-        asked.append(host)
-        address = "127.0.0.1" if len(asked) == 1 else "127.0.0.2"
+        request.append(host)
+        address = "127.0.0.1" if len(request) == 1 else "127.0.0.2"
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port))]
 
     def reply():
@@ -102,7 +102,7 @@ def test_the_address_that_was_checked_is_the_one_that_is_called(monkeypatch):
     finally:
         thread.join(5)
         server.close()
-    assert asked == ["models.example.org"]
+    assert request == ["models.example.org"]
 
 
 @pytest.fixture

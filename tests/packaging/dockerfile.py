@@ -24,7 +24,7 @@ class Stage:
 
     def texts(self, keyword: str) -> list[str]:
         """The texts of all instructions with this keyword."""
-        return [text for found, text in self.instructions if found == keyword]
+        return [text for result, text in self.instructions if result == keyword]
 
     def packages(self) -> set[str]:
         """The packages of the system that its lines install."""
@@ -75,9 +75,9 @@ class Replay:
 
     def _run(self, stage: Stage, root: Path) -> None:
         venv.create(root / "venv", with_pip=True)
-        kept = {name: text for name, text in os.environ.items() if not name.startswith(("PYTHON", "DYNABENCH"))}
+        stored = {name: text for name, text in os.environ.items() if not name.startswith(("PYTHON", "DYNABENCH"))}
         path = f"{root / 'venv/bin'}:{self.system}:{os.environ['PATH']}"
-        env = kept | {"PATH": path, "PIP_NO_COMPILE": "1"}
+        env = stored | {"PATH": path, "PIP_NO_COMPILE": "1"}
         here = root
         for keyword, text in stage.instructions:
             if keyword == "WORKDIR":
@@ -108,7 +108,7 @@ class Replay:
 
     def _below(self, text: str, root: Path) -> str:
         """The text with its absolute paths below `root`; refuses one that would reach the machine's own files."""
-        found = re.sub(rf"(?<![\w.$/*-])/({'|'.join(ROOTS)})\b", rf"{root}/\1", text)
-        for path in re.findall(r"(?<![\w.$*/-])/\w\S*", found):
+        result = re.sub(rf"(?<![\w.$/*-])/({'|'.join(ROOTS)})\b", rf"{root}/\1", text)
+        for path in re.findall(r"(?<![\w.$*/-])/\w\S*", result):
             assert path.startswith(f"{root}/"), f"{path} in {text!r}"
-        return found
+        return result

@@ -43,10 +43,10 @@ def test_the_containers_run_commands_that_exist():
 def test_options_of_the_model_host_exist():
     from dynabench.cli.processes import host_app
 
-    shown = CliRunner().invoke(host_app, ["--help"]).output
+    view = CliRunner().invoke(host_app, ["--help"]).output
     services = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]
     for option in (word for word in services["models"]["command"] if word.startswith("--")):
-        assert option in re.sub(r"\x1b\[[0-9;]*m", "", shown)
+        assert option in re.sub(r"\x1b\[[0-9;]*m", "", view)
 
 
 def test_the_ray_service_names_an_application_that_is_there():
@@ -98,11 +98,11 @@ def test_the_image_s_own_lines_make_an_environment_that_imports(image):
 @pytest.mark.release
 @pytest.mark.timeout(1200)
 def test_the_image_has_every_shipped_model(image):
-    shown = subprocess.run(
+    outcome = subprocess.run(
         [image.programs / "dynabench", "model", "list", "--json"],
         check=True,
         capture_output=True,
         text=True,
         timeout=300,
     )
-    assert "sentiment-minilm" in shown.stdout
+    assert "sentiment-minilm" in outcome.stdout

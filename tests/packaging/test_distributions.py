@@ -82,8 +82,8 @@ def test_a_project_has_the_name_and_the_extras_of_the_constants(name):
 
 def test_the_platform_asks_for_the_library_and_the_weights_of_its_own_version():
     about = project(PLATFORM)["project"]
-    wanted = [*about["dependencies"], *about["optional-dependencies"]["models"]]
-    ours = [text for text in wanted if text.startswith("dynabench")]
+    expected = [*about["dependencies"], *about["optional-dependencies"]["models"]]
+    ours = [text for text in expected if text.startswith("dynabench")]
     assert ours == [f"{LIBRARY}[metrics]=={__version__}", f"{WEIGHTS}=={__version__}"]
 
 
@@ -128,14 +128,14 @@ def test_no_distribution_has_the_experiments():
 def install(site, requirements, package):
     """Fill a folder with links to the requirements and all that they need, and to files of this package."""
     for name in closure(requirements):
-        known = distribution(name)
-        for top in {file.parts[0] for file in known.files if file.parts[0] not in {"..", "__pycache__"}}:
+        known_values = distribution(name)
+        for top in {file.parts[0] for file in known_values.files if file.parts[0] not in {"..", "__pycache__"}}:
             if not (site / top).is_symlink():
-                (site / top).symlink_to(known.locate_file(top))
+                (site / top).symlink_to(known_values.locate_file(top))
     for path in package:
-        there = site / path.relative_to(ROOT / "src")
-        there.parent.mkdir(parents=True, exist_ok=True)
-        there.symlink_to(path)
+        present = site / path.relative_to(ROOT / "src")
+        present.parent.mkdir(parents=True, exist_ok=True)
+        present.symlink_to(path)
 
 
 @pytest.fixture(scope="module")
@@ -165,10 +165,10 @@ for command in sys.argv[1:]:
 def without_models(tmp_path_factory):
     """An environment's Python where the platform is without its extra `models`, so without weights and torch."""
     site, folder = tmp_path_factory.mktemp("site"), tmp_path_factory.mktemp("environment")
-    wanted = [text for name in (LIBRARY, PLATFORM) for text in project(name)["project"]["dependencies"]]
+    expected = [text for name in (LIBRARY, PLATFORM) for text in project(name)["project"]["dependencies"]]
     package, models = ROOT / "src/dynabench", ROOT / "src/dynabench/models"
     own = {*package.iterdir(), *models.iterdir()} - {models, models / "builtin"}
-    install(site, [*wanted, *project(LIBRARY)["project"]["optional-dependencies"]["metrics"]], own)
+    install(site, [*expected, *project(LIBRARY)["project"]["optional-dependencies"]["metrics"]], own)
     environment = Environment(folder)
     [packages] = folder.glob("lib/python*/site-packages")
     (packages / "site.pth").write_text(f"{site}\n")
@@ -268,8 +268,8 @@ def test_every_file_of_the_package_is_in_exactly_one_wheel(wheels):
                     owners.setdefault(name, []).append(path.name.partition("-")[0])
     listed = subprocess.run(["git", "ls-files", "src"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     assert {line.removeprefix("src/") for line in listed.splitlines()} - set(owners) == set()
-    assert [name for name, found in owners.items() if len(found) > 1] == []
-    made = (
+    assert [name for name, owner in owners.items() if len(owner) > 1] == []
+    created = (
         "htmx.js",
         "vega.js",
         "site.js",
@@ -280,10 +280,10 @@ def test_every_file_of_the_package_is_in_exactly_one_wheel(wheels):
         "inter.woff2",
         "jetbrains-mono.woff2",
     )
-    assert {f"dynabench/web/static/vendor/{name}" for name in made} <= set(owners)
+    assert {f"dynabench/web/static/vendor/{name}" for name in created} <= set(owners)
     assert not [name for name in owners if "node_modules" in name]
     assert owners["dynabench/__init__.py"] == ["dynabench_eval"]
-    assert {tuple(found) for name, found in owners.items() if "/models/builtin/" in name} == {("dynabench_weights",)}
+    assert {tuple(result) for name, result in owners.items() if "/models/builtin/" in name} == {("dynabench_weights",)}
 
 
 @pytest.mark.release

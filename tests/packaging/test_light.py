@@ -23,12 +23,12 @@ pytestmark = [pytest.mark.release, pytest.mark.timeout(600)]
 @pytest.fixture(scope="module")
 def light(wheels, tmp_path_factory):
     """An environment made by the README's own line, with the folder of wheels in place of an index."""
-    made = Environment(tmp_path_factory.mktemp("light"))
+    environment = Environment(tmp_path_factory.mktemp("light"))
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    made.install("--constraint", ROOT / "requirements" / "run.txt", *project["dependencies"])
+    environment.install("--constraint", ROOT / "requirements" / "run.txt", *project["dependencies"])
     line = re.search(r"^pip install ([^#\n]*)", (ROOT / "README.md").read_text(), re.MULTILINE)[1]
-    made.install("--no-index", "--find-links", wheels, *shlex.split(line))
-    return made
+    environment.install("--no-index", "--find-links", wheels, *shlex.split(line))
+    return environment
 
 
 def start(program: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -56,10 +56,10 @@ def test_make_run_serves_the_demo_rounds_and_a_model_answers(tmp_path):
         with Client(base, timeout=60) as client:
             assert sum(task["open_round"] is not None for task in client.tasks()) == 12
             context = client.next_context("sentiment")["id"]
-            said = client.create_example(
+            answer = client.create_example(
                 "sentiment", context, {"statement": "A lovely evening."}, {"label": "negative"}, sandbox=True
             )
-        assert said["predictions"][0]["answer"]["label"] in ("positive", "neutral", "negative")
+        assert answer["predictions"][0]["answer"]["label"] in ("positive", "neutral", "negative")
     finally:
         os.killpg(process.pid, signal.SIGINT)
         process.wait(60)

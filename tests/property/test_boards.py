@@ -52,13 +52,13 @@ class World:
 
     def replicates(self):
         """Shape (B, M, K, D), the costs constant."""
-        found = np.empty((TIMES, len(self.names), 3, len(self.datasets)), np.float32)
+        result = np.empty((TIMES, len(self.names), 3, len(self.datasets)), np.float32)
         for d, name in enumerate(self.datasets):
             for place in range(len(self.names)):
-                found[:, place, 0, d] = mean_replicates(self.right[name][place], name, TIMES)
-                found[:, place, 1, d] = mean_replicates(self.wrong[name][place], name, TIMES)
-                found[:, place, 2, d] = self.memory[place]
-        return found
+                result[:, place, 0, d] = mean_replicates(self.right[name][place], name, TIMES)
+                result[:, place, 1, d] = mean_replicates(self.wrong[name][place], name, TIMES)
+                result[:, place, 2, d] = self.memory[place]
+        return result
 
     def board(self, form, weights, dataset_weights):
         """Scores and rank intervals."""
@@ -67,16 +67,18 @@ class World:
             dataset_shares(self.scores(), dataset_weights),
             average_over_datasets(self.scores(), dataset_weights),
         )
-        found, rate = score(table, "accuracy", weights, DIRECTIONS), rates(table, "accuracy", weights, DIRECTIONS)
+        result, rate = score(table, "accuracy", weights, DIRECTIONS), rates(table, "accuracy", weights, DIRECTIONS)
         coefficients = [
             [rate.get(metric, 0.0) * share[metric].get(name, 0.0) for name in self.datasets] for metric in METRICS
         ]
         drawn = weighted_replicates(self.replicates(), coefficients)
-        return found, drawn, rank_intervals([found[model] for model in self.names], drawn)
+        return result, drawn, rank_intervals([result[model] for model in self.names], drawn)
 
 
 worlds = st.builds(World, st.integers(0, 2**32), st.integers(1, 5), st.integers(1, 3), st.integers(1, 25))
-weighings = st.fixed_dictionaries({metric: st.integers(0, 5) for metric in METRICS}).filter(lambda it: any(it.values()))
+weighings = st.fixed_dictionaries({metric: st.integers(0, 5) for metric in METRICS}).filter(
+    lambda item: any(item.values())
+)
 forms = st.sampled_from(sorted(FORMS))
 
 
@@ -84,10 +86,10 @@ forms = st.sampled_from(sorted(FORMS))
 @settings(deadline=None)
 def test_two_copies_of_a_model_share_a_rank_on_every_board(world, weights, form, data):
     model = data.draw(st.integers(0, len(world.names) - 1))
-    shown = data.draw(st.fixed_dictionaries({name: st.integers(0, 3) for name in world.datasets}))
+    view = data.draw(st.fixed_dictionaries({name: st.integers(0, 3) for name in world.datasets}))
     world.copy(model)
-    found, drawn, ranks = world.board(form, weights, shown if any(shown.values()) else None)
-    assert found["copy"] == found[world.names[model]]
+    result, drawn, ranks = world.board(form, weights, view if any(view.values()) else None)
+    assert result["copy"] == result[world.names[model]]
     assert np.array_equal(drawn[:, model], drawn[:, -1])
     assert ranks[model] == ranks[-1]
     assert ranks[-1].high > ranks[-1].low

@@ -70,9 +70,9 @@ class Histories(RuleBasedStateMachine):
         tag=st.sampled_from(["", "rain"]),
     )
     def write(self, author, fooled, source, start, arm, tag):
-        asked = arm != "control"
-        how = {"source": source, "start": start, "arm": arm, "tag": tag, "asked": asked}
-        self.examples.append(self.world.example(self.people[author], fooled=fooled if asked else None, **how))
+        request = arm != "control"
+        how = {"source": source, "start": start, "arm": arm, "tag": tag, "asked": request}
+        self.examples.append(self.world.example(self.people[author], fooled=fooled if request else None, **how))
 
     @precondition(lambda self: self.examples)
     @rule(example=which)
@@ -120,10 +120,10 @@ class Histories(RuleBasedStateMachine):
     @precondition(lambda self: self.examples)
     @rule(who=st.integers(0, PEOPLE + 1), last=st.booleans(), example=which)
     def undo(self, who, last, example):
-        somebody = [*self.people, *self.owners][who]
-        mine = select(Validation.example_id).where(Validation.person_id == somebody.id).order_by(Validation.id.desc())
+        entry = [*self.people, *self.owners][who]
+        mine = select(Validation.example_id).where(Validation.person_id == entry.id).order_by(Validation.id.desc())
         newest = self.world.db.read(lambda session: session.scalars(mine.limit(1)).first())
-        self._quietly(self.world.undo, somebody, newest if last and newest else self._pick(example))
+        self._quietly(self.world.undo, entry, newest if last and newest else self._pick(example))
 
     @precondition(lambda self: self.examples)
     @rule(who=person, example=which)

@@ -35,9 +35,9 @@ def listing(owner: Caller) -> Callable[..., Any]:
 @pytest.fixture
 def seated(client: TestClient, owner: Caller, person: Callable[[str], Caller]) -> Caller:
     """Somebody with a role in the task nli."""
-    made = person("seated")
+    created = person("seated")
     client.app.state.db.write(rounds.set_role, None, "nli", "seated", "annotator")
-    return made
+    return created
 
 
 @pytest.fixture

@@ -34,5 +34,5 @@ def packed(tmp_path):
 
 def pairs(count):
     labels = ("entailment", "neutral", "contradiction")
-    made = ({"premise": f"It rains {n}.", "hypothesis": "It is dry."} for n in range(count))
-    return [StoredRow(f"r{n}", inputs, ({"label": labels[n % 3]},)) for n, inputs in enumerate(made)]
+    created = ({"premise": f"It rains {n}.", "hypothesis": "It is dry."} for n in range(count))
+    return [StoredRow(f"r{n}", inputs, ({"label": labels[n % 3]},)) for n, inputs in enumerate(created)]

@@ -10,7 +10,7 @@ MODELS = "/api/v1/models"
 
 def names(answer):
     assert answer.status_code == 200, answer.text
-    return [each["name"] for each in answer.json()["items"]]
+    return [item["name"] for item in answer.json()["items"]]
 
 
 def test_models_are_listed_by_name_and_task_page_by_page(client, owner):
@@ -24,12 +24,12 @@ def test_models_are_listed_by_name_and_task_page_by_page(client, owner):
 
 def test_a_model_tells_its_facts_its_card_and_the_rounds_against_it(client, owner, rules):
     rules.rules["nli-a"].readme = "# nli-a\n\nSees negation."
-    found = client.get(f"{MODELS}/nli-a").json()
-    assert found["inputs"] == ["premise", "hypothesis"]
-    assert found["labels"] == found["explains"] == ["entailment", "neutral", "contradiction"]
-    assert found["methods"] == ["length", "halves"]
-    assert found["readme"] == "# nli-a\n\nSees negation."
-    [played] = found["rounds"]
+    document = client.get(f"{MODELS}/nli-a").json()
+    assert document["inputs"] == ["premise", "hypothesis"]
+    assert document["labels"] == document["explains"] == ["entailment", "neutral", "contradiction"]
+    assert document["methods"] == ["length", "halves"]
+    assert document["readme"] == "# nli-a\n\nSees negation."
+    [played] = document["rounds"]
     assert (played["task"], played["number"], played["state"], played["targets"]) == ("nli", 1, "open", ["nli-a"])
     assert played["mer"] == {"value": None, "low": None, "high": None, "n": 0}
     assert client.get(f"{MODELS}/nli-b").json()["rounds"] == []
@@ -37,19 +37,19 @@ def test_a_model_tells_its_facts_its_card_and_the_rounds_against_it(client, owne
 
 def test_a_round_s_error_rates_stand_with_its_target(client, owner, person):
     ada = person("ada")
-    given = ada.post("/api/v1/tasks/nli/contexts/next").json()
-    body = {"context_id": given["id"], "input": {"hypothesis": "This is not so."}, "answer": given["goal"]}
-    made = ada.post("/api/v1/tasks/nli/examples", json=body).json()
+    document = ada.post("/api/v1/tasks/nli/contexts/next").json()
+    body = {"context_id": document["id"], "input": {"hypothesis": "This is not so."}, "answer": document["goal"]}
+    created = ada.post("/api/v1/tasks/nli/examples", json=body).json()
     [played] = client.get(f"{MODELS}/nli-a").json()["rounds"]
     assert played["mer"]["n"] == 1
-    assert played["mer"]["value"] == float(made["fooled"])
+    assert played["mer"]["value"] == float(created["fooled"])
     assert played["vmer"]["value"] == 0.0
 
 
 def test_asking_gives_the_answer_and_health_counts_it(client, owner, rules):
-    said = client.post(f"{MODELS}/nli-a/ask", json={"inputs": PAIR}).json()
-    assert said["answer"] == {"label": "contradiction"}
-    assert said["probabilities"] == {"entailment": 0.1, "neutral": 0.1, "contradiction": 0.8}
+    document = client.post(f"{MODELS}/nli-a/ask", json={"inputs": PAIR}).json()
+    assert document["answer"] == {"label": "contradiction"}
+    assert document["probabilities"] == {"entailment": 0.1, "neutral": 0.1, "contradiction": 0.8}
     assert rules.rules["nli-a"].seen == [PAIR]
     rules.rules["nli-a"].status = 500
     assert client.post(f"{MODELS}/nli-a/ask", json={"inputs": PAIR}).status_code == 503
@@ -91,10 +91,10 @@ def test_explanations_are_by_the_methods_and_labels_that_the_model_has(client, o
     def explain(**more):
         return client.post(f"{MODELS}/nli-a/attributions", json={"inputs": PAIR, **more})
 
-    said = explain(method="halves", label="neutral").json()
-    assert (said["method"], said["label"], said["model"]) == ("halves", "neutral", "nli-a")
-    assert [word["text"] for word in said["fields"]["premise"]] == ["It", "rains."]
-    assert said["maps"] == {}
+    document = explain(method="halves", label="neutral").json()
+    assert (document["method"], document["label"], document["model"]) == ("halves", "neutral", "nli-a")
+    assert [word["text"] for word in document["fields"]["premise"]] == ["It", "rains."]
+    assert document["maps"] == {}
     assert explain().json()["method"] == "length"
     assert list(explain(method="magic").json()["fields"]) == ["method"]
     assert list(explain(label="perhaps").json()["fields"]) == ["label"]
@@ -102,8 +102,8 @@ def test_explanations_are_by_the_methods_and_labels_that_the_model_has(client, o
 
 def test_a_version_that_no_host_serves_is_not_found(client, owner):
     assert client.post(f"{MODELS}/nli-a/ask", json={"inputs": PAIR, "version": "0" * 16}).status_code == 404
-    known = client.get(f"{MODELS}/nli-a").json()["copies"][0]["version"]
-    assert client.post(f"{MODELS}/nli-a/ask", json={"inputs": PAIR, "version": known}).status_code == 200
+    version = client.get(f"{MODELS}/nli-a").json()["copies"][0]["version"]
+    assert client.post(f"{MODELS}/nli-a/ask", json={"inputs": PAIR, "version": version}).status_code == 200
 
 
 def test_what_does_not_run_says_so_and_why_to_who_looks_after_it(client, owner, rules):
@@ -134,7 +134,7 @@ def test_the_client_lists_asks_explains_and_hides(client, owner):
     program.http.close()
     program.http = client
     client.headers["Authorization"] = f"Bearer {owner.token}"
-    assert [each["name"] for each in program.models("nli")] == ["nli-a", "nli-b"]
+    assert [item["name"] for item in program.models("nli")] == ["nli-a", "nli-b"]
     assert program.model("nli-b")["task"] == "nli"
     assert program.ask("nli-b", PAIR)["answer"] == {"label": "neutral"}
     assert program.explain_model("nli-a", PAIR, method="length")["label"] == "contradiction"

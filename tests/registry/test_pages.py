@@ -41,17 +41,17 @@ def send_picture(visitor, content, kind="image/png", **more):
 
 def test_models_are_listed_searched_and_filtered(owner, visitor):
     assert "All tasks 3" in text(visitor.get("/models"))
-    found = text(visitor.get("/models", params={"q": "nli", "task": "nli"}))
-    assert "nli-a" in found
-    assert "sentiment-a" not in found
+    result = text(visitor.get("/models", params={"q": "nli", "task": "nli"}))
+    assert "nli-a" in result
+    assert "sentiment-a" not in result
     assert "No model has this name" in text(visitor.get("/models", params={"q": "zebra"}))
 
 
 def test_a_task_has_a_tab_with_its_models(owner, visitor):
     assert '/tasks/nli/models"' in visitor.get("/tasks/nli/datasets").text
-    found = text(visitor.get("/tasks/nli/models"))
-    assert "nli-b" in found
-    assert "sentiment-a" not in found
+    result = text(visitor.get("/tasks/nli/models"))
+    assert "nli-b" in result
+    assert "sentiment-a" not in result
     assert visitor.get("/tasks/nothing/models").status_code == 404
 
 
@@ -114,10 +114,10 @@ def test_without_scripts_a_button_explains(owner, visitor):
 
 def test_two_models_are_asked_the_same_and_their_difference_is_named(owner, visitor):
     page = visitor.submit("/models/compare?a=nli-a&b=nli-b", page="/models/compare?a=nli-a&b=nli-b", **FIELDS)
-    said = text(page)
-    assert "They disagree" in said
-    assert "nli-a predicts contradiction , nli-b neutral" in said
-    assert "The largest difference is on neutral: 10% and 80%" in said
+    answer = text(page)
+    assert "They disagree" in answer
+    assert "nli-a predicts contradiction , nli-b neutral" in answer
+    assert "The largest difference is on neutral: 10% and 80%" in answer
     [link] = re.findall(r'href="(/models/compare\?a=nli-a[^"]+inputs[^"]+)"', page.text)
     assert "They disagree" in text(visitor.get(html.unescape(link)))
 

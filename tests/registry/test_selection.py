@@ -22,12 +22,12 @@ CAREFUL = [row for row in POOL if "desk" in row["tags"]]
 @pytest.fixture
 def worker(settings, tmp_path, owner, database):
     demo.add_selection(database, settings, SHIPPED)
-    made = Worker(settings, tmp_path / "worker.log")
-    made.env |= {"OMP_NUM_THREADS": "1"}
-    made.start()
-    yield made
-    if made.process.poll() is None:
-        made.end()
+    created = Worker(settings, tmp_path / "worker.log")
+    created.env |= {"OMP_NUM_THREADS": "1"}
+    created.start()
+    yield created
+    if created.process.poll() is None:
+        created.end()
 
 
 def balanced():
@@ -46,9 +46,9 @@ def send(caller, name, rows, **said):
 def ended(caller, worker, id):
     def look():
         time.sleep(0.3)  # the worker needs the processor
-        found = caller.get(f"/api/v1/submissions/{id}").json()
+        document = caller.get(f"/api/v1/submissions/{id}").json()
         assert worker.process.poll() is None, worker.said()
-        return found if found["state"] not in ("queued", "checking") else None
+        return document if document["state"] not in ("queued", "checking") else None
 
     return until(look, 300)
 
@@ -58,9 +58,9 @@ def board(caller, rows, metric="accuracy"):
 
     def look():
         time.sleep(0.3)
-        found = {row["name"]: row for row in caller.get(f"{TASK}/leaderboard").json()["rows"]}
-        done = [row for row in found.values() if all(cell[metric]["value"] for cell in row["datasets"].values())]
-        return found if len(done) == rows else None
+        result = {row["name"]: row for row in caller.get(f"{TASK}/leaderboard").json()["rows"]}
+        done = [row for row in result.values() if all(cell[metric]["value"] for cell in row["datasets"].values())]
+        return result if len(done) == rows else None
 
     return until(look, 300)
 
@@ -72,27 +72,27 @@ def test_choosing_is_scored_beside_chance_and_the_whole_pool(ada, bob, worker, b
     mine = send(ada, "careful", chosen, visibility="public", readme="From the desk, as many of each topic.")
     theirs = send(bob, "hasty", poor, visibility="anonymous")
     bad = send(bob, "wrong", [POOL[0], {"uid": "nobody"}, POOL[0]])
-    made = ended(ada, worker, mine)
-    assert (made["state"], made["model"], made["inside"]) == ("ready", "careful", True), made
-    assert [step["name"] for step in made["report"]["steps"][:2]] == ["rows", "learns"]
-    assert made["card"]["rows"] == len(chosen)
-    assert sum(made["card"]["balance"].values()) == len(chosen)
+    created = ended(ada, worker, mine)
+    assert (created["state"], created["model"], created["inside"]) == ("ready", "careful", True), created
+    assert [step["name"] for step in created["report"]["steps"][:2]] == ["rows", "learns"]
+    assert created["card"]["rows"] == len(chosen)
+    assert sum(created["card"]["balance"].values()) == len(chosen)
     assert ended(bob, worker, theirs)["state"] == "ready"
     wrong = ended(bob, worker, bad)
     assert (wrong["state"], wrong["code"]) == ("failed", "wrong_rows")
-    told = wrong["report"]["steps"][0]["told"].splitlines()
-    assert told[1:] == ["line 2: The pool has no row 'nobody'.", "line 3: Row 'p-001' already occurs in line 1."]
+    lines = wrong["report"]["steps"][0]["told"].splitlines()
+    assert lines[1:] == ["line 2: The pool has no row 'nobody'.", "line 3: Row 'p-001' already occurs in line 1."]
 
-    found = board(ada, 4)
+    result = board(ada, 4)
     names = {"careful", f"Anonymous {theirs}", "data-selection-random-rows", "data-selection-whole-pool"}
-    assert found.keys() == names
-    score = {name: row["datasets"]["test"]["accuracy"] for name, row in found.items()}
+    assert result.keys() == names
+    score = {name: row["datasets"]["test"]["accuracy"] for name, row in result.items()}
     assert score["careful"]["value"] > score["data-selection-random-rows"]["value"] + 10
     assert score["careful"]["low"] < score["careful"]["value"] < score["careful"]["high"]
-    assert found["data-selection-random-rows"]["rows"] == 120
-    assert found["data-selection-whole-pool"]["rows"] == len(POOL)
-    assert "rows" not in found[f"Anonymous {theirs}"], "of an anonymous one nothing but its scores is told"
-    assert found["careful"]["datasets"].keys() == {"dev", "test"}, "no model is scored on the pool"
+    assert result["data-selection-random-rows"]["rows"] == 120
+    assert result["data-selection-whole-pool"]["rows"] == len(POOL)
+    assert "rows" not in result[f"Anonymous {theirs}"], "of an anonymous one nothing but its scores is told"
+    assert result["careful"]["datasets"].keys() == {"dev", "test"}, "no model is scored on the pool"
 
     sheet = list(csv.DictReader(io.StringIO(ada.get(f"{TASK}/leaderboard/file?format=csv").text)))
     assert {row["name"]: row["rows"] for row in sheet}["careful"] == str(len(chosen))
@@ -134,15 +134,15 @@ def test_a_task_that_could_not_be_added_with_its_data_is_added_when_it_is_tried_
     assert ada.get(TASK).status_code == 404, "the demo is set up where the task is not there"
     in_the_way.unlink()
     demo.add_selection(database, settings, SHIPPED)
-    assert {each["name"] for each in owner.get(f"{TASK}/datasets").json()["items"]} == {"dev", "test", "pool"}
+    assert {item["name"] for item in owner.get(f"{TASK}/datasets").json()["items"]} == {"dev", "test", "pool"}
 
 
 def test_the_platform_enters_its_baselines_once_for_each_version_of_the_pool(database, settings, owner, ada):
     from dynabench.benchmark.registry import platform_submissions
 
     demo.add_selection(database, settings, SHIPPED)
-    taken = Submission(task_id="nli", kind="hub", name="data-selection-whole-pool", person_id=ada.id)
-    database.write(lambda session: session.add(taken))
+    submission = Submission(task_id="nli", kind="hub", name="data-selection-whole-pool", person_id=ada.id)
+    database.write(lambda session: session.add(submission))
     assert len(database.write(platform_submissions.submit_missing_baselines, "data-selection")) == 2
     assert database.write(platform_submissions.submit_missing_baselines, "data-selection") == []
     entered = database.read(lambda s: s.scalars(select(Submission.name).where(Submission.kind == "training_set")).all())

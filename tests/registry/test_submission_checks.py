@@ -24,12 +24,12 @@ from tests.registry.sending import SENT, pairs
 
 @pytest.fixture
 def worker(settings, tmp_path, owner):
-    made = Worker(settings, tmp_path / "worker.log")
-    made.env |= {"DYNABENCH_CHECK_SECONDS": "100", "DYNABENCH_CHECK_MEMORY_MB": "3000", "OMP_NUM_THREADS": "1"}
-    made.start()
-    yield made
-    if made.process.poll() is None:
-        made.end()
+    created = Worker(settings, tmp_path / "worker.log")
+    created.env |= {"DYNABENCH_CHECK_SECONDS": "100", "DYNABENCH_CHECK_MEMORY_MB": "3000", "OMP_NUM_THREADS": "1"}
+    created.start()
+    yield created
+    if created.process.poll() is None:
+        created.end()
 
 
 def upload(caller, path):
@@ -65,18 +65,18 @@ def ngram(tmp_path, name="nli-ngram"):
 
 
 def bomb(path):
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as made:
-        made.writestr("model.yaml", "name: bomb")
-        with made.open("weights.safetensors", "w") as entry:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as zip_file:
+        zip_file.writestr("model.yaml", "name: bomb")
+        with zip_file.open("weights.safetensors", "w") as entry:
             for _ in range(64):
                 entry.write(bytes(2**20))
     return path
 
 
 def of(path, **files):
-    with zipfile.ZipFile(path, "w") as made:
+    with zipfile.ZipFile(path, "w") as zip_file:
         for name, content in files.items():
-            made.writestr(name, content)
+            zip_file.writestr(name, content)
     return path
 
 
@@ -84,14 +84,14 @@ def of(path, **files):
 @pytest.mark.parametrize("database_kind", ["sqlite", "postgres"], indirect=True)
 def test_a_packed_model_is_checked_and_then_in_the_catalog(ada, worker, tmp_path, settings, database):
     path, _ = ngram(tmp_path)
-    made = ended(ada, worker, enter(ada, "adapter", "mine", path))
-    assert made["state"] == "ready", (made, worker.said())
-    assert made["report"]["passed"]
-    assert {step["name"] for step in made["report"]["steps"]} >= {"found", "loads", "answers", "batches", "speed"}
-    assert (made["model"], made["inside"], made["card"]["kind"]) == ("mine", True, "ngram")
-    found = catalog.entry("mine", made["version"], catalog.folders(settings))
-    assert found.card.task == "nli"
-    assert spec.version(found.folder) == made["version"]
+    created = ended(ada, worker, enter(ada, "adapter", "mine", path))
+    assert created["state"] == "ready", (created, worker.said())
+    assert created["report"]["passed"]
+    assert {step["name"] for step in created["report"]["steps"]} >= {"found", "loads", "answers", "batches", "speed"}
+    assert (created["model"], created["inside"], created["card"]["kind"]) == ("mine", True, "ngram")
+    result = catalog.entry("mine", created["version"], catalog.folders(settings))
+    assert result.card.task == "nli"
+    assert spec.version(result.folder) == created["version"]
     assert not [path for path in (settings.folder / "uploads").rglob("*") if path.is_file()], "what was sent is gone"
     assert list((settings.folder / "checks").iterdir()) == []
     again = ended(ada, worker, enter(ada, "adapter", "mine", path))
@@ -117,10 +117,10 @@ def test_hostile_archives_fail_with_what_is_wrong_and_leave_nothing(ada, owner, 
         "Submit its address": enter(ada, "adapter", "served", archives.pack(served, tmp_path / "served.zip")),
     }
     for says, id in ids.items():
-        made = ended(ada, worker, id)
-        assert (made["state"], made["code"]) == ("failed", "refused"), made
-        assert says in json.dumps(made["report"]), made["report"]
-        assert made["report"]["steps"][0]["remedy"]
+        created = ended(ada, worker, id)
+        assert (created["state"], created["code"]) == ("failed", "refused"), created
+        assert says in json.dumps(created["report"]), created["report"]
+        assert created["report"]["steps"][0]["remedy"]
     assert not (settings.folder / "models").exists()
     assert list((settings.folder / "checks").iterdir()) == []
     assert not (settings.folder / "model.yaml").exists()
@@ -134,10 +134,10 @@ def test_a_handler_that_dies_takes_nothing_with_it_and_its_log_is_its_owner_s(ad
     except Exception as error:
         pytest.skip(f"no sandbox here: {error}")
     folder = write(tmp_path / "dies", doing("import os; print('last words', flush=True); os._exit(3)"))
-    made = ended(ada, worker, enter(ada, "archive", "dies", archives.pack(folder, tmp_path / "dies.zip")))
-    assert (made["state"], made["code"]) == ("failed", "wrong_output"), made
-    assert made["report"]["steps"][-1]["name"]
-    assert "answers" in made["reason"]
+    created = ended(ada, worker, enter(ada, "archive", "dies", archives.pack(folder, tmp_path / "dies.zip")))
+    assert (created["state"], created["code"]) == ("failed", "wrong_output"), created
+    assert created["report"]["steps"][-1]["name"]
+    assert "answers" in created["reason"]
     good = ended(ada, worker, enter(ada, "adapter", "alive", ngram(tmp_path)[0]))
     assert good["state"] == "ready", "the worker goes on"
 
@@ -148,26 +148,26 @@ def rows(count):
 
 
 def lines(found):
-    return "".join(json.dumps(each) + "\n" for each in found)
+    return "".join(json.dumps(item) + "\n" for item in found)
 
 
 @pytest.mark.parametrize("database_kind", ["sqlite", "postgres"], indirect=True)
 def test_predictions_are_stored_in_the_dataset_s_order(ada, worker, settings, database, tmp_path):
     version = database.write(dataset, settings, pairs(30), "dev")
     sent = tmp_path / "p.jsonl"
-    known = {"entailment": 0.5, "neutral": 0.25, "contradiction": 0.25}
-    sent.write_text(lines([{**each, "probabilities": known} for each in reversed(rows(30))]))
+    known_values = {"entailment": 0.5, "neutral": 0.25, "contradiction": 0.25}
+    sent.write_text(lines([{**element, "probabilities": known_values} for element in reversed(rows(30))]))
     body = {"kind": "predictions", "name": "p", "files": {"dev": upload(ada, sent)}}
-    made = ended(ada, worker, ada.post(SENT, json=body).json()["id"])
-    assert made["state"] == "ready", made
-    assert (made["model"], made["inside"]) == (f"predictions-{made['id']}", False)
-    assert len(made["version"]) == 64
+    created = ended(ada, worker, ada.post(SENT, json=body).json()["id"])
+    assert created["state"] == "ready", created
+    assert (created["model"], created["inside"]) == (f"predictions-{created['id']}", False)
+    assert len(created["version"]) == 64
     submission, of_version = database.read(
-        lambda s: (s.get_one(Submission, made["id"]), s.get_one(DatasetVersion, version))
+        lambda s: (s.get_one(Submission, created["id"]), s.get_one(DatasetVersion, version))
     )
-    found = list(predictions.answers(settings, submission, of_version))
-    assert [each.answer for each in found] == [{"label": row["label"]} for row in rows(30)]
-    assert found[0].probabilities == known
+    result = list(predictions.answers(settings, submission, of_version))
+    assert [item.answer for item in result] == [{"label": row["label"]} for row in rows(30)]
+    assert result[0].probabilities == known_values
     of_version.id += 1
     with pytest.raises(Exception, match="no predictions for this version"):
         list(predictions.answers(settings, submission, of_version))
@@ -184,7 +184,7 @@ class TestReading:
         monkeypatch.setenv("DYNABENCH_HOME", str(tmp_path / "home"))
         get_settings.cache_clear()
         settings = get_settings()
-        config = next(each.config for each in shipped_tasks() if each.config.id == "nli")
+        config = next(shipped_task.config for shipped_task in shipped_tasks() if shipped_task.config.id == "nli")
         digest = stored.write_rows(settings, pairs(4)).digest
 
         def read(content, name="p.jsonl"):
@@ -227,8 +227,8 @@ class TestReading:
         ],
     )
     def test_each_error_is_named_with_its_line_and_nothing_is_stored(self, read, tmp_path, change, says):
-        found = read(lines(change(rows(4))))
-        assert any(says in each for each in found.lines()), found.lines()
+        content = read(lines(change(rows(4))))
+        assert any(says in line for line in content.lines()), content.lines()
         assert not list((tmp_path / "out").glob("*"))
 
     def test_csv_parquet_and_columns_of_probabilities_say_the_same(self, read, tmp_path):
@@ -236,21 +236,21 @@ class TestReading:
         csv = head + "".join(f"{row['uid']},{row['label']},0.2,0.3,0.5\n" for row in rows(4))
         assert read(csv, "p.csv").lines() == []
         first = pq.read_table(tmp_path / "out/1.parquet").to_pylist()
-        made = pa.BufferOutputStream()
-        known = {"entailment": 0.2, "neutral": 0.3, "contradiction": 0.5}
-        pq.write_table(pa.Table.from_pylist([{**row, "probabilities": known} for row in rows(4)]), made)
-        assert read(made.getvalue().to_pybytes(), "p.parquet").lines() == []
+        output_stream = pa.BufferOutputStream()
+        known_values = {"entailment": 0.2, "neutral": 0.3, "contradiction": 0.5}
+        pq.write_table(pa.Table.from_pylist([{**row, "probabilities": known_values} for row in rows(4)]), output_stream)
+        assert read(output_stream.getvalue().to_pybytes(), "p.parquet").lines() == []
         assert pq.read_table(tmp_path / "out/1.parquet").to_pylist() == first
 
     @pytest.mark.parametrize("content", [b"", b"\xff\xfe", b"PAR1nonsensePAR1", b"[[[[", b"\0\0\0"])
     @pytest.mark.parametrize("name", ["p.jsonl", "p.csv", "p.parquet", "p.json", "p.jsonl.gz"])
     def test_broken_files_are_refused(self, read, content, name):
-        found = read(content, name)
-        assert found.count > 0
-        assert found.lines()
+        result = read(content, name)
+        assert result.count > 0
+        assert result.lines()
 
     def test_of_many_errors_the_first_are_named_and_all_counted(self, read):
-        found = read(lines([{"uid": f"x{n}", "label": "neutral"} for n in range(500)]))
-        assert found.count == 501
-        assert len(found.lines()) == predictions.MAX_PROBLEMS + 1
-        assert found.lines()[-1] == "and 301 more"
+        content = read(lines([{"uid": f"x{n}", "label": "neutral"} for n in range(500)]))
+        assert content.count == 501
+        assert len(content.lines()) == predictions.MAX_PROBLEMS + 1
+        assert content.lines()[-1] == "and 301 more"

@@ -31,12 +31,12 @@ def settings(settings):
 
 @pytest.fixture
 def worker(settings, tmp_path, owner):
-    made = Worker(settings, tmp_path / "worker.log")
-    made.env |= {"DYNABENCH_CHECK_MEMORY_MB": "3000", "OMP_NUM_THREADS": "1"}
-    made.env["DYNABENCH_PRIVATE_ENDPOINTS"] = settings.private_endpoints
-    yield made
-    if made.process and made.process.poll() is None:
-        made.end()
+    created = Worker(settings, tmp_path / "worker.log")
+    created.env |= {"DYNABENCH_CHECK_MEMORY_MB": "3000", "OMP_NUM_THREADS": "1"}
+    created.env["DYNABENCH_PRIVATE_ENDPOINTS"] = settings.private_endpoints
+    yield created
+    if created.process and created.process.poll() is None:
+        created.end()
 
 
 def sleeper(tmp_path, name):
@@ -55,8 +55,8 @@ def test_a_check_ends_when_its_time_is_up_or_its_submitter_says_so(ada, worker, 
     worker.env["DYNABENCH_CHECK_SECONDS"] = "10"
     worker.start()
     id = enter(ada, "archive", "slow", sleeper(tmp_path, "slow"))
-    made = ended(ada, worker, id)
-    assert (made["state"], made["code"]) == ("failed", "timeout"), made
+    created = ended(ada, worker, id)
+    assert (created["state"], created["code"]) == ("failed", "timeout"), created
     assert ada.post(f"/api/v1/submissions/{id}/retry").status_code == 200
     until(lambda: state(ada, id) == "checking")
     assert ada.post(f"/api/v1/submissions/{id}/cancel").status_code == 200
@@ -74,15 +74,15 @@ def test_a_check_whose_job_was_given_up_ends_and_leaves_no_folder(ada, worker, t
     worker.end(signal.SIGKILL)
     give_up(settings, database.read(lambda s: s.get_one(Submission, id)).job_id)
     worker.start()
-    made = ended(ada, worker, id)
-    assert (made["state"], made["code"]) == ("failed", "crashed")
+    created = ended(ada, worker, id)
+    assert (created["state"], created["code"]) == ("failed", "crashed")
     until(lambda: not list((settings.folder / "checks").iterdir()))
 
 
 def test_files_of_what_failed_and_of_what_was_never_entered_go_after_a_day(ada, tmp_path, settings, database):
     path = tmp_path / "p.zip"
-    with zipfile.ZipFile(path, "w") as made:
-        made.writestr("model.yaml", "name: p")
+    with zipfile.ZipFile(path, "w") as zip_file:
+        zip_file.writestr("model.yaml", "name: p")
     id, other = enter(ada, "adapter", "one", path), enter(ada, "adapter", "two", path)
     upload(ada, path)
 
@@ -91,24 +91,24 @@ def test_files_of_what_failed_and_of_what_was_never_entered_go_after_a_day(ada, 
 
     database.write(fail)
     uploads = settings.folder / "uploads"
-    files = [each for each in uploads.rglob("*") if each.is_file()]
+    files = [element for element in uploads.rglob("*") if element.is_file()]
     assert len(files) == 3
     maintenance.tidy_submissions(database, settings)
-    assert all(each.exists() for each in files)
+    assert all(item.exists() for item in files)
     aged(uploads)
     maintenance.tidy_submissions(database, settings)
-    [left] = [each for each in uploads.rglob("*") if each.is_file()]
-    assert left.name == database.read(lambda s: s.get_one(Submission, other)).source["file"]
+    [remaining] = [item for item in uploads.rglob("*") if item.is_file()]
+    assert remaining.name == database.read(lambda s: s.get_one(Submission, other)).source["file"]
     refused = ada.post(f"/api/v1/submissions/{id}/retry")
     assert (refused.status_code, "kept for a day" in refused.text) == (409, True)
 
 
 def aged(folder):
     """Everything below a folder, made more than a day old."""
-    found = list(folder.rglob("*"))
-    for each in found:
-        os.utime(each, (time.time(), time.time() - uploaded_files.KEPT_SECONDS - 60))
-    return [each for each in found if each.is_file()]
+    result = list(folder.rglob("*"))
+    for item in result:
+        os.utime(item, (time.time(), time.time() - uploaded_files.KEPT_SECONDS - 60))
+    return [element for element in result if element.is_file()]
 
 
 def test_what_a_process_left_that_died_goes_after_a_day_and_what_a_job_will_read_stays(owner, ada, settings, database):
@@ -137,18 +137,18 @@ def test_what_a_process_left_that_died_goes_after_a_day_and_what_a_job_will_read
     (uploads / f".hub-{reading.id}").mkdir()
     partial = uploads / f".hub-{reading.id}" / "rows.jsonl"
     partial.write_text("{}")
-    files = [each for each in uploads.rglob("*") if each.is_file()]
+    files = [path for path in uploads.rglob("*") if path.is_file()]
     assert len(files) == 10
     maintenance.tidy_submissions(database, settings)
-    assert all(each.exists() for each in files), "it may still be used"
+    assert all(element.exists() for element in files), "it may still be used"
     aged(uploads)
     aged(settings.folder / "tokens")
     maintenance.tidy_submissions(database, settings)
     named = {Path(job.payload["file"]) for job in database.read(_with_files)}
-    assert {each for each in uploads.rglob("*") if each.is_file()} == named | {partial}, "a job has both of its names"
+    assert {item for item in uploads.rglob("*") if item.is_file()} == named | {partial}, "a job has both of its names"
     assert len(named) == 2
     assert not list(uploads.rglob(".unzipped-*"))
-    assert [each.read_text() for each in (settings.folder / "tokens").iterdir()] == ["api.example.org sk-one"]
+    assert [path.read_text() for path in (settings.folder / "tokens").iterdir()] == ["api.example.org sk-one"]
 
 
 def _with_files(session):
@@ -161,18 +161,18 @@ def test_a_served_model_is_checked_over_its_protocol_and_its_inputs_count_as_lea
     ada, worker, settings, database, rules
 ):
     worker.start()
-    said = {"kind": "endpoint", "protocol": "oip", "url": rules.url}
+    answer = {"kind": "endpoint", "protocol": "oip", "url": rules.url}
     send = partial(ada.post, SENT)
-    good = send(json=said | {"name": "served", "model": "nli-a"}).json()["id"]
-    bad = send(json=said | {"name": "nowhere", "model": "no-such-model"}).json()["id"]
-    made = ended(ada, worker, good)
-    assert (made["state"], made["inside"]) == ("ready", False), (made, worker.said())
+    good = send(json=answer | {"name": "served", "model": "nli-a"}).json()["id"]
+    bad = send(json=answer | {"name": "nowhere", "model": "no-such-model"}).json()["id"]
+    created = ended(ada, worker, good)
+    assert (created["state"], created["inside"]) == ("ready", False), (created, worker.said())
     assert rules.rules["nli-a"].seen
     queued = [job.payload for job in database.read(_queued)]
     assert {"submission": good} in queued
-    made = ended(ada, worker, bad)
-    assert made["state"] == "failed"
-    assert made["reason"]
+    created = ended(ada, worker, bad)
+    assert created["state"] == "failed"
+    assert created["reason"]
 
 
 def _queued(session):

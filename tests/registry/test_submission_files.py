@@ -14,13 +14,13 @@ from tests.registry.sending import SENT, empty_zip, packed, pairs, ready, send
 def test_a_token_is_kept_for_one_host_in_a_file_and_shown_nowhere(ada, database, settings):
     secret = "sk-very-secret-1234"
     url = {"kind": "endpoint", "protocol": "openai", "url": "https://api.example.org/v1", "model": "m", "token": secret}
-    made = ada.post(SENT, json={"name": "chat", **url})
-    assert made.status_code == 201, made.text
-    [kept] = (settings.folder / "tokens").iterdir()
-    assert kept.read_text() == f"api.example.org {secret}"
-    assert kept.stat().st_mode & 0o777 == 0o600
-    assert secret not in made.text
-    row = database.read(lambda s: s.get_one(Submission, made.json()["id"]))
+    response = ada.post(SENT, json={"name": "chat", **url})
+    assert response.status_code == 201, response.text
+    [stored] = (settings.folder / "tokens").iterdir()
+    assert stored.read_text() == f"api.example.org {secret}"
+    assert stored.stat().st_mode & 0o777 == 0o600
+    assert secret not in response.text
+    row = database.read(lambda s: s.get_one(Submission, response.json()["id"]))
     assert secret not in str(vars(row))
     assert secret not in ada.get(f"/submissions/{row.id}").text
     ada.post(f"/api/v1/submissions/{row.id}/withdraw")
@@ -91,11 +91,11 @@ def test_the_client_speaks_of_submissions(ada, tmp_path, client):
     with pytest.raises(ApiError) as refused:
         mine.submit("nli", "adapter", "packed", file=str(packed(tmp_path)), visibility="everywhere")
     assert refused.value.status == 422
-    made = mine.submit("nli", "adapter", "packed", file=str(packed(tmp_path)), visibility="private")
-    assert mine.submission(made["id"])["state"] == "queued"
-    assert [each["id"] for each in mine.submissions("nli")] == [made["id"]]
-    assert mine.show_submission(made["id"], "public")["visibility"] == "public"
-    assert mine.change_submission(made["id"], "withdraw")["state"] == "withdrawn"
+    created = mine.submit("nli", "adapter", "packed", file=str(packed(tmp_path)), visibility="private")
+    assert mine.submission(created["id"])["state"] == "queued"
+    assert [item["id"] for item in mine.submissions("nli")] == [created["id"]]
+    assert mine.show_submission(created["id"], "public")["visibility"] == "public"
+    assert mine.change_submission(created["id"], "withdraw")["state"] == "withdrawn"
 
 
 def test_every_dataset_that_may_be_seen_needs_its_file_and_hidden_ones_none(ada, database, settings):
@@ -135,12 +135,12 @@ def test_a_card_s_markup_is_text_on_the_page(ada, browser, database):
 def test_of_hidden_datasets_the_page_has_neither_reason_nor_log(ada, browser, database, settings):
     id = send(ada)["id"]
     ready(database, id)
-    said = {"state": "failed", "code": "out_of_memory", "reason": "row about whales", "log": "whales", "rows": 3}
+    answer = {"state": "failed", "code": "out_of_memory", "reason": "row about whales", "log": "whales", "rows": 3}
     for name, visibility in (("dev", "public"), ("secret", "hidden")):
         version = database.write(dataset, settings, pairs(3), name, visibility)
         words = {} if visibility == "hidden" else {"reason": "about dogs", "log": "dogs"}
-        made = Evaluation(submission_id=id, version_id=version, **said | words)
-        database.write(lambda s, made=made: s.add(made))
+        evaluation = Evaluation(submission_id=id, version_id=version, **answer | words)
+        database.write(lambda s, created=evaluation: s.add(created))
     eve = browser()
     eve.log_in("ada")
     page = eve.get(f"/submissions/{id}").text

@@ -21,12 +21,12 @@ PAID = {"kind": "endpoint", "protocol": "oip", "url": "https://example.org", "mo
 
 
 def test_a_submission_waits_for_its_check_which_is_asked_for_in_the_same_transaction(ada, database):
-    made = send(ada, licence="MIT", languages="en, de-CH", parameters="22,000,000", readme="# Mine")
-    assert (made["state"], made["by"], made["name"], made["attempt"]) == ("queued", "ada", "mine", 1)
-    assert made["card"] == {"licence": "MIT", "languages": ["en", "de-CH"], "parameters": 22_000_000}
+    response = send(ada, licence="MIT", languages="en, de-CH", parameters="22,000,000", readme="# Mine")
+    assert (response["state"], response["by"], response["name"], response["attempt"]) == ("queued", "ada", "mine", 1)
+    assert response["card"] == {"licence": "MIT", "languages": ["en", "de-CH"], "parameters": 22_000_000}
     [job] = database.read(lambda s: s.scalars(select(jobs.Job).where(jobs.Job.kind == "check_submission")).all())
-    assert job.payload == {"submission": made["id"], "attempt": 1}
-    assert [each["id"] for each in ada.get(SENT).json()["items"]] == [made["id"]]
+    assert job.payload == {"submission": response["id"], "attempt": 1}
+    assert [item["id"] for item in ada.get(SENT).json()["items"]] == [response["id"]]
 
 
 @pytest.mark.parametrize(
@@ -67,16 +67,16 @@ def test_what_an_endpoint_costs_is_kept_as_amounts(ada, person, browser, databas
     send(ada, **PAID | {"protocol": "openai", "price_in": 0.15, "price_out": 0.6, "spend_per_day": 5})
     eve = browser()
     eve.join("eve")
-    said = PAID | {"name": "other", "price_per_call": "0.01"}
-    wrong = eve.submit("/tasks/nli/submit", page="/settings", **said | {"price_per_call": "a lot"})
+    paid = PAID | {"name": "other", "price_per_call": "0.01"}
+    wrong = eve.submit("/tasks/nli/submit", page="/settings", **paid | {"price_per_call": "a lot"})
     assert (wrong.status_code, "Give an amount of money" in wrong.text) == (422, True)
     assert 'value="a lot"' in wrong.text
-    assert eve.submit("/tasks/nli/submit", page="/settings", **said).status_code == 303
-    kept = database.read(lambda s: [each.source for each in s.scalars(select(Submission).order_by(Submission.id))])
-    assert {name: kept[0][name] for name in ("price_in", "price_out", "spend_per_day")} == {
+    assert eve.submit("/tasks/nli/submit", page="/settings", **paid).status_code == 303
+    sources = database.read(lambda s: [row.source for row in s.scalars(select(Submission).order_by(Submission.id))])
+    assert {name: sources[0][name] for name in ("price_in", "price_out", "spend_per_day")} == {
         "price_in": 0.15, "price_out": 0.6, "spend_per_day": 5.0
     }  # fmt: skip
-    assert kept[1]["price_per_call"] == 0.01
+    assert sources[1]["price_per_call"] == 0.01
 
 
 def test_a_name_belongs_to_whoever_used_it_first(ada, bob):
@@ -105,7 +105,7 @@ def test_only_what_passes_counts_and_the_answer_says_when_to_come_back(ada, bob,
 
 
 def test_tries_are_capped_too(ada, owner, database):
-    source = next(each.source for each in shipped_tasks() if each.config.id == "nli")
+    source = next(shipped_task.source for shipped_task in shipped_tasks() if shipped_task.config.id == "nli")
     changed = source.replace("submissions:", "unused:") + "\nsubmissions: {per_day: 2, attempts: 3}\n"
     assert owner.post("/api/v1/tasks", json={"config": changed}).status_code in (200, 201)
     id = send(ada)["id"]
@@ -125,7 +125,7 @@ def test_who_sees_a_submission(ada, bob, owner, database, person):
         ids[name] = send(ada, name=name, visibility=name)["id"]
 
     def seen(caller):
-        return {each["name"]: each["by"] for each in caller.get(SENT).json()["items"]}
+        return {item["name"]: item["by"] for item in caller.get(SENT).json()["items"]}
 
     assert seen(ada) == {"public": "ada", "anonymous": "ada", "private": "ada"}
     assert seen(bob) == {}
@@ -171,16 +171,21 @@ def test_whoever_leaves_stands_beside_no_submission_and_leaves_no_file_and_no_to
     assert [row.person_id for row in rows] == [None, None, None]
     assert [(row.state, row.code) for row in rows] == [("ready", ""), ("failed", "cancelled"), ("failed", "cancelled")]
     assert not list((settings.folder / "tokens").iterdir())
-    assert not [each for each in (settings.folder / "uploads").rglob("*") if each.is_file()]
+    assert not [path for path in (settings.folder / "uploads").rglob("*") if path.is_file()]
 
 
 def test_an_installed_model_is_entered_once_and_is_ready_at_once(database, owner):
     card = catalog.entry("nli-ngram").card
     id = database.write(lambda s: submissions.submit_installed(s, None, "nli", card).id)
-    made = database.read(lambda s: s.get_one(Submission, id))
-    assert (made.state, made.kind, made.model, made.version) == ("ready", "installed", "nli-ngram", card.version)
-    assert made.inside
-    assert made.card["licence"] == card.licence
+    created = database.read(lambda s: s.get_one(Submission, id))
+    assert (created.state, created.kind, created.model, created.version) == (
+        "ready",
+        "installed",
+        "nli-ngram",
+        card.version,
+    )
+    assert created.inside
+    assert created.card["licence"] == card.licence
     with pytest.raises(Exception, match="already submitted for this task"):
         database.write(submissions.submit_installed, None, "nli", card)
     with pytest.raises(Exception, match="needs the fields"):

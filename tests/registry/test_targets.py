@@ -58,9 +58,9 @@ def test_a_released_round_s_targets_are_entered_for_its_task_once(world, setting
     released(world, settings)
     [job] = asked(world)
     entered = world.db.write(platform_submissions.submit_missing_targets, job.payload["task"], job.payload["round"])
-    [made] = world.db.read(lambda s: s.scalars(select(Submission)).all())
-    assert entered == [made.id]
-    assert (made.task_id, made.state, made.model) == (world.task, "ready", SHIPPED)
+    [created] = world.db.read(lambda s: s.scalars(select(Submission)).all())
+    assert entered == [created.id]
+    assert (created.task_id, created.state, created.model) == (world.task, "ready", SHIPPED)
     assert world.db.write(platform_submissions.submit_missing_targets, world.task, 1) == []
 
 
@@ -73,7 +73,7 @@ def test_a_round_released_by_the_command_is_a_board_with_its_target_scored(world
     [job] = asked(world)
     again = CliRunner().invoke(app, ["round", "release", world.task, "--round", "1", "--json"])
     assert json.loads(again.stdout)["digest"] == json.loads(done.stdout)["digest"]
-    assert [each.id for each in asked(world)] == [job.id], "a round that is released already enters nobody anew"
+    assert [item.id for item in asked(world)] == [job.id], "a round that is released already enters nobody anew"
     worker.start()
 
     def scored():
@@ -119,6 +119,6 @@ def test_a_model_s_page_enters_it_for_an_owner_s_other_task(world, client, brows
     assert offer not in client.get(page).text
     assert offer in olga.get(page).text
     assert olga.submit(f"{page}/enter", page, task=world.task).status_code == 303
-    [made] = world.db.read(lambda s: s.scalars(select(Submission)).all())
-    assert (made.task_id, made.model, made.state) == (world.task, "nli-b", "ready")
+    [created] = world.db.read(lambda s: s.scalars(select(Submission)).all())
+    assert (created.task_id, created.model, created.state) == (world.task, "nli-b", "ready")
     assert offer not in olga.get(page).text

@@ -29,8 +29,8 @@ def read(given, tmp_path, name, content, config=CONFIG):
     settings, digest = given
     path = tmp_path / "sent"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    chosen, made = training_sets.read_training_set(settings, config, path, name, digest)
-    return [row.uid for row in chosen], made.lines()
+    chosen, created = training_sets.read_training_set(settings, config, path, name, digest)
+    return [row.uid for row in chosen], created.lines()
 
 
 @pytest.mark.parametrize(
@@ -74,8 +74,8 @@ def test_what_is_wrong_is_said_with_its_line(given, tmp_path, name, content, tol
 
 
 def test_a_set_may_not_be_too_large_and_that_is_said_once(given, tmp_path):
-    _, told = read(given, tmp_path, "a.txt", "p-0\np-1\np-2\np-3\np-9\n", MANY)
-    assert told == ["The file has 5 rows; the limit is 3."]
+    _, answer = read(given, tmp_path, "a.txt", "p-0\np-1\np-2\np-3\np-9\n", MANY)
+    assert answer == ["The file has 5 rows; the limit is 3."]
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,11 @@ MODELS = "/api/v1/models"
 
 def sees(caller, name="nli-b"):
     """Whether the model is there for this caller: on the list and on every route of its own, or on none."""
-    listed = name in [each["name"] for each in caller.get(MODELS).json()["items"]]
-    shown = caller.get(f"{MODELS}/{name}").status_code
-    asked = caller.post(f"{MODELS}/{name}/ask", json={"inputs": PAIR}).status_code
+    listed = name in [item["name"] for item in caller.get(MODELS).json()["items"]]
+    view = caller.get(f"{MODELS}/{name}").status_code
+    request = caller.post(f"{MODELS}/{name}/ask", json={"inputs": PAIR}).status_code
     explained = caller.post(f"{MODELS}/{name}/attributions", json={"inputs": PAIR}).status_code
-    assert {shown, asked, explained} == ({200} if listed else {404})
+    assert {view, request, explained} == ({200} if listed else {404})
     return listed
 
 
@@ -86,15 +86,15 @@ def test_whoever_leaves_keeps_no_model(client, owner, person, listing, database)
     listing("nli-b", "private", keeper="ada")
     from tests.conftest import PASSWORD
 
-    left = ada.post("/api/v1/me/deletion", json={"confirm": "ada", "password": PASSWORD})
-    assert left.status_code < 300, left.text
+    response = ada.post("/api/v1/me/deletion", json={"confirm": "ada", "password": PASSWORD})
+    assert response.status_code < 300, response.text
     assert listing("nli-b", "private").json()["keeper"] == ""
     assert database.read(lambda session: session.get_one(Person, ada.id).deleted_at)
 
 
 def test_a_token_needs_the_scope_to_manage(client, owner):
-    made = owner.post("/api/v1/tokens", json={"scopes": ["read"]}).json()["token"]
-    headers = {"Authorization": f"Bearer {made}"}
+    token = owner.post("/api/v1/tokens", json={"scopes": ["read"]}).json()["token"]
+    headers = {"Authorization": f"Bearer {token}"}
     refused = client.patch(f"{MODELS}/nli-b", json={"visibility": "private"}, headers=headers)
     assert refused.status_code == 403
     assert client.post(f"{MODELS}/nli-b/ask", json={"inputs": PAIR}, headers=headers).status_code == 200

@@ -30,39 +30,39 @@ def world(furnished, database):
 
 
 def test_a_round_becomes_files_that_are_the_same_each_time(world, settings, tmp_path):
-    made = released(world, settings)
-    assert made.state == "ready"
-    folder = service.release_folder(settings, made.id)
-    found = files(folder)
+    created = released(world, settings)
+    assert created.state == "ready"
+    folder = service.release_folder(settings, created.id)
+    result = files(folder)
     assert {"README.md", "datasheet.md", "LICENSE.md", "croissant.json", "eval.yaml", "task.yaml", "round.json",
-            "manifest.json"} <= found.keys()  # fmt: skip
-    assert hashlib.sha256(found["manifest.json"]).hexdigest() == made.digest
-    canary = made.manifest["canary"].encode()
-    assert all(canary in content for content in found.values()), "in every file"
-    told = manifest.read_manifest(folder)
-    assert {each.path for each in told.files} | {"manifest.json"} == found.keys()
-    assert sum(told.examples.values()) == 40
+            "manifest.json"} <= result.keys()  # fmt: skip
+    assert hashlib.sha256(result["manifest.json"]).hexdigest() == created.digest
+    canary = created.manifest["canary"].encode()
+    assert all(canary in content for content in result.values()), "in every file"
+    answer = manifest.read_manifest(folder)
+    assert {item.path for item in answer.files} | {"manifest.json"} == result.keys()
+    assert sum(answer.examples.values()) == 40
 
     again = tmp_path / "again"
     again.mkdir()
-    release_steps.write_folder(world.db, settings, world.task, 1, made, again)
-    assert files(again) == found, "to the byte"
+    release_steps.write_folder(world.db, settings, world.task, 1, created, again)
+    assert files(again) == result, "to the byte"
 
 
 def test_the_parts_keep_the_rules(world, settings):
-    made = released(world, settings)
-    parts = world.db.read(service.part_by_uid, made.round_id)
+    created = released(world, settings)
+    parts = world.db.read(service.part_by_uid, created.round_id)
     sizes = {part: list(parts.values()).count(part) for part in set(parts.values())}
     assert sizes["rejected"] + sizes.get("withheld", 0) >= 10
     assert sizes["train"] >= 10
     assert min(sizes[part] for part in ("dev", "test", "hidden")) >= 1
-    rows = {part: [json.loads(line) for line in text.splitlines()] for part, text in _data(settings, made).items()}
+    rows = {part: [json.loads(line) for line in text.splitlines()] for part, text in _data(settings, created).items()}
     for part in ("dev", "test", "train"):
         assert {row["verdict"] for row in rows[part]} == {"correct"}
-    for one, other in (("train", "dev"), ("train", "test"), ("dev", "test")):
+    for first, other in (("train", "dev"), ("train", "test"), ("dev", "test")):
         for column in ("author", "premise"):
-            assert not {row[column] for row in rows[one]} & {row[column] for row in rows[other]}, column
-    assert made.report["held"] == ["writers", "contexts"]
+            assert not {row[column] for row in rows[first]} & {row[column] for row in rows[other]}, column
+    assert created.report["held"] == ["writers", "contexts"]
 
 
 def _data(settings, made):
@@ -71,26 +71,26 @@ def _data(settings, made):
 
 
 def test_nobody_reads_the_hidden_part(world, settings):
-    made = released(world, settings)
-    parts, written = world.db.read(service.part_by_uid, made.round_id), texts(world)
+    created = released(world, settings)
+    parts, written = world.db.read(service.part_by_uid, created.round_id), texts(world)
     secret = [written[uid] for uid, part in parts.items() if part == "hidden"]
     assert secret
-    everything = b"".join(files(service.release_folder(settings, made.id)).values())
+    everything = b"".join(files(service.release_folder(settings, created.id)).values())
     for uid, part in parts.items():
         assert (written[uid].encode() in everything) == (part not in ("hidden", "withheld"))
         assert (uid.encode() in everything) == (part not in ("hidden", "withheld"))
 
     def versions(session):
-        return {part: session.get_one(DatasetVersion, getattr(made, f"{part}_id")) for part in ("test", "hidden")}
+        return {part: session.get_one(DatasetVersion, getattr(created, f"{part}_id")) for part in ("test", "hidden")}
 
-    kept = world.db.read(versions)
-    hidden = [row.inputs["hypothesis"] for row in stored.read_rows(settings, kept["hidden"].digest)]
+    saved = world.db.read(versions)
+    hidden = [row.inputs["hypothesis"] for row in stored.read_rows(settings, saved["hidden"].digest)]
     assert sorted(hidden) == sorted(secret)
-    public = [row.uid for row in stored.read_rows(settings, kept["test"].digest)]
+    public = [row.uid for row in stored.read_rows(settings, saved["test"].digest)]
     assert sorted(public) == sorted(uid for uid, part in parts.items() if part == "test")
-    visible = world.db.read(lambda session: {each.name: each.visibility for each in session.query(Dataset)})
+    visible = world.db.read(lambda session: {element.name: element.visibility for element in session.query(Dataset)})
     assert visible == {"round-1": "public", "round-1-hidden": "hidden"}
-    queued = world.db.read(lambda session: [each.kind for each in session.query(Job)])
+    queued = world.db.read(lambda session: [item.kind for item in session.query(Job)])
     assert queued.count("queue_evaluations") == 2, "every model of the task is evaluated on both"
 
 
@@ -102,10 +102,10 @@ def test_a_public_row_does_not_name_an_origin_that_nobody_reads(world, settings,
         written(world, author, f"Edit for {part}.", made_from=origin, start="perturb")
     uids = {text: uid for uid, text in texts(world).items()}
     edits = {part: (uids[f"Origin for {part}."], uids[f"Edit for {part}."]) for part in ("hidden", "withheld", "test")}
-    of = world.db.read(planning.load_subject, settings, world.task, 1)
+    subject = world.db.read(planning.load_subject, settings, world.task, 1)
     parts = dict.fromkeys(uids.values(), "train") | {origin: part for part, (origin, _) in edits.items()}
     report = planning.plan_release(world.db, settings, world.task, 1).report
-    release_files.write_files(world.db, settings, of, parts, Rules(), report, tmp_path)
+    release_files.write_files(world.db, settings, subject, parts, Rules(), report, tmp_path)
     rows = [json.loads(line) for line in (tmp_path / "data" / "train.jsonl").read_text().splitlines()]
     begun = {row["uid"]: row["initial"] for row in rows}
     assert [begun[edits[part][1]] for part in edits] == [{}, {}, {"hypothesis": "Origin for test."}]
@@ -119,38 +119,38 @@ def test_a_later_release_says_nothing_of_the_hidden_part_of_an_earlier_one(world
     """The second round was written from seeds that were made before the first was released."""
     first, edits = texts(world), second_round(world)
     parts = world.db.read(service.part_by_uid, released(world, settings).round_id)
-    made = released(world, settings, number=2)
-    public, named = in_public(world, made, edits), set()
-    everything = b"".join(files(service.release_folder(settings, made.id) / "data").values())
+    created = released(world, settings, number=2)
+    public, named = in_public(world, created, edits), set()
+    everything = b"".join(files(service.release_folder(settings, created.id) / "data").values())
     for uid, part in parts.items():
-        shown = part not in ("hidden", "withheld") and uid in public
-        assert (first[uid].encode() in everything) == shown, part
-        assert (uid.encode() in everything) == shown, part
-        named.add((part, shown))
+        view = part not in ("hidden", "withheld") and uid in public
+        assert (first[uid].encode() in everything) == view, part
+        assert (uid.encode() in everything) == view, part
+        named.add((part, view))
     assert named >= {("hidden", False), ("train", True)}
 
 
 def test_what_is_not_released_yet_is_in_no_release_of_a_later_round(world, settings):
     """It may be hidden when its own round is released."""
     first, edits = texts(world), second_round(world)
-    made = released(world, settings, number=2)
-    everything = b"".join(files(service.release_folder(settings, made.id)).values())
-    named = in_public(world, made, edits)
+    created = released(world, settings, number=2)
+    everything = b"".join(files(service.release_folder(settings, created.id)).values())
+    named = in_public(world, created, edits)
     assert named
     public = export_of(world, settings, world.db.read(scopes.visitor_scope, world.task))
     owners = export_of(world, settings, world.db.read(scopes.export_scope, None, world.task, 2))
     for uid, text in first.items():
-        for each in (uid.encode(), text.encode()):
-            assert each not in everything
-            assert each not in public
-            assert (each in owners) == (uid in named), "who owns the task reads all of its rounds"
+        for item in (uid.encode(), text.encode()):
+            assert item not in everything
+            assert item not in public
+            assert (item in owners) == (uid in named), "who owns the task reads all of its rounds"
 
 
 def in_public(world, made, edits):
     """The uids of the origins of those edits that a release does not keep hidden."""
     parts, names = world.db.read(service.part_by_uid, made.round_id), uids(world)
-    origins = world.db.read(lambda session: {each: session.get_one(Example, each).made_from for each in edits})
-    return {names[origins[each]] for each in edits if parts[names[each]] not in ("hidden", "withheld")}
+    origins = world.db.read(lambda session: {item: session.get_one(Example, item).made_from for item in edits})
+    return {names[origins[edit]] for edit in edits if parts[names[edit]] not in ("hidden", "withheld")}
 
 
 def export_of(world, settings, what):
@@ -161,16 +161,16 @@ def test_seeds_of_the_hidden_part_are_handed_out_no_more(world, settings):
     """They were made of the round before it was released."""
     world.db.write(service.rounds.close_round, None, world.task, 1)
     verified = world.db.write(seeds.from_round, None, world.task, 1)
-    made = released(world, settings)
-    parts, names = world.db.read(service.part_by_uid, made.round_id), uids(world)
+    created = released(world, settings)
+    parts, names = world.db.read(service.part_by_uid, created.round_id), uids(world)
 
     def offered(session):
         picked = [seeds.pick(session, world.task, random.Random(draw)) for draw in range(300)]
-        known = [session.scalar(seeds.seed_of_task(world.task, number)) for number in range(1, verified + 1)]
-        return [{parts[names[each.made_from]] for each in found if each} for found in (picked, known)]
+        values = [session.scalar(seeds.seed_of_task(world.task, number)) for number in range(1, verified + 1)]
+        return [{parts[names[item.made_from]] for item in outcome if item} for outcome in (picked, values)]
 
-    for found in world.db.read(offered):
-        assert found == {"train", "dev", "test"}
+    for result in world.db.read(offered):
+        assert result == {"train", "dev", "test"}
 
 
 def uids(world):
@@ -178,8 +178,8 @@ def uids(world):
 
 
 def test_a_released_round_changes_no_more(world, settings):
-    made = released(world, settings)
-    assert world.db.read(lambda session: session.get_one(Round, made.round_id).state) == "released"
+    created = released(world, settings)
+    assert world.db.read(lambda session: session.get_one(Round, created.round_id).state) == "released"
     before = world.projections()
     assert world.rebuilt() == before, "what is withheld can be counted again from the ledger"
     with pytest.raises(service.errors.Conflict, match="released"):

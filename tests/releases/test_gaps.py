@@ -51,6 +51,6 @@ def test_a_clean_task_has_a_false_flag_in_at_most_one_of_twenty_and_planted_cont
     rng = np.random.default_rng(7)
     false = np.mean([flags(rng, 0.0).any() for _ in range(600)])
     assert false <= 0.05, false
-    found = np.array([flags(rng, 0.9) for _ in range(200)])
-    assert found[:, 0].mean() >= 0.8, "a model that learnt nine in ten of the public rows"
-    assert found[:, 1:].any(1).mean() <= 0.05
+    result = np.array([flags(rng, 0.9) for _ in range(200)])
+    assert result[:, 0].mean() >= 0.8, "a model that learnt nine in ten of the public rows"
+    assert result[:, 1:].any(1).mean() <= 0.05

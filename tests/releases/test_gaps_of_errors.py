@@ -32,7 +32,7 @@ RIGHT = {
 @pytest.fixture
 def board(database, settings):
     """The task sentiment, ranked by calibration error, with two releases; its submissions by name."""
-    source = next(each.source for each in shipped_tasks() if each.config.id == "sentiment")
+    source = next(shipped_task.source for shipped_task in shipped_tasks() if shipped_task.config.id == "sentiment")
     source = re.sub(r"^metrics:.*$", "metrics: {primary: calibration_error}", source, flags=re.M)
 
     def make(session):
@@ -40,16 +40,16 @@ def board(database, settings):
         names = [name for pair in PARTS for name in pair]
         ids = boards.furnish(session, "sentiment", (0.5,) * len(RIGHT), names, ("calibration_error",), rows=ROWS)
         version = session.scalars(select(TaskVersion.id)).one()
-        sets = {each.name: each for each in session.scalars(select(Dataset))}
+        sets = {row.name: row for row in session.scalars(select(Dataset))}
         for number, (test, hidden) in enumerate(PARTS, start=1):
-            of = Round(task_id="sentiment", number=number, version_id=version, state="released", fooled_when="any")
-            session.add(of)
+            origin = Round(task_id="sentiment", number=number, version_id=version, state="released", fooled_when="any")
+            session.add(origin)
             session.flush()
-            sets[test].round_id, sets[test].kind = of.id, "round"
+            sets[test].round_id, sets[test].kind = origin.id, "round"
             sets[hidden].kind, sets[hidden].visibility = "secret", "hidden"
             session.add(
                 Release(
-                    round_id=of.id, task_id="sentiment", state="ready", rules={}, test_id=sets[test].version_id,
+                    round_id=origin.id, task_id="sentiment", state="ready", rules={}, test_id=sets[test].version_id,
                     hidden_id=sets[hidden].version_id,
                 )
             )  # fmt: skip
@@ -64,8 +64,8 @@ def board(database, settings):
 
 def answer(session, settings, submission, version, right):
     """Let a model have answered so many rows of a version right."""
-    of = select(Evaluation).where(Evaluation.submission_id == submission, Evaluation.version_id == version)
-    evaluation = session.scalars(of).one()
+    source = select(Evaluation).where(Evaluation.submission_id == submission, Evaluation.version_id == version)
+    evaluation = session.scalars(source).one()
     score = session.scalars(select(Score).where(Score.evaluation_id == evaluation.id)).one()
     score.value = 1 - right / ROWS
     score.low, score.high = score.value - 0.03, score.value + 0.05
@@ -86,8 +86,8 @@ def read(database, settings, number):
 
 def test_less_error_on_the_public_part_is_a_gap_whose_chance_is_corrected_over_both_rounds(database, settings, board):
     first, second = read(database, settings, 1), read(database, settings, 2)
-    assert [each.model for each in first] == ["model-1", "model-2", "model-0"], "the largest first"
-    assert [each.gap for each in first] == pytest.approx([75 / ROWS, 22 / ROWS, 2 / ROWS])
+    assert [element.model for element in first] == ["model-1", "model-2", "model-0"], "the largest first"
+    assert [item.gap for item in first] == pytest.approx([75 / ROWS, 22 / ROWS, 2 / ROWS])
     assert (first[0].public, first[0].hidden) == pytest.approx((5 / ROWS, 80 / ROWS))
     # The limits of a gap follow from opposite limits of the two parts.
     assert first[0].low == pytest.approx(75 / ROWS - np.hypot(0.05, 0.03))
@@ -95,11 +95,11 @@ def test_less_error_on_the_public_part_is_a_gap_whose_chance_is_corrected_over_b
     keys = [(at, name) for at in (0, 1) for name in RIGHT]
     tables = [[[right, ROWS - right] for right in RIGHT[name][at]] for at, name in keys]
     alone = [fisher_exact(table, "greater")[1] for table in tables]
-    wanted = dict(zip(keys, multipletests(alone, method="holm")[1], strict=True))
-    told = {(at, each.model): each.p for at, found in enumerate((first, second)) for each in found}
-    assert told == pytest.approx(wanted)
-    assert multipletests(alone[:3], method="holm")[1][2] < views.LEVEL < wanted[0, "model-2"], "lucky in one of two"
-    assert [each.model for each in (*first, *second) if each.flagged] == ["model-1"]
+    expected = dict(zip(keys, multipletests(alone, method="holm")[1], strict=True))
+    reply = {(at, item.model): item.p for at, result in enumerate((first, second)) for item in result}
+    assert reply == pytest.approx(expected)
+    assert multipletests(alone[:3], method="holm")[1][2] < views.LEVEL < expected[0, "model-2"], "lucky in one of two"
+    assert [item.model for item in (*first, *second) if item.flagged] == ["model-1"]
 
 
 def test_a_submission_that_the_ladder_holds_back_has_no_gap(database, settings, board, person):
@@ -107,8 +107,8 @@ def test_a_submission_that_the_ladder_holds_back_has_no_gap(database, settings, 
     ada = person("ada")
 
     def write(session):
-        for each in session.scalars(select(Submission)):
-            each.person_id = ada.id
+        for row in session.scalars(select(Submission)):
+            row.person_id = ada.id
 
     database.write(write)
-    assert [each.model for each in read(database, settings, 1)] == ["model-0"]
+    assert [item.model for item in read(database, settings, 1)] == ["model-0"]

@@ -27,22 +27,22 @@ def here(settings, monkeypatch):
 @pytest.mark.usefixtures("here")
 def test_a_release_gives_rows_to_train_on_and_keeps_the_others(database, settings, tmp_path):
     world = collected(database)
-    made = released(world, settings, test=0.2, hidden=0.1, train=0.6)
-    folder = service.release_folder(settings, made.id)
-    found = release_reading.trainable_release(database, settings, world.task, 1)
-    shape = Shape.of(found.config)
+    created = released(world, settings, test=0.2, hidden=0.1, train=0.6)
+    folder = service.release_folder(settings, created.id)
+    result = release_reading.trainable_release(database, settings, world.task, 1)
+    shape = Shape.of(result.config)
     assert shape.labels == ("entailment", "neutral", "contradiction")
     for part in release_reading.PARTS:
-        lines = (folder / "data" / f"{part}.jsonl").read_bytes().splitlines() if found.rows(part, shape) else []
+        lines = (folder / "data" / f"{part}.jsonl").read_bytes().splitlines() if result.rows(part, shape) else []
         assert [orjson.loads(line)["hypothesis"] for line in lines] == [
-            row.inputs["hypothesis"] for row in found.rows(part, shape)
+            row.inputs["hypothesis"] for row in result.rows(part, shape)
         ]
     mix = training_mixes.build_mix(world.task, [f"release:{world.task}/1:2"], [], [], None)
     assert mix.parts[0].weight == 2
-    assert [row.inputs for row in mix.dev] == [row.inputs for row in found.rows("dev", shape)]
-    assert [len(rows) for rows in mix.tests.values()] == [len(found.rows("test", shape))]
-    read = {row.inputs["hypothesis"] for part in release_reading.PARTS for row in found.rows(part, shape)}
-    parts = database.read(service.part_by_uid, made.round_id)
+    assert [row.inputs for row in mix.dev] == [row.inputs for row in result.rows("dev", shape)]
+    assert [len(rows) for rows in mix.tests.values()] == [len(result.rows("test", shape))]
+    read = {row.inputs["hypothesis"] for part in release_reading.PARTS for row in result.rows(part, shape)}
+    parts = database.read(service.part_by_uid, created.round_id)
     hidden = {text for uid, text in texts(world).items() if parts.get(uid) in ("hidden", "withheld")}
     assert hidden
     assert not hidden & read

@@ -36,9 +36,9 @@ def world(furnished, database):
 
 @pytest.fixture
 def olga(world, person):
-    found = person("olga")
+    result = person("olga")
     world.db.write(rounds.set_role, None, world.task, "olga", "owner")
-    return found
+    return result
 
 
 @pytest.fixture
@@ -48,11 +48,11 @@ def work(world, settings, monkeypatch):
     monkeypatch.setattr(release_steps, "get_settings", lambda: settings)
 
     def run():
-        found = world.db.read(service.release_of_round, world.task, 1)
-        if problem := release_steps.freeze_step(found.id):
+        release = world.db.read(service.release_of_round, world.task, 1)
+        if problem := release_steps.freeze_step(release.id):
             return problem
         return release_steps.finish_step(
-            found.id, release_steps.write_step(found.id), release_steps.store_step(found.id)
+            release.id, release_steps.write_step(release.id), release_steps.store_step(release.id)
         )
 
     return run
@@ -65,42 +65,42 @@ def test_an_owner_previews_releases_and_everybody_fetches(world, olga, client, w
     assert olga.post(WHERE, json={"anyway": True}).status_code == 409, "an open round is not released"
     world.db.write(rounds.close_round, None, world.task, 1)
     assert olga.post(WHERE + "/preview", json={"train": 0.9}).status_code == 422
-    told = olga.post(WHERE + "/preview", json={"seed": 3}).json()
-    assert told["rules"]["seed"] == 3
-    assert sum(told["report"]["parts"].values()) == 40
+    document = olga.post(WHERE + "/preview", json={"seed": 3}).json()
+    assert document["rules"]["seed"] == 3
+    assert sum(document["report"]["parts"].values()) == 40
     assert client.get(WHERE).status_code == 404
     assert olga.post(WHERE, json={"anyway": True}).json()["state"] == "queued"
     assert olga.post(WHERE, json={"anyway": True}).status_code == 409
     digest = work()
 
-    found = client.get(WHERE).json()
-    assert (found["state"], found["digest"]) == ("ready", digest)
-    assert found["id"] == f"dynabench:checks.r1.{digest[:16]}"
-    assert digest in found["citation"]
-    assert "hidden" not in found["report"]["labels"]
+    result = client.get(WHERE).json()
+    assert (result["state"], result["digest"]) == ("ready", digest)
+    assert result["id"] == f"dynabench:checks.r1.{digest[:16]}"
+    assert digest in result["citation"]
+    assert "hidden" not in result["report"]["labels"]
     assert client.get("/api/v1/tasks/checks/releases").json()["items"][0]["digest"] == digest
     rows = client.get(WHERE + "/files/data/test.jsonl")
-    assert len(rows.text.splitlines()) == found["report"]["parts"]["test"]
+    assert len(rows.text.splitlines()) == result["report"]["parts"]["test"]
     assert client.get(WHERE + "/files/data/hidden.jsonl").status_code == 404
     assert client.get(WHERE + "/files/..%2f..%2fdynabench.sqlite").status_code == 404
     with zipfile.ZipFile(io.BytesIO(client.get(WHERE + "/zip").content)) as zipped:
-        assert {f"checks-round-1/{each['path']}" for each in found["files"]} == set(zipped.namelist())
-    kinds = [each["kind"] for each in olga.get("/api/v1/tasks/checks/acts").json()["items"]]
+        assert {f"checks-round-1/{item['path']}" for item in result["files"]} == set(zipped.namelist())
+    kinds = [element["kind"] for element in olga.get("/api/v1/tasks/checks/acts").json()["items"]]
     assert "round.released" in kinds
 
 
 def test_the_hidden_part_is_on_no_page_for_anybody(world, olga, client, settings):
-    made = released(world, settings)
-    parts, written = world.db.read(service.part_by_uid, made.round_id), texts(world)
+    created = released(world, settings)
+    parts, written = world.db.read(service.part_by_uid, created.round_id), texts(world)
     secret = [written[uid].rstrip(".") for uid, part in parts.items() if part == "hidden"]
     public = [written[uid].rstrip(".") for uid, part in parts.items() if part == "test"]
-    shown = [olga.get("/api/v1/tasks/checks/examples", params={"limit": 100}).text]
-    shown += [caller.get("/api/v1/tasks/checks/export").text for caller in (olga, client)]
-    assert all(any(text in page for text in public) for page in shown)
+    view = [olga.get("/api/v1/tasks/checks/examples", params={"limit": 100}).text]
+    view += [caller.get("/api/v1/tasks/checks/export").text for caller in (olga, client)]
+    assert all(any(text in page for text in public) for page in view)
     pages = ("/", "/tasks/checks", "/tasks/checks/rounds/1", "/tasks/checks/rounds/1/release", "/tasks/checks/datasets")
-    shown += [client.get(page).text for page in pages]
-    shown += [client.get("/tasks/checks/datasets/round-1").text]
-    assert not [text for text in secret for page in shown if text in page]
+    view += [client.get(page).text for page in pages]
+    view += [client.get("/tasks/checks/datasets/round-1").text]
+    assert not [text for text in secret for page in view if text in page]
     ids = {uid: id for id, uid in world.db.read(lambda session: session.execute(_ids()).all())}
     hidden = next(uid for uid, part in parts.items() if part == "hidden")
     assert olga.get(f"/api/v1/examples/{ids[hidden]}").status_code == 404
@@ -111,15 +111,15 @@ def test_an_earlier_dataset_of_the_round_is_hidden_for_good_too(world, olga, set
     world.db.write(rounds.close_round, None, world.task, 1)
     where = "/api/v1/tasks/checks/datasets"
     assert olga.post(f"{where}/rounds/1").json()["name"] == "round-1"
-    made = released(world, settings)
-    names = {each["name"]: each["visibility"] for each in olga.get(where).json()["items"]}
+    created = released(world, settings)
+    names = {item["name"]: item["visibility"] for item in olga.get(where).json()["items"]}
     assert names == {"round-1": "hidden", "round-1-hidden": "hidden", "round-1-test": "public"}
     for name in ("round-1", "round-1-hidden"):
         assert olga.patch(f"{where}/{name}", json={"visibility": "public"}).status_code == 409
         assert olga.get(f"{where}/{name}/rows").status_code == 403
     assert olga.post(f"{where}/rounds/1").status_code == 409, "its dataset can no longer change"
     assert olga.get(WHERE).json()["test"] == "round-1-test"
-    assert made.report["findings"] == [] or "published" not in str(made.report)
+    assert created.report["findings"] == [] or "published" not in str(created.report)
 
 
 def _ids():
@@ -139,9 +139,9 @@ def test_the_console_asks_for_the_number_and_says_how_it_goes(world, olga, clien
     assert 'name="sure"' not in early
     world.db.write(rounds.close_round, None, world.task, 1)
     assert 'href="/tasks/checks/manage/rounds/1/finish"' in browser.get("/tasks/checks/manage/rounds/1").text
-    shown = browser.get(PAGE, params={"look": "yes", "seed": "2", "disjoint": ["", "writers"]}).text
-    assert "for testing, never published" in shown
-    assert 'name="seed" value="2"' in shown
+    view = browser.get(PAGE, params={"look": "yes", "seed": "2", "disjoint": ["", "writers"]}).text
+    assert "for testing, never published" in view
+    assert 'name="seed" value="2"' in view
     assert browser.get(PAGE, params={"look": "yes", "train": "lots"}).status_code == 422
     wrong = browser.submit(PAGE, page="/settings", sure="2", seed="2", anyway="yes")
     assert wrong.status_code == 422
@@ -158,39 +158,39 @@ def test_the_console_asks_for_the_number_and_says_how_it_goes(world, olga, clien
 
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 def test_a_model_that_saw_the_public_part_shows_a_gap(world, settings, client):
-    made = released(world, settings)
+    created = released(world, settings)
 
     def score(session, name, public, hidden):
         entered = Submission(task_id=world.task, kind="installed", name=name, model=name, version="1" * 16, inside=True,
                              state="ready", card={})  # fmt: skip
         session.add(entered)
         session.flush()
-        for version, (value, low, high) in ((made.test_id, public), (made.hidden_id, hidden)):
-            of = Evaluation(submission_id=entered.id, version_id=version, state="done")
-            session.add(of)
+        for version, (value, low, high) in ((created.test_id, public), (created.hidden_id, hidden)):
+            evaluation = Evaluation(submission_id=entered.id, version_id=version, state="done")
+            session.add(evaluation)
             session.flush()
             drawn = pack_replicates(np.full(REPLICATES, value))
-            session.add(Score(evaluation_id=of.id, metric="accuracy", value=value, low=low, high=high, n=200,
+            session.add(Score(evaluation_id=evaluation.id, metric="accuracy", value=value, low=low, high=high, n=200,
                               replicates=drawn))  # fmt: skip
 
     world.db.write(score, "honest", (0.7, 0.63, 0.76), (0.68, 0.61, 0.74))
     world.db.write(score, "seen", (0.99, 0.96, 1.0), (0.6, 0.53, 0.67))
     world.db.write(score, "lucky", (0.785, 0.73, 0.84), (0.695, 0.63, 0.75))
     gaps = client.get(WHERE).json()["gaps"]
-    assert [each["model"] for each in gaps] == ["seen", "lucky", "honest"]
+    assert [gap["model"] for gap in gaps] == ["seen", "lucky", "honest"]
     assert gaps[0]["low"] == pytest.approx(0.39 - np.hypot(0.03, 0.07))
     assert gaps[1]["low"] > 0 > gaps[2]["low"]
     assert gaps[1]["p"] == pytest.approx(2 * fisher_exact([[157, 43], [139, 61]], "greater")[1])
-    assert [each["flagged"] for each in gaps] == [True, False, False], "one of three is lucky more often than it seems"
-    shown = client.get("/tasks/checks/rounds/1/release").text
-    assert "1 model does better on data that it may have seen" in shown
+    assert [gap["flagged"] for gap in gaps] == [True, False, False], "one of three is lucky more often than it seems"
+    view = client.get("/tasks/checks/rounds/1/release").text
+    assert "1 model does better on data that it may have seen" in view
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 def test_a_release_is_pushed_to_stores_and_to_the_hub(world, settings, tmp_path):
-    made = released(world, settings)
-    folder = service.release_folder(settings, made.id)
+    created = released(world, settings)
+    folder = service.release_folder(settings, created.id)
     manifest.upload_release(settings, folder, (tmp_path / "there").as_uri())
     manifest.upload_release(settings, folder, "memory://shelf/one")
     memory = fsspec.filesystem("memory")
@@ -203,16 +203,16 @@ def test_a_release_is_pushed_to_stores_and_to_the_hub(world, settings, tmp_path)
     hub.taken = {}
     threading.Thread(target=hub.serve_forever, daemon=True).start()
     try:
-        known = settings.model_copy(update={"hub_url": f"http://127.0.0.1:{hub.server_address[1]}"})
-        place = manifest.upload_release(known, folder, "hf://datasets/some/round", "hf_secret")
+        known_values = settings.model_copy(update={"hub_url": f"http://127.0.0.1:{hub.server_address[1]}"})
+        place = manifest.upload_release(known_values, folder, "hf://datasets/some/round", "hf_secret")
     finally:
         hub.shutdown()
         hub.server_close()
     assert place.endswith("/datasets/some/round/tree/" + "a" * 40)
     assert set(hub.taken) == {str(path.relative_to(folder)) for path in folder.rglob("*.*")}
-    assert made.digest in hub.summary
+    assert created.digest in hub.summary
     with pytest.raises(errors.Invalid, match="OWNER/NAME"):
-        manifest.upload_release(known, folder, "hf://models/some/round")
+        manifest.upload_release(known_values, folder, "hf://models/some/round")
 
 
 class Hub(BaseHTTPRequestHandler):
@@ -227,7 +227,7 @@ class Hub(BaseHTTPRequestHandler):
         if self.path.endswith("/repos/create"):
             self.answer({"url": home, "name": "some/round"})
         elif "/preupload/" in self.path:
-            names = [each["path"] for each in json.loads(body)["files"]]
+            names = [item["path"] for item in json.loads(body)["files"]]
             self.answer({"files": [{"path": name, "uploadMode": "regular", "shouldIgnore": False} for name in names]})
         elif "/commit/" in self.path:
             for line in map(json.loads, body.splitlines()):

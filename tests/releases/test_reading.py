@@ -19,9 +19,9 @@ from tests.releases.world import collected, released
 def released_once(settings):
     database = Database(settings.url)
     world = collected(database, writers=8)
-    made = released(world, settings)
+    created = released(world, settings)
     database.close()
-    return world, made
+    return world, created
 
 
 @pytest.fixture
@@ -31,13 +31,13 @@ def furnish():
 
 @pytest.fixture
 def release(furnished, database, settings):
-    world, made = furnished[1]
-    return world.moved_to(database), made, service.release_folder(settings, made.id)
+    world, created = furnished[1]
+    return world.moved_to(database), created, service.release_folder(settings, created.id)
 
 
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 def test_datasets_loads_the_folder(release, tmp_path, monkeypatch):
-    _, made, folder = release
+    _, created, folder = release
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # its own dependencies' deprecations
@@ -46,7 +46,7 @@ def test_datasets_loads_the_folder(release, tmp_path, monkeypatch):
         data = load_dataset(str(folder), cache_dir=str(tmp_path))
         apart = load_dataset(str(folder), "apart", cache_dir=str(tmp_path))
         lines = load_dataset("json", data_files=str(folder / "data/train.jsonl"), cache_dir=str(tmp_path))
-    report = made.report["parts"]
+    report = created.report["parts"]
     assert {name: len(rows) for name, rows in data.items()} == {
         "train": report["train"], "validation": report["dev"], "test": report["test"],
     }  # fmt: skip
@@ -60,39 +60,39 @@ def test_datasets_loads_the_folder(release, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 def test_croissant_is_valid_and_leads_to_the_rows(release):
-    _, made, folder = release
+    _, created, folder = release
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         import mlcroissant
 
-        found = mlcroissant.Dataset(str(folder / "croissant.json"))
-        assert not found.metadata.ctx.issues.errors
-        assert not found.metadata.ctx.issues.warnings, "no recommended member is missing"
-        rows = list(found.records("test"))
-    assert len(rows) == made.report["parts"]["test"]
-    told = [json.loads(line) for line in (folder / "data/test.jsonl").read_bytes().splitlines()]
-    assert [row["test/hypothesis"].decode() for row in rows] == [row["hypothesis"] for row in told]
+        dataset = mlcroissant.Dataset(str(folder / "croissant.json"))
+        assert not dataset.metadata.ctx.issues.errors
+        assert not dataset.metadata.ctx.issues.warnings, "no recommended member is missing"
+        rows = list(dataset.records("test"))
+    assert len(rows) == created.report["parts"]["test"]
+    documents = [json.loads(line) for line in (folder / "data/test.jsonl").read_bytes().splitlines()]
+    assert [row["test/hypothesis"].decode() for row in rows] == [row["hypothesis"] for row in documents]
 
 
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 def test_the_card_says_where_the_splits_are_and_how_models_are_evaluated(release):
-    _, made, folder = release
+    _, created, folder = release
     card = DatasetCard.load(folder / "README.md")
     assert card.data.license == "cc-by-4.0"
     assert card.data.train_eval_index[0]["col_mapping"]["label"] == "target"
-    assert {each["config_name"] for each in card.data.configs} == {"default", "apart"}
+    assert {config["config_name"] for config in card.data.configs} == {"default", "apart"}
     task = yaml.safe_load((folder / "eval.yaml").read_text())["tasks"][0]
     assert task["field_spec"] == {"input": "hypothesis", "target": "label", "id": "uid", "metadata": ["premise"]}
     assert task["split"] == "test"
-    assert f"| train | {made.report['parts']['train']} |" in card.text
+    assert f"| train | {created.report['parts']['train']} |" in card.text
 
 
 def test_a_release_is_imported_to_the_same_round(release, settings, tmp_path):
-    world, made, folder = release
+    world, created, folder = release
     release_reading.to_archive(folder, tmp_path / "a.zip")
     brought = direct.import_archive(world.db, settings, tmp_path / "a.zip", "copy")
     assert (brought.refused, brought.notes) == ([], {})
-    assert brought.manifest.rows["examples"] == 32 - made.report["parts"]["hidden"] - made.report["parts"].get(
+    assert brought.manifest.rows["examples"] == 32 - created.report["parts"]["hidden"] - created.report["parts"].get(
         "withheld", 0
     )
     mine = alike((tmp_path / "a.zip").read_bytes(), "checks")

@@ -10,7 +10,7 @@ from tests.releases.world import sentence
 
 @st.composite
 def items(draw):
-    found = []
+    result = []
     for number in range(draw(st.integers(1, 40))):
         text = sentence(draw(st.integers(0, 30)))
         verdict = draw(
@@ -20,40 +20,40 @@ def items(draw):
         made_from = None if origin is None else f"u{origin:03}"
         writer, context = f"w{draw(st.integers(0, 8))}", f"c{draw(st.integers(0, 8))}"
         label = draw(st.sampled_from("ab"))
-        found.append(SplitItem(f"u{number:03}", writer, context, text, label, verdict, made_from))
-    return found
+        result.append(SplitItem(f"u{number:03}", writer, context, text, label, verdict, made_from))
+    return result
 
 
 @given(items=items(), seed=st.integers(0, 5), train=st.booleans())
 def test_every_division_keeps_its_word(items, seed, train):
     rules = ReleaseSettings(seed=seed, unverified="train" if train else "apart")
-    found = divide_items(items, rules)
-    parts = found.parts
-    assert parts == divide_items(items[::-1], rules).parts or len({found.kin[each.uid] for each in items}) < len(items)
-    assert parts.keys() == {each.uid for each in items}
-    for each in items:
-        part = parts[each.uid]
-        assert (part in (*SPLITS, "hidden")) == (each.verified or (part == "train" and train))
-        if each.verdict in ("incorrect", "flagged"):
+    result = divide_items(items, rules)
+    parts = result.parts
+    assert parts == divide_items(items[::-1], rules).parts or len({result.kin[item.uid] for item in items}) < len(items)
+    assert parts.keys() == {element.uid for element in items}
+    for item in items:
+        part = parts[item.uid]
+        assert (part in (*SPLITS, "hidden")) == (item.verified or (part == "train" and train))
+        if item.verdict in ("incorrect", "flagged"):
             assert part in ("rejected", "withheld")
     tested = {"test": "test", "hidden": "test"}
-    verified = [each for each in items if each.verified]
+    verified = [item for item in items if item.verified]
 
     def shared(value):
         seen = {}
-        for each in verified:
-            seen.setdefault(value(each), set()).add(tested.get(parts[each.uid], parts[each.uid]))
+        for element in verified:
+            seen.setdefault(value(element), set()).add(tested.get(parts[element.uid], parts[element.uid]))
         return [key for key, some in seen.items() if len(some) > 1]
 
-    assert not shared(lambda each: found.kin[each.uid])
-    if "writers" in found.held:
-        assert not shared(lambda each: each.writer)
-    if "contexts" in found.held:
-        assert not shared(lambda each: each.context)
-    secret = {found.kin[uid] for uid, part in parts.items() if part == "hidden"}
-    assert not [uid for uid, part in parts.items() if found.kin[uid] in secret and part not in ("hidden", "withheld")]
-    told = release_report(items, found, rules, 0, 0)
-    assert sum(told.parts.values()) == len(items)
+    assert not shared(lambda item: result.kin[item.uid])
+    if "writers" in result.held:
+        assert not shared(lambda element: element.writer)
+    if "contexts" in result.held:
+        assert not shared(lambda item: item.context)
+    secret = {result.kin[uid] for uid, part in parts.items() if part == "hidden"}
+    assert not [uid for uid, part in parts.items() if result.kin[uid] in secret and part not in ("hidden", "withheld")]
+    answer = release_report(items, result, rules, 0, 0)
+    assert sum(answer.parts.values()) == len(items)
 
 
 def verified(writers, contexts, each=5):
@@ -62,20 +62,20 @@ def verified(writers, contexts, each=5):
 
 
 def test_shares_are_filled_where_nothing_stands_in_the_way():
-    found = divide_items(verified(range(40), lambda w: [w]), ReleaseSettings())
-    sizes = [list(found.parts.values()).count(part) for part in (*SPLITS, "hidden")]
+    result = divide_items(verified(range(40), lambda w: [w]), ReleaseSettings())
+    sizes = [list(result.parts.values()).count(part) for part in (*SPLITS, "hidden")]
     assert sizes == [140, 20, 20, 20]
-    assert found.held == ("writers", "contexts")
+    assert result.held == ("writers", "contexts")
 
 
 def test_contexts_give_way_before_writers_and_the_report_says_so():
     items = verified(range(20), lambda w: range(4), each=1)
-    found = divide_items(items, ReleaseSettings())
-    assert found.held == ("writers",)
-    told = release_report(items, found, ReleaseSettings(), 2, 1)
-    kinds = {each.kind for each in told.findings}
+    result = divide_items(items, ReleaseSettings())
+    assert result.held == ("writers",)
+    answer = release_report(items, result, ReleaseSettings(), 2, 1)
+    kinds = {finding.kind for finding in answer.findings}
     assert {"shared contexts", "waiting", "flags"} <= kinds
-    test = next(each for each in told.leaks if each.part == "test")
+    test = next(leak for leak in answer.leaks if leak.part == "test")
     assert (test.writers, test.contexts) == (0, test.examples)
     alone = divide_items(verified([1], lambda w: range(8)), ReleaseSettings())
     assert alone.held == ()
@@ -84,8 +84,8 @@ def test_contexts_give_way_before_writers_and_the_report_says_so():
 
 def test_another_seed_is_another_division_and_the_same_is_the_same():
     items = verified(range(30), lambda w: [w])
-    one, same, other = (divide_items(items, ReleaseSettings(seed=seed)).parts for seed in (1, 1, 2))
-    assert one == same != other
+    first, same, other = (divide_items(items, ReleaseSettings(seed=seed)).parts for seed in (1, 1, 2))
+    assert first == same != other
 
 
 def test_a_round_without_verified_examples_is_not_released():

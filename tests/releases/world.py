@@ -32,10 +32,10 @@ def collected(database: Database, writers: int = 10, each: int = 4) -> World:
 
         def context(session: Any, tag: str = tag, number: int = number) -> int:
             values = {"premise": f"Scene {number}: {sentence(1000 + number)}"}
-            made = Context(task_id=world.task, values=values, tag=tag, digest=f"{number + 10:064x}", draw=number)
-            session.add(made)
+            created = Context(task_id=world.task, values=values, tag=tag, digest=f"{number + 10:064x}", draw=number)
+            session.add(created)
             session.flush()
-            return made.id
+            return created.id
 
         world.tagged[tag] = database.write(context)
         for place in range(each):
@@ -74,16 +74,16 @@ def second_round(world: World) -> list[int]:
     """Round 1 is closed, and round 2 edits each of its examples; the ids of the edits."""
     world.db.write(service.rounds.close_round, None, world.task, 1)
     author, judges = world.person(), [world.person(), world.person()]
-    origins = world.db.read(lambda session: [each.id for each in session.query(Example)])
+    origins = world.db.read(lambda session: [row.id for row in session.query(Example)])
 
     def opened(session: Any) -> int:
-        made = Round(task_id=world.task, number=2, version_id=world.version_id, state="open")
-        session.add(made)
+        created = Round(task_id=world.task, number=2, version_id=world.version_id, state="open")
+        session.add(created)
         session.flush()
-        return made.id
+        return created.id
 
     world.round_id = world.db.write(opened)
-    edits = [written(world, author, sentence(5000 + each), made_from=each, start="seed") for each in origins]
+    edits = [written(world, author, sentence(5000 + origin), made_from=origin, start="seed") for origin in origins]
     for edit in edits:
         for judge in judges:
             world.vote(judge, edit, "correct")
@@ -99,6 +99,6 @@ def texts(world: World) -> dict[str, str]:
     """What was written, by uid."""
 
     def read(session: Any) -> dict[str, str]:
-        return {each.uid: each.input["hypothesis"] for each in session.query(Example)}
+        return {row.uid: row.input["hypothesis"] for row in session.query(Example)}
 
     return world.db.read(read)

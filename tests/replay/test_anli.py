@@ -56,9 +56,9 @@ def rows(request: pytest.FixtureRequest) -> list[Row]:
 @pytest.fixture
 def rules(rows: list[Row]) -> Iterator[RuleHost]:
     """A model host whose only target answers what the files say that the target of that time answered."""
-    said = {(one_space(row["premise"]), one_space(row["hypothesis"])): row["model_pred"] for row in rows}
+    answer = {(one_space(row["premise"]), one_space(row["hypothesis"])): row["model_pred"] for row in rows}
     server = RuleHost(
-        Rule("of-the-files", "nli", lambda put: said[one_space(put["premise"]), one_space(put["hypothesis"])])
+        Rule("of-the-files", "nli", lambda put: answer[one_space(put["premise"]), one_space(put["hypothesis"])])
     )
     yield server
     server.stop()
@@ -92,12 +92,12 @@ def write_all(author: Caller, rows: list[Row]) -> dict[int, Row]:
         waiting[one_space(row["premise"])].append(row)
     written = {}
     while waiting:
-        given = author.post("/api/v1/tasks/anli/contexts/next").json()
-        for row in waiting.pop(one_space(given["values"]["premise"]), []):
-            outcome = write(author, given["id"], row, row["label"])
+        document = author.post("/api/v1/tasks/anli/contexts/next").json()
+        for row in waiting.pop(one_space(document["values"]["premise"]), []):
+            outcome = write(author, document["id"], row, row["label"])
             assert outcome["fooled"]
             written[outcome["id"]] = row
-            assert not write(author, given["id"], row, row["model_pred"])["fooled"]
+            assert not write(author, document["id"], row, row["model_pred"])["fooled"]
     return written
 
 
@@ -135,7 +135,7 @@ def test_a_published_collection_ends_in_the_same_verdicts_and_rates(owner, perso
 
     tags = {one_space(row["premise"]): row["tag"] for row in rows}
     figures = owner.get("/api/v1/tasks/anli/rounds/1/figures?by=tag").json()
-    assert {each["value"]: each["vmer"]["value"] for each in figures["items"]} == {
+    assert {item["value"]: item["vmer"]["value"] for item in figures["items"]} == {
         tag: sum(by_the_files(row) == "correct" for row in rows if tags[one_space(row["premise"])] == tag)
         / (2 * sum(tags[one_space(row["premise"])] == tag for row in rows))
         for tag in set(tags.values())

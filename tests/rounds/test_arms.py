@@ -43,8 +43,8 @@ def test_the_models_of_an_arm():
     cleaned = plan.clean_arms(
         [{"name": "other", "targets": [other]}, {"name": "none", "targets": "none"}, {"name": "own"}]
     )
-    asked = {name: plan.targets_in(cleaned, name, (("m", "1"),)) for name in ("other", "none", "own", "")}
-    assert asked == {"other": (("m", "2"),), "none": (), "own": (("m", "1"),), "": (("m", "1"),)}
+    request = {name: plan.targets_in(cleaned, name, (("m", "1"),)) for name in ("other", "none", "own", "")}
+    assert request == {"other": (("m", "2"),), "none": (), "own": (("m", "1"),), "": (("m", "1"),)}
 
 
 leaves = st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=3)
@@ -62,12 +62,12 @@ def test_whatever_is_given_is_cleaned_or_refused(raw):
 
 def test_each_person_has_an_order_of_arms_of_their_own():
     """One order for all would let people tell each other which arm comes next, and tie arms to the time of day."""
-    of = Round(seed=7, assign="item", arms=plan.clean_arms([{"name": "a"}, {"name": "b"}]))
-    orders = [tuple(assign_arm(None, of, person, given)["name"] for given in range(24)) for person in range(40)]
+    source = Round(seed=7, assign="item", arms=plan.clean_arms([{"name": "a"}, {"name": "b"}]))
+    orders = [tuple(assign_arm(None, source, person, number)["name"] for number in range(24)) for person in range(40)]
     assert len(set(orders)) == 40
     assert all(abs(order.count("a") - 12) <= 4 for order in orders)
     firsts = Counter(order[0] for order in orders)
     assert min(firsts.values()) > 8
-    assert [assign_arm(None, of, 3, given)["name"] for given in range(24)] == list(orders[3])
-    other = Round(seed=8, assign="item", arms=of.arms)
-    assert tuple(assign_arm(None, other, 3, given)["name"] for given in range(24)) != orders[3]
+    assert [assign_arm(None, source, 3, number)["name"] for number in range(24)] == list(orders[3])
+    other = Round(seed=8, assign="item", arms=source.arms)
+    assert tuple(assign_arm(None, other, 3, inputs)["name"] for inputs in range(24)) != orders[3]

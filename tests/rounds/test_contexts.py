@@ -68,10 +68,10 @@ def test_good_rows_are_kept_bad_ones_named_repeated_ones_counted(owner, ada):
         ]
     }
     assert ada.post("/api/v1/tasks/nli/contexts", json=body).status_code == 403
-    told = owner.post("/api/v1/tasks/nli/contexts", json=body)
-    assert told.status_code == 201
-    assert (told.json()["created"], told.json()["duplicates"]) == (2, 1)
-    assert [error["row"] for error in told.json()["errors"]] == [3, 4, 5, 6, 7, 8]
+    response = owner.post("/api/v1/tasks/nli/contexts", json=body)
+    assert response.status_code == 201
+    assert (response.json()["created"], response.json()["duplicates"]) == (2, 1)
+    assert [error["row"] for error in response.json()["errors"]] == [3, 4, 5, 6, 7, 8]
     again = owner.post("/api/v1/tasks/nli/contexts", json=body).json()
     assert (again["created"], again["duplicates"]) == (0, 3)
 
@@ -86,13 +86,13 @@ def test_a_pick_from_many_takes_milliseconds(database, task):
     database.write(fill, 30_000)
 
     def seconds(session):
-        rng, taken = random.Random(1), []
+        rng, claimed = random.Random(1), []
         for _ in range(50):
             begun = time.perf_counter()
             contexts.pick_context(session, "nli", "least_used", rng)
-            taken.append(time.perf_counter() - begun)
+            claimed.append(time.perf_counter() - begun)
             session.expunge_all()
-        return sorted(taken)[25]
+        return sorted(claimed)[25]
 
     assert database.read(seconds) < 0.02
 
@@ -102,7 +102,7 @@ def test_least_used_takes_from_the_lowest_level_and_passes_over_the_current_one(
         fill(session, 30)
         rng = random.Random(3)
         some = [contexts.pick_context(session, "nli", "least_used", rng, but=1) for _ in range(60)]
-        return {each.used for each in some}, {each.id for each in some}
+        return {element.used for element in some}, {item.id for item in some}
 
     levels, ids = database.write(drawn)
     assert levels == {0}

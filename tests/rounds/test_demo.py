@@ -6,7 +6,7 @@ from dynabench.operations.demo import strongest
 
 def test_no_demo_round_counts_what_fools_n_grams_where_a_stronger_model_comes():
     cards = [entry.card for entry in catalog.find([catalog.BUILTIN]) if entry.card]
-    targets = {task: [card.name for card in strongest([each for each in cards if each.task == task])]
+    targets = {task: [card.name for card in strongest([item for item in cards if item.task == task])]
                for task in ("nli", "sentiment", "hate", "boolq", "qa")}  # fmt: skip
     assert targets == {
         "nli": ["nli-minilm"],

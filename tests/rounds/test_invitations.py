@@ -20,31 +20,31 @@ admin, owner, ada, bob = world.admin, world.owner, world.ada, world.bob
 
 
 def test_whoever_accepts_an_invitation_has_its_role(owner, ada, database):
-    made = invite(owner, role="expert", note="for Ada", uses=1, days=7)
-    assert made["link"] == f"/join/{made['secret']}"
-    assert accept(ada, made).json() == {"task": "nli", "role": "expert", "changed": True}
+    created = invite(owner, role="expert", note="for Ada", uses=1, days=7)
+    assert created["link"] == f"/join/{created['secret']}"
+    assert accept(ada, created).json() == {"task": "nli", "role": "expert", "changed": True}
     assert role_of(database, ada) == "expert"
 
 
 def test_the_secret_is_stored_as_its_digest_alone(owner, database):
-    made = invite(owner)
+    created = invite(owner)
     row = database.read(lambda session: session.scalars(select(Invitation)).one())
-    assert row.digest == digest(made["secret"])
-    assert made["secret"] not in owner.get("/api/v1/tasks/nli/invitations").text
+    assert row.digest == digest(created["secret"])
+    assert created["secret"] not in owner.get("/api/v1/tasks/nli/invitations").text
 
 
 def test_a_link_works_as_often_as_it_says(owner, ada, bob, person):
-    made = invite(owner, uses=2)
-    assert accept(ada, made).status_code == 200
-    assert accept(ada, made).json()["changed"] is False, "the second time uses nothing up"
-    assert accept(bob, made).status_code == 200
-    assert accept(person("eve"), made).status_code == 404
+    created = invite(owner, uses=2)
+    assert accept(ada, created).status_code == 200
+    assert accept(ada, created).json()["changed"] is False, "the second time uses nothing up"
+    assert accept(bob, created).status_code == 200
+    assert accept(person("eve"), created).status_code == 404
 
 
 def test_an_invitation_never_makes_anybody_less(owner, ada, database):
     make(owner, ada, "moderator")
-    made = invite(owner, role="annotator")
-    assert accept(ada, made).json() == {"task": "nli", "role": "moderator", "changed": False}
+    created = invite(owner, role="annotator")
+    assert accept(ada, created).json() == {"task": "nli", "role": "moderator", "changed": False}
     assert role_of(database, ada) == "moderator"
     assert owner.get("/api/v1/tasks/nli/invitations").json()["items"][0]["uses"] == 0
 
@@ -57,15 +57,15 @@ def test_an_invitation_makes_somebody_more(owner, ada, database):
 
 @pytest.mark.parametrize("end", ["revoked", "expired", "unknown"])
 def test_a_link_that_ended_reads_the_same_as_one_that_never_was(owner, ada, database, end):
-    made = invite(owner)
+    created = invite(owner)
     if end == "revoked":
-        assert owner.delete(f"/api/v1/tasks/nli/invitations/{made['id']}").status_code == 204
+        assert owner.delete(f"/api/v1/tasks/nli/invitations/{created['id']}").status_code == 204
     elif end == "expired":
         past = now() - timedelta(seconds=1)
         database.write(lambda session: session.execute(update(Invitation).values(expires_at=past)))
     else:
-        made["secret"] = "x" * 43
-    answer = accept(ada, made)
+        created["secret"] = "x" * 43
+    answer = accept(ada, created)
     assert (answer.status_code, answer.json()["detail"]) == (404, invitations.GONE)
     assert role_of(database, ada) is None
 
@@ -100,26 +100,26 @@ def test_a_task_has_a_hundred_open_links_at_most(owner, database, monkeypatch):
 
 
 def test_two_who_follow_the_last_use_at_once_make_one_member(owner, ada, bob, database):
-    made = invite(owner, uses=1)
+    created = invite(owner, uses=1)
     both = threading.Barrier(2)
-    found = []
+    result = []
 
     def take(caller):
         def run(session):
-            return invitations.accept_invitation(session, session.get_one(Person, caller.id), made["secret"])
+            return invitations.accept_invitation(session, session.get_one(Person, caller.id), created["secret"])
 
         both.wait()
         try:
-            found.append(database.write(run))
+            result.append(database.write(run))
         except errors.NotFound:
-            found.append(None)
+            result.append(None)
 
     threads = [threading.Thread(target=take, args=(caller,)) for caller in (ada, bob)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(offer is None for offer in found) == [False, True]
+    assert sorted(offer is None for offer in result) == [False, True]
 
 
 def test_a_visitor_joins_through_the_login_and_comes_back(owner, browser):

@@ -28,31 +28,31 @@ def job(database):
 
 def test_who_gets_the_mail_becomes_what_it_says(owner, bob, database, settings, inbox):
     assert invite(owner).status_code == 202
-    asked = job(database)
-    assert invitations.try_mailing(database, settings, asked.payload) == "sent"
+    request = job(database)
+    assert invitations.try_mailing(database, settings, request.payload) == "sent"
     [sent] = inbox.taken
     assert (sent["To"], sent["Subject"]) == ("bob@example.org", "An invitation to Natural language inference")
     secret = re.search(r"https://bench.example.org/join/(\S+)", sent.get_body(("plain",)).get_content())[1]
-    assert secret not in json.dumps(asked.payload)
-    database.write(jobs._forget_address, asked.id)
+    assert secret not in json.dumps(request.payload)
+    database.write(jobs._forget_address, request.id)
     assert "bob@" not in json.dumps(job(database).payload)
     assert bob.post("/api/v1/invitations/accept", json={"secret": secret}).json()["role"] == "validator"
     assert bob.post("/api/v1/invitations/accept", json={"secret": secret}).status_code in (200, 404)
     assert database.read(lambda session: session.get(Role, ("nli", bob.id)).role) == "validator"
-    assert invitations.try_mailing(database, settings, asked.payload) == "dropped", "it was accepted already"
+    assert invitations.try_mailing(database, settings, request.payload) == "dropped", "it was accepted already"
 
 
 def test_revoked_ones_are_not_sent_and_servers_are_asked_again(owner, ada, database, settings, inbox):
     assert invite(ada).status_code == 403
     assert invite(owner, "nonsense").status_code == 422
-    made = invite(owner).json()
+    document = invite(owner).json()
     payload = job(database).payload
     inbox.answers = ["451 later"]
     with pytest.raises(mailing.Later):
         invitations.try_mailing(database, settings, payload)
     inbox.refuses = ["550 nobody here"]
     assert invitations.try_mailing(database, settings, payload).startswith("refused: 550")
-    owner.delete(f"/api/v1/tasks/nli/invitations/{made['id']}")
+    owner.delete(f"/api/v1/tasks/nli/invitations/{document['id']}")
     assert invitations.try_mailing(database, settings, payload) == "dropped"
     assert database.read(lambda session: session.query(Invitation).count()) == 1
 

@@ -35,13 +35,13 @@ def test_the_page_tells_of_each_line_and_hands_the_config_to_the_editor(admin, e
     page = enter(admin)
     assert "or an older config" in page.get("/tasks/new").text
     assert page.get("/tasks/new/older").status_code == 200
-    shown = page.submit("/tasks/new/older", page="/settings", id="moods", config=OLD)
-    assert "The result is a valid task" in shown.text
-    assert re.search(r"line 7</span>.*?left out.*?<code>perf_metric.type</code>", shown.text, re.DOTALL)
-    made = html.unescape(re.search(r"<textarea[^>]* readonly>\n(.*?)</textarea>", shown.text, re.DOTALL)[1])
-    editor = page.submit("/tasks/new", page="/settings", config=made, then="check")
+    submission = page.submit("/tasks/new/older", page="/settings", id="moods", config=OLD)
+    assert "The result is a valid task" in submission.text
+    assert re.search(r"line 7</span>.*?left out.*?<code>perf_metric.type</code>", submission.text, re.DOTALL)
+    created = html.unescape(re.search(r"<textarea[^>]* readonly>\n(.*?)</textarea>", submission.text, re.DOTALL)[1])
+    editor = page.submit("/tasks/new", page="/settings", config=created, then="check")
     assert "Preview for annotators" in editor.text
-    assert page.submit("/tasks/new", page="/settings", config=made, then="save").status_code == 303
+    assert page.submit("/tasks/new", page="/settings", config=created, then="save").status_code == 303
 
 
 def test_what_the_page_cannot_read_is_said_beside_it(admin, enter):
@@ -61,10 +61,10 @@ def test_what_the_page_cannot_read_is_said_beside_it(admin, enter):
 
 
 def test_programs_ask_for_the_same(admin):
-    made = admin.post("/api/v1/tasks/older", json={"config": OLD, "id": "moods"}).json()
-    assert (made["dialect"], made["valid"]) == ("classic", True)
-    assert {"line": 7, "kind": "dropped", "key": "perf_metric.type"}.items() <= made["notes"][-1].items()
-    assert admin.post("/api/v1/tasks", json={"config": made["config"]}).status_code == 201
+    document = admin.post("/api/v1/tasks/older", json={"config": OLD, "id": "moods"}).json()
+    assert (document["dialect"], document["valid"]) == ("classic", True)
+    assert {"line": 7, "kind": "dropped", "key": "perf_metric.type"}.items() <= document["notes"][-1].items()
+    assert admin.post("/api/v1/tasks", json={"config": document["config"]}).status_code == 201
     assert admin.post("/api/v1/tasks/older", json={"config": OLD, "id": "Moods"}).status_code == 422
 
 
@@ -109,7 +109,7 @@ def test_the_command_ends_with_1_where_no_task_results(database, tmp_path):
     again = run(file, "--id", "moods")
     assert (again.exit_code, "A task moods already exists" in again.stderr) == (1, True)
     file.write_text(OLD.replace("multiclass", "multi"))
-    told = run(file, "--id", "others", "--json")
-    assert (told.exit_code, json.loads(told.stdout)["valid"]) == (1, False)
+    outcome = run(file, "--id", "others", "--json")
+    assert (outcome.exit_code, json.loads(outcome.stdout)["valid"]) == (1, False)
     file.write_bytes(b"\xff\xfe")
     assert run(file, "--id", "others").exit_code == 1

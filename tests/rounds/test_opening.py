@@ -63,15 +63,15 @@ def host(address: str) -> Host:
 def owner(person, database):
     """The owner of the task sentiment, with a draft of a round against its model."""
     olga = person("olga")
-    [task] = [each for each in shipped_tasks() if each.config.id == "sentiment"]
+    [task] = [shipped_task for shipped_task in shipped_tasks() if shipped_task.config.id == "sentiment"]
     card = catalog.entry("sentiment-ngram", places=[BUILTIN]).card
 
     def draft(session) -> int:
         service.save_task(session, None, task.source)
         service.set_role(session, None, "sentiment", olga.name, "owner")
-        for each in session.scalars(queries.rounds("sentiment")):
-            if each.state == "open":
-                service.close_round(session, None, "sentiment", each.number)
+        for row in session.scalars(queries.rounds("sentiment")):
+            if row.state == "open":
+                service.close_round(session, None, "sentiment", row.number)
         return service.draft_round(session, None, "sentiment", [card]).number
 
     olga.draft = f"{ROUNDS}/{database.write(draft)}"
@@ -90,7 +90,7 @@ def test_a_draft_waits_for_its_model_and_opens_once_it_is_there(owner, models, t
         assert int(refused.headers["Retry-After"]) <= 5
         assert owner.get(owner.draft).json()["state"] == "draft"
         shutil.move(tmp_path / "away", models / "sentiment-ngram")
-        opened = until(lambda: (found := owner.post(f"{owner.draft}/open")).status_code == 200 and found, 60)
+        opened = until(lambda: (response := owner.post(f"{owner.draft}/open")).status_code == 200 and response, 60)
         assert opened.json()["state"] == "open"
 
 
@@ -136,9 +136,9 @@ def test_a_round_that_opens_at_its_moment_tries_again(owner, database):
 
     def look(session) -> tuple[int, list[str]]:
         number = int(owner.draft.rpartition("/")[2])
-        of = session.scalars(queries.round_numbered("sentiment", number)).one()
+        source = session.scalars(queries.round_numbered("sentiment", number)).one()
         waiting = session.scalars(select(Job).where(Job.kind == "turn_round", Job.sent_at.is_(None))).all()
-        return of.id, [each.payload["round"] for each in waiting if each.due_at is not None]
+        return source.id, [item.payload["round"] for item in waiting if item.due_at is not None]
 
     id, _ = database.read(look)
     payload = {"round": id, "event": "opens_at", "at": "", "person": None}
@@ -169,7 +169,7 @@ def test_what_an_operator_unloaded_is_not_loaded_by_an_opening(address, models, 
         until_ready(second)
         with httpx2.Client(transport=httpx2.HTTPTransport(uds=address.removeprefix("unix:"))) as http:
             assert http.post("http://host/v2/repository/models/sentiment-ngram/unload").status_code == 200
-        assert [each.name for each in asyncio.run(_awaited(address, key))] == ["sentiment-ngram"]
+        assert [item.name for item in asyncio.run(_awaited(address, key))] == ["sentiment-ngram"]
         assert asyncio.run(_awaited(f"{address},{second}", key)) == []
         assert asyncio.run(_states(address))["sentiment-ngram"].reason == "unloaded"
 
@@ -183,7 +183,7 @@ def test_models_on_demand_are_loaded_first_and_those_that_do_not_fit_together_op
     with served(host, f"unix:{tmp_path / 'small.sock'}") as address:
         until_ready(address)
         states = asyncio.run(_states(address))
-        assert {name: each.on_demand for name, each in states.items()} == {"nli-ngram": False, "sentiment-ngram": True}
+        assert {name: item.on_demand for name, item in states.items()} == {"nli-ngram": False, "sentiment-ngram": True}
         keys = [(name, states[name].version) for name in ("nli-ngram", "sentiment-ngram")]
         until(lambda: asyncio.run(_awaited(address, keys[1])) == [], 60)
         assert asyncio.run(_states(address))["sentiment-ngram"].state == "READY"
@@ -214,7 +214,7 @@ def test_all_processes_of_a_host_have_a_model_before_a_round_opens_on_it(tmp_pat
     with process("first") as first, process("second") as second:
 
         def reasons():
-            return [each.why for each in asyncio.run(_awaited(f"{first},{second}", ("m", "1")))]
+            return [item.why for item in asyncio.run(_awaited(f"{first},{second}", ("m", "1")))]
 
         assert reasons() == ["it is being loaded"]
         listed["second"] = []
@@ -233,11 +233,11 @@ def test_the_console_says_in_grey_what_is_awaited(owner, browser, models, tmp_pa
         olga = browser()
         olga.log_in("olga")
         page = owner.draft.replace("/api/v1", "").replace("/rounds", "/manage/rounds")
-        shown = olga.submit(f"{page}/open", page)
-        assert shown.status_code == 503
-        assert "sentiment-ngram" in shown.text
-        assert "callout bad" not in shown.text
-        assert "/open" in shown.text, "the button is still there"
+        submission = olga.submit(f"{page}/open", page)
+        assert submission.status_code == 503
+        assert "sentiment-ngram" in submission.text
+        assert "callout bad" not in submission.text
+        assert "/open" in submission.text, "the button is still there"
 
 
 @pytest.mark.slow

@@ -75,21 +75,21 @@ def test_moderators_know_people_as_boards_do(owner, ada, bob):
 
 
 def test_the_banned_neither_write_nor_check_until_the_ban_is_lifted(owner, ada, bob, database):
-    given = draw(ada)
-    made = send(bob, written(draw(bob), "Nobody is there.")).json()
+    drawn = draw(ada)
+    document = send(bob, written(draw(bob), "Nobody is there.")).json()
     assert owner.post("/api/v1/tasks/nli/bans", json={"person": ada.id, "reason": "Spam."}).status_code == 204
     refused = [
         ada.post("/api/v1/tasks/nli/contexts/next"),
-        send(ada, written(given, "Nobody is there.")),
+        send(ada, written(drawn, "Nobody is there.")),
         ada.post("/api/v1/tasks/nli/validations/next"),
-        ada.post(f"/api/v1/examples/{made['id']}/validations", json={"vote": "correct"}),
-        ada.post(f"/api/v1/examples/{made['id']}/skip"),
+        ada.post(f"/api/v1/examples/{document['id']}/validations", json={"vote": "correct"}),
+        ada.post(f"/api/v1/examples/{document['id']}/skip"),
     ]
     assert {answer.status_code for answer in refused} == {403}
     assert all("Spam." in answer.json()["detail"] for answer in refused)
     assert ada.post("/api/v1/tasks/sentiment/contexts/next").status_code == 200, "other tasks are not concerned"
     assert owner.delete(f"/api/v1/tasks/nli/bans/{ada.id}").status_code == 204
-    assert send(ada, written(given, "Nobody is there.")).status_code == 201
+    assert send(ada, written(drawn, "Nobody is there.")).status_code == 201
 
 
 def test_a_ban_closes_every_link(owner, ada):
@@ -121,12 +121,12 @@ def test_who_may_ban_whom(owner, ada, bob, person, database):
 
 
 def test_what_is_done_to_people_is_in_the_audit_log(owner, ada, database):
-    made = invite(owner)
-    accept(ada, made)
+    created = invite(owner)
+    accept(ada, created)
     owner.post("/api/v1/tasks/nli/warnings", json={"person": ada.id, "text": "Be kind."})
     owner.post("/api/v1/tasks/nli/bans", json={"person": ada.id, "reason": "Spam."})
     owner.delete(f"/api/v1/tasks/nli/bans/{ada.id}")
-    owner.delete(f"/api/v1/tasks/nli/invitations/{made['id']}")
+    owner.delete(f"/api/v1/tasks/nli/invitations/{created['id']}")
     log = select(Act.kind).where(Act.task_id == "nli").order_by(Act.id)
     kinds = database.read(lambda session: session.scalars(log).all())
     assert kinds[-6:] == ["task.invite", "task.join", "task.warn", "task.ban", "task.lift", "task.uninvite"][-6:]
@@ -158,7 +158,7 @@ def test_nobody_dismisses_the_notice_of_somebody_else(owner, ada, bob):
 
 
 def test_a_task_for_invited_people_is_closed_to_others_until_they_accept(owner, ada, database, client):
-    source = next(each.source for each in shipped_tasks() if each.config.id == "nli")
+    source = next(shipped_task.source for shipped_task in shipped_tasks() if shipped_task.config.id == "nli")
     database.write(service.save_task, None, f"{source}\nannotators: invited\n")
     owner.post("/api/v1/tasks/nli/rounds/1/close")
     assert owner.post("/api/v1/tasks/nli/rounds", json={"targets": ["nli-a"]}).status_code == 201
@@ -178,9 +178,9 @@ def test_the_operator_may_ban_at_the_command_line(owner, ada, database):
 
 def test_validators_check_and_write_nothing(owner, ada, bob, rules):
     owner.post("/api/v1/tasks/nli/roles", json={"username": "bob", "role": "validator"})
-    given = draw(ada)
-    text = "It is so." if given["goal"]["label"] == "contradiction" else "It is not so."  # fools the model
-    example = send(ada, written(given, text)).json()["id"]
+    drawn = draw(ada)
+    text = "It is so." if drawn["goal"]["label"] == "contradiction" else "It is not so."  # fools the model
+    example = send(ada, written(drawn, text)).json()["id"]
     assert bob.post("/api/v1/tasks/nli/contexts/next").status_code == 403
     refused = send(bob, written(draw(ada), "It is not so."))
     assert refused.status_code == 403

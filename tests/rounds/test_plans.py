@@ -22,10 +22,10 @@ HERE = "/api/v1/tasks/nli/rounds"
 
 @pytest.fixture
 def worker(settings, tmp_path):
-    made = Worker(settings, tmp_path / "worker.log")
-    yield made
-    if made.process is not None and made.process.poll() is None:
-        made.end()
+    created = Worker(settings, tmp_path / "worker.log")
+    yield created
+    if created.process is not None and created.process.poll() is None:
+        created.end()
 
 
 def later(**how):
@@ -33,15 +33,15 @@ def later(**how):
 
 
 def test_a_plan_reads_back_as_it_was_written():
-    given = {
+    values = {
         "opens_at": "2030-01-01T10:00:00+02:00",
         "goals": {"verified": 10},
         "limits": {"per_day": 3},
         "audience": {"kind": "qualified", "verified": 2},
         "sampling": "unseen",
     }
-    plan = parse_plan(given)
-    assert plan.document() == given | {"opens_at": "2030-01-01T08:00:00Z"}
+    plan = parse_plan(values)
+    assert plan.document() == values | {"opens_at": "2030-01-01T08:00:00Z"}
     assert parse_plan(plan.document()) == plan
     assert PlannedRound().document() == {}
 
@@ -49,13 +49,13 @@ def test_a_plan_reads_back_as_it_was_written():
 def test_a_plan_is_changed_logged_and_taken_back(owner, ada):
     plan = {"goals": {"examples": 100}, "limits": {"per_day": 5}, "closes_at": later(days=3).isoformat()}
     assert ada.request("PUT", f"{HERE}/1/plan", json=plan).status_code == 403
-    told = owner.request("PUT", f"{HERE}/1/plan", json=plan)
-    assert told.status_code == 200, told.text
-    assert told.json()["plan"]["limits"] == {"per_person": None, "per_day": 5}
+    response = owner.request("PUT", f"{HERE}/1/plan", json=plan)
+    assert response.status_code == 200, response.text
+    assert response.json()["plan"]["limits"] == {"per_person": None, "per_day": 5}
     again = owner.request("PUT", f"{HERE}/1/plan", json=plan | {"goals": {}})
     assert again.json()["plan"]["goals"]["examples"] is None
     log = owner.get("/api/v1/tasks/nli/acts", params={"kind": "round.planned"}).json()["items"]
-    assert [each["subject"]["changed"] for each in log] == ["goals", "closes_at, goals, limits"]
+    assert [item["subject"]["changed"] for item in log] == ["goals", "closes_at, goals, limits"]
     assert owner.post(f"{HERE}/1/plan/undo").json()["plan"]["goals"]["examples"] == 100
     assert owner.post(f"{HERE}/1/plan/undo").json()["plan"]["goals"]["examples"] is None
 
@@ -74,9 +74,9 @@ def test_a_plan_is_changed_logged_and_taken_back(owner, ada):
 )
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 def test_what_makes_no_sense_is_refused_by_field(owner, plan, field):
-    told = owner.request("PUT", f"{HERE}/1/plan", json=plan)
-    assert told.status_code == 422
-    assert any(name.endswith(field) for name in told.json()["fields"]), told.text
+    response = owner.request("PUT", f"{HERE}/1/plan", json=plan)
+    assert response.status_code == 422
+    assert any(name.endswith(field) for name in response.json()["fields"]), response.text
 
 
 def test_a_clone_takes_over_the_parts_that_are_asked_for(owner, ada, database):
@@ -98,7 +98,7 @@ def test_a_clone_takes_over_the_parts_that_are_asked_for(owner, ada, database):
     assert owner.get(f"{HERE}/3/contexts").json() == {"contexts": []}
     assert owner.delete(f"{HERE}/1").status_code == 409
     assert owner.delete(f"{HERE}/2").status_code == 204
-    assert [each["number"] for each in owner.get(HERE).json()["items"]] == [3, 1]
+    assert [item["number"] for item in owner.get(HERE).json()["items"]] == [3, 1]
 
 
 def test_a_clone_keeps_the_judge_and_how_conditions_are_assigned(owner, database):
@@ -114,7 +114,7 @@ def test_a_clone_keeps_the_judge_and_how_conditions_are_assigned(owner, database
     bare = owner.post(f"{HERE}/1/clone", json={"parts": ["limits"]}).json()["number"]
 
     def rounds(session):
-        return [session.scalars(select(Round).filter_by(task_id="nli", number=each)).one() for each in (number, bare)]
+        return [session.scalars(select(Round).filter_by(task_id="nli", number=item)).one() for item in (number, bare)]
 
     whole, part = database.read(rounds)
     assert (whole.assign, whole.judge, [arm["name"] for arm in whole.arms]) == ("person", judge, ["with", "without"])
@@ -132,8 +132,8 @@ def test_a_round_works_on_the_few_contexts_that_were_chosen(owner, ada, database
         owner.request("PUT", f"{HERE}/1/contexts", json={"contexts": few})
         assert {draw(ada)["id"] for _ in range(8)} <= set(few)
     owner.post(f"{HERE}/1/clone", json={"parts": []})
-    taken = owner.request("PUT", f"{HERE}/2/contexts", json={"from_round": 1})
-    assert taken.json() == {"contexts": few}
+    response = owner.request("PUT", f"{HERE}/2/contexts", json={"from_round": 1})
+    assert response.json() == {"contexts": few}
     assert owner.get(f"{HERE}/2").json()["plan"]["contexts"] == "chosen"
     assert owner.request("PUT", f"{HERE}/2/contexts", json={"contexts": []}).json() == {"contexts": []}
     assert owner.get(f"{HERE}/2").json()["plan"]["contexts"] == "all"
@@ -142,16 +142,16 @@ def test_a_round_works_on_the_few_contexts_that_were_chosen(owner, ada, database
 def payloads(database):
     """What jobs of rounds were asked for, oldest first."""
     turns = select(Job).where(Job.kind == "turn_round").order_by(Job.created_at)
-    return database.read(lambda session: [(each.payload, each.due_at) for each in session.scalars(turns)])
+    return database.read(lambda session: [(row.payload, row.due_at) for row in session.scalars(turns)])
 
 
 def at(database, number, event, moment):
     """Let a moment of a plan come, as time does."""
 
     def move(session):
-        of = planning.locked_round(session, None, "nli", number)
-        of.plan = of.plan | {event: moment.isoformat().replace("+00:00", "Z")}
-        return {"round": of.id, "event": event, "at": moment.isoformat(), "person": None}
+        source = planning.locked_round(session, None, "nli", number)
+        source.plan = source.plan | {event: moment.isoformat().replace("+00:00", "Z")}
+        return {"round": source.id, "event": event, "at": moment.isoformat(), "person": None}
 
     return database.write(move)
 
@@ -161,27 +161,27 @@ def test_a_round_closes_and_the_next_opens_by_itself(owner, database):
     owner.request("PUT", f"{HERE}/1/plan", json={"closes_at": closes.isoformat()})
     owner.post(f"{HERE}/1/clone")
     owner.request("PUT", f"{HERE}/2/plan", json={"opens_at": opens.isoformat()})
-    asked = payloads(database)
-    assert [(each["event"], due) for each, due in asked] == [("closes_at", closes), ("opens_at", opens)]
+    question = payloads(database)
+    assert [(item["event"], due) for item, due in question] == [("closes_at", closes), ("opens_at", opens)]
     early = at(database, 2, "opens_at", later(seconds=-5))
-    assert database.write(schedule.turn_if_planned, asked[1][0]) == "planned anew"
+    assert database.write(schedule.turn_if_planned, question[1][0]) == "planned anew"
     assert database.write(schedule.turn_if_planned, early) == "waits"  # round 1 is still open
-    assert database.write(schedule.turn_if_planned, asked[0][0]) == "closed"
-    assert database.write(schedule.turn_if_planned, asked[0][0]) == "closed"
+    assert database.write(schedule.turn_if_planned, question[0][0]) == "closed"
+    assert database.write(schedule.turn_if_planned, question[0][0]) == "closed"
     retried = payloads(database)[2][0]
     assert database.write(schedule.turn_if_planned, retried) == "open"
     assert database.write(schedule.turn_if_planned, retried) == "open"
-    states = {each["number"]: each["state"] for each in owner.get(HERE).json()["items"]}
+    states = {item["number"]: item["state"] for item in owner.get(HERE).json()["items"]}
     assert states == {1: "closed", 2: "open"}
-    kinds = [each["kind"] for each in owner.get("/api/v1/tasks/nli/acts").json()["items"]]
+    kinds = [element["kind"] for element in owner.get("/api/v1/tasks/nli/acts").json()["items"]]
     assert kinds[:3] == ["round.opened", "round.closed", "round.waits"]
 
 
 def test_an_example_after_the_moment_of_closing_is_refused_before_the_job_has_come(owner, ada, database):
-    given = draw(ada)
+    drawn = draw(ada)
     at(database, 1, "closes_at", later(seconds=-1))
-    told = send(ada, written(given, "It is not so."))
-    assert told.status_code == 409
+    response = send(ada, written(drawn, "It is not so."))
+    assert response.status_code == 409
     assert database.read(lambda session: session.scalars(select(Round.state)).first()) == "open"
 
 
@@ -191,15 +191,15 @@ def test_a_link_lets_people_take_part_in_a_round_for_invited_people(owner, ada, 
     link = owner.post("/api/v1/tasks/nli/invitations", json={"role": "annotator", "uses": 5, "round": 1}).json()
     for _ in range(2):  # accepting twice uses it once
         assert ada.post("/api/v1/invitations/accept", json={"secret": link["secret"]}).status_code == 200
-    given = draw(ada)
-    assert send(ada, written(given, "It is not so.")).status_code == 201
+    drawn = draw(ada)
+    assert send(ada, written(drawn, "It is not so.")).status_code == 201
     assert bob.post("/api/v1/tasks/nli/contexts/next").status_code == 403
     assert owner.get(f"{HERE}/1/people").json() == {"people": ["ada"]}
-    assert [each["uses"] for each in owner.get("/api/v1/tasks/nli/invitations").json()["items"]] == [1]
+    assert [item["uses"] for item in owner.get("/api/v1/tasks/nli/invitations").json()["items"]] == [1]
     assert owner.request("PUT", f"{HERE}/1/people", json={"people": ["bob", "nobody-x"]}).status_code == 422
     owner.request("PUT", f"{HERE}/1/people", json={"people": ["BOB"]})
     assert bob.post("/api/v1/tasks/nli/contexts/next").status_code == 200
-    assert send(ada, written(given, "Not at all.")).status_code == 403
+    assert send(ada, written(drawn, "Not at all.")).status_code == 403
 
 
 def test_rounds_for_experts_and_for_qualified_people_turn_others_away(owner, ada, client):
@@ -209,9 +209,9 @@ def test_rounds_for_experts_and_for_qualified_people_turn_others_away(owner, ada
     owner.post("/api/v1/tasks/nli/roles", json={"username": "ada", "role": "expert"})
     assert ada.post("/api/v1/tasks/nli/contexts/next").status_code == 200
     owner.request("PUT", f"{HERE}/1/plan", json={"audience": {"kind": "qualified", "verified": 1}})
-    told = ada.post("/api/v1/tasks/nli/contexts/next")
-    assert told.status_code == 403
-    assert "You have 0." in told.json()["detail"]
+    response = ada.post("/api/v1/tasks/nli/contexts/next")
+    assert response.status_code == 403
+    assert "You have 0." in response.json()["detail"]
 
 
 FAILS = {
@@ -224,7 +224,7 @@ FAILS = {
 
 
 def run(database, *statements):
-    database.write(lambda session: [session.execute(text(each)) for each in statements])
+    database.write(lambda session: [session.execute(text(statement)) for statement in statements])
 
 
 @pytest.mark.slow
@@ -250,8 +250,8 @@ def test_what_is_due_is_asked_for_once_and_what_is_not_due_never(owner, database
     at(database, 1, "closes_at", later(hours=1))
     round_jobs.reschedule_overdue_rounds(database, settings)
     assert payloads(database) == []
-    wanted = at(database, 1, "closes_at", later(seconds=-5))
+    expected = at(database, 1, "closes_at", later(seconds=-5))
     round_jobs.reschedule_overdue_rounds(database, settings)
     round_jobs.reschedule_overdue_rounds(database, settings)
-    assert [payload for payload, _ in payloads(database)] == [wanted], "as after a restore without the job"
-    assert database.write(schedule.turn_if_planned, wanted) == "closed"
+    assert [payload for payload, _ in payloads(database)] == [expected], "as after a restore without the job"
+    assert database.write(schedule.turn_if_planned, expected) == "closed"

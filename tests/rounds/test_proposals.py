@@ -30,7 +30,7 @@ def decide(admin, id, accept, reason=""):
 
 
 def told(person):
-    return [each["text"] for each in person.get("/api/v1/me/notices").json()["items"]]
+    return [item["text"] for item in person.get("/api/v1/me/notices").json()["items"]]
 
 
 def test_an_accepted_proposal_is_a_task_of_who_wrote_it(admin, ada, bob):
@@ -39,7 +39,7 @@ def test_an_accepted_proposal_is_a_task_of_who_wrote_it(admin, ada, bob):
     assert bob.get(f"/api/v1/proposals/{id}").status_code == 404
     assert decide(bob, id, True).status_code == 403
     assert decide(admin, id, True).json()["state"] == "accepted"
-    assert any("was accepted" in each for each in told(ada))
+    assert any("was accepted" in item for item in told(ada))
     assert ada.post("/api/v1/tasks", json={"config": CONFIG.format(id="irony") + "# more\n"}).json()["version"] == 2
     assert bob.post("/api/v1/tasks", json={"config": CONFIG.format(id="irony") + "# mine\n"}).status_code == 403
     assert decide(admin, id, False, "Late.").status_code == 409
@@ -49,9 +49,9 @@ def test_a_refusal_says_why_and_leaves_no_task(admin, ada, client):
     id = proposed(ada)
     assert decide(admin, id, False).status_code == 422
     assert decide(admin, id, False, "Too like nli.").json()["reason"] == "Too like nli."
-    assert any("Too like nli." in each for each in told(ada))
+    assert any("Too like nli." in element for element in told(ada))
     assert client.get("/api/v1/tasks/irony").status_code == 404
-    assert [each["state"] for each in ada.get("/api/v1/proposals").json()["items"]] == ["refused"]
+    assert [item["state"] for item in ada.get("/api/v1/proposals").json()["items"]] == ["refused"]
 
 
 def test_only_five_wait_and_withdrawn_ones_make_room(ada, admin):
@@ -61,10 +61,10 @@ def test_only_five_wait_and_withdrawn_ones_make_room(ada, admin):
     assert ada.post(f"/api/v1/proposals/{ids[0]}/withdraw").json()["state"] == "withdrawn"
     assert admin.post(f"/api/v1/proposals/{ids[1]}/withdraw").status_code == 403
     assert ada.post("/api/v1/proposals", json=body).status_code == 201
-    found = admin.get("/api/v1/proposals", params={"state": "waiting", "limit": 3}).json()
-    assert [each["task"] for each in found["items"]] == ["one-more", "task-4", "task-3"]
-    rest = admin.get("/api/v1/proposals", params={"state": "waiting", "after": found["next"]}).json()
-    assert [each["task"] for each in rest["items"]] == ["task-2", "task-1"]
+    document = admin.get("/api/v1/proposals", params={"state": "waiting", "limit": 3}).json()
+    assert [element["task"] for element in document["items"]] == ["one-more", "task-4", "task-3"]
+    rest = admin.get("/api/v1/proposals", params={"state": "waiting", "after": document["next"]}).json()
+    assert [item["task"] for item in rest["items"]] == ["task-2", "task-1"]
 
 
 def test_of_two_proposals_for_one_name_the_second_is_told_so(ada, bob, admin):
@@ -104,8 +104,8 @@ WAYS = {
 @pytest.mark.parametrize("way", WAYS)
 def test_others_write_while_a_long_config_is_parsed(way, request, bob, monkeypatch):
     """The parser goes on only after bob has written something."""
-    who, path, more = WAYS[way]
-    sender = request.getfixturevalue(who)
+    person, path, more = WAYS[way]
+    sender = request.getfixturevalue(person)
     began, written, parse = threading.Event(), threading.Event(), TaskConfig.parse
     waited = []
 

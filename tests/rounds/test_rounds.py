@@ -21,8 +21,11 @@ answer: {name: label, type: choice, options: [yes_, no_]}
 def test_admins_create_tasks_and_own_them(admin, person):
     ada = person("ada")
     assert ada.post("/api/v1/tasks", json={"config": NLI}).status_code == 403
-    made = admin.post("/api/v1/tasks", json={"config": NLI})
-    assert (made.status_code, made.json()) == (201, {"id": "nli", "version": 1, "created": True, "changed": True})
+    response = admin.post("/api/v1/tasks", json={"config": NLI})
+    assert (response.status_code, response.json()) == (
+        201,
+        {"id": "nli", "version": 1, "created": True, "changed": True},
+    )
     again = admin.post("/api/v1/tasks", content=NLI, headers={"content-type": "application/yaml"})
     assert (again.status_code, again.json()["changed"]) == (200, False)
 
@@ -39,7 +42,7 @@ def test_owners_by_promotion_change_their_task_only(admin, person):
 
 
 def test_an_open_round_keeps_its_version(owner, ada):
-    given = draw(ada)
+    drawn = draw(ada)
     shorter = NLI.replace(
         "- name: hypothesis\n    type: text\n    max_length: 500",
         "- name: hypothesis\n    type: text\n    max_length: 10",
@@ -47,7 +50,7 @@ def test_an_open_round_keeps_its_version(owner, ada):
     assert shorter != NLI
     assert owner.post("/api/v1/tasks", json={"config": shorter}).json()["version"] == 2
     assert owner.get("/api/v1/tasks/nli").json()["version"] == 1
-    assert send(ada, written(given, "They sleep for a long time.")).status_code == 201
+    assert send(ada, written(drawn, "They sleep for a long time.")).status_code == 201
     owner.post("/api/v1/tasks/nli/rounds/1/close")
     assert owner.post("/api/v1/tasks/nli/rounds", json={"targets": ["nli-a"]}).json()["version"] == 2
     assert send(ada, written(draw(ada), "They sleep for a long time.")).status_code == 422
@@ -70,14 +73,18 @@ def test_configs_that_are_none_are_refused(admin, config):
 
 
 def test_the_task_shows_its_fields_and_the_open_round(owner, client):
-    shown = client.get("/api/v1/tasks/nli").json()
-    assert [field["name"] for field in shown["input"]] == ["hypothesis"]
-    assert [option["value"] for option in shown["answer"][0]["options"]] == ["entailment", "neutral", "contradiction"]
-    assert shown["goal"] == "assigned"
-    assert shown["round"]["targets"][0]["model"] == "nli-a"
-    assert shown["round"] == client.get("/api/v1/tasks/nli/rounds/1").json()
+    document = client.get("/api/v1/tasks/nli").json()
+    assert [field["name"] for field in document["input"]] == ["hypothesis"]
+    assert [option["value"] for option in document["answer"][0]["options"]] == [
+        "entailment",
+        "neutral",
+        "contradiction",
+    ]
+    assert document["goal"] == "assigned"
+    assert document["round"]["targets"][0]["model"] == "nli-a"
+    assert document["round"] == client.get("/api/v1/tasks/nli/rounds/1").json()
     listed = client.get("/api/v1/tasks?limit=2").json()
-    assert ([each["id"] for each in listed["items"]], listed["next"]) == (["boolq", "hate"], "hate")
+    assert ([item["id"] for item in listed["items"]], listed["next"]) == (["boolq", "hate"], "hate")
     following = client.get("/api/v1/tasks?after=ner").json()["items"][0]
     assert (following["id"], following["open_round"]) == ("nli", 1)
 
@@ -123,12 +130,12 @@ def test_an_ensemble_is_fooled_by_its_rule(owner, ada, ensemble, fooled):
     owner.post("/api/v1/tasks/nli/rounds/1/close")
     body = {"targets": ["nli-a", "nli-b"], "ensemble": ensemble}
     assert owner.post("/api/v1/tasks/nli/rounds", json=body).status_code == 201
-    given = draw(ada)
-    while given["goal"]["label"] != "neutral":
-        given = draw(ada)
-    told = send(ada, written(given, "They sleep.")).json()
-    assert [each["fooled"] for each in told["predictions"]] == [True, False]
-    assert told["fooled"] is fooled
+    drawn = draw(ada)
+    while drawn["goal"]["label"] != "neutral":
+        drawn = draw(ada)
+    document = send(ada, written(drawn, "They sleep.")).json()
+    assert [prediction["fooled"] for prediction in document["predictions"]] == [True, False]
+    assert document["fooled"] is fooled
 
 
 def test_a_task_without_context_needs_no_upload(admin, client, rules):

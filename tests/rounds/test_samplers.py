@@ -48,21 +48,21 @@ def in_turn(database: Database, work: Callable[[Session], object]) -> object:
     class Over(Exception):
         pass
 
-    found: list[object] = []
+    result: list[object] = []
 
     def run(session: Session) -> None:
-        found.append(work(session))
+        result.append(work(session))
         raise Over
 
     with pytest.raises(Over):
         database.write(run)
-    return found[0]
+    return result[0]
 
 
 def test_configs_may_name_every_sampler_that_is_built_in():
     schema = ContextSettings.model_json_schema()["properties"]["sampling"]
     assert schema["enum"] == NAMES
-    assert all(each.label and each.help.endswith(".") for each in all_samplers().values())
+    assert all(sampler.label and sampler.help.endswith(".") for sampler in all_samplers().values())
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -70,10 +70,10 @@ def test_each_walks_an_index_and_never_sorts(database: Database, task, name):
     some = {"used": lambda rng, n: n % 3, "fooled": lambda rng, n: n % 2, "doubt": lambda rng, n: rng.randint(0, 1000)}
     late = {"failed": lambda rng, n: 1, "good": lambda rng, n: n % 100 > 0}
     database.write(lambda session: fill(session, 3000, **some, **late))
-    asked = []
+    request = []
 
     def note(connection, cursor, statement, parameters, *_):
-        asked.append((statement, parameters))
+        request.append((statement, parameters))
 
     def plans(session):
         session.execute(text("ANALYZE"))
@@ -83,13 +83,13 @@ def test_each_walks_an_index_and_never_sorts(database: Database, task, name):
         contexts.pick_context(session, "nli", name, random.Random(1), but=9, person_id=1)
         event.remove(database.engine, "before_cursor_execute", note)
         explain = "EXPLAIN QUERY PLAN " if database.is_sqlite else "EXPLAIN "
-        for statement, parameters in asked:
-            found = session.connection().exec_driver_sql(explain + statement, parameters).all()
-            yield statement, "\n".join(str(row[-1]) for row in found)
+        for statement, parameters in request:
+            result = session.connection().exec_driver_sql(explain + statement, parameters).all()
+            yield statement, "\n".join(str(row[-1]) for row in result)
 
     for statement, plan in database.read(lambda session: list(plans(session))):
-        wanted = "ix_contexts_failed" if "contexts.failed" in statement.partition("WHERE")[2] else "ix_contexts_"
-        assert wanted in plan, (statement, plan)
+        expected = "ix_contexts_failed" if "contexts.failed" in statement.partition("WHERE")[2] else "ix_contexts_"
+        assert expected in plan, (statement, plan)
         assert "TEMP B-TREE" not in plan, (statement, plan)
         assert "Sort" not in plan, (statement, plan)
 
@@ -112,9 +112,9 @@ def test_only_live_contexts_of_the_pool_are_drawn_and_not_the_last_one(database:
         few = None if pool is None else sorted(pool)
         return {contexts.pick_context(session, "nli", name, rng, but, 1, few).id for _ in range(12)} if may else set()
 
-    found = in_turn(database, drawn)
-    assert found <= may
-    assert but not in found or may == {but}
+    turn = in_turn(database, drawn)
+    assert turn <= may
+    assert but not in turn or may == {but}
 
 
 @pytest.mark.slow
@@ -124,11 +124,11 @@ def test_contexts_come_in_proportion_to_their_weights(database: Database, task, 
     rng, rounds = random.Random(5), 400
 
     def drawn(session):
-        each = {
+        item = {
             "weight": lambda _, n: weights[n - 1],
             "clock": lambda _, n: samplers.wind_clock(0, weights[n - 1], rng),
         }
-        fill(session, len(weights), **each)
+        fill(session, len(weights), **item)
         seen = Counter()
         for _ in range(rounds):
             context = contexts.pick_context(session, "nli", "weighted", rng, person_id=1)
@@ -170,8 +170,10 @@ def test_unseen_passes_over_what_the_person_was_given_in_any_round(database: Dat
         version = service.get_task(session, "nli").version_id
         session.add_all(Round(id=n, task_id="nli", number=n, version_id=version) for n in (1, 2))
         session.flush()
-        given = [Handout(round_id=1 + n % 2, context_id=n, person_id=1, start="blank", initial={}) for n in range(1, 6)]
-        session.add_all(given)
+        handouts = [
+            Handout(round_id=1 + n % 2, context_id=n, person_id=1, start="blank", initial={}) for n in range(1, 6)
+        ]
+        session.add_all(handouts)
         session.flush()
         rng = random.Random(2)
         mine = {contexts.pick_context(session, "nli", "unseen", rng, person_id=1).id for _ in range(20)}
@@ -188,8 +190,8 @@ def test_unseen_passes_over_what_the_person_was_given_in_any_round(database: Dat
 
 def test_failed_validation_and_most_uncertain_draw_what_they_say(database: Database, task):
     def drawn(session):
-        each = {"failed": lambda rng, n: n in (4, 5), "good": lambda rng, n: n == 5, "doubt": lambda rng, n: n}
-        fill(session, 60, **each)
+        item = {"failed": lambda rng, n: n in (4, 5), "good": lambda rng, n: n == 5, "doubt": lambda rng, n: n}
+        fill(session, 60, **item)
         rng = random.Random(4)
         failed = {contexts.pick_context(session, "nli", "failed_validation", rng).id for _ in range(10)}
         doubted = {contexts.pick_context(session, "nli", "most_uncertain", rng).id for _ in range(200)}

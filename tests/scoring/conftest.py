@@ -33,13 +33,13 @@ BAD = "a dull, boring and terrible film that I hated"
 
 def statements(rows: int) -> list[StoredRow]:
     """Reviews that any model of sentiment can tell apart, each with a tag."""
-    found = []
+    result = []
     for number in range(rows):
         good = number % 3 != 0
         text = f"{GOOD if good else BAD}, scene {number}"
         label = "positive" if good else "negative"
-        found.append(StoredRow(f"r{number}", {"statement": text}, ({"label": label},), ("good" if good else "bad",)))
-    return found
+        result.append(StoredRow(f"r{number}", {"statement": text}, ({"label": label},), ("good" if good else "bad",)))
+    return result
 
 
 class Place:
@@ -47,7 +47,7 @@ class Place:
 
     def __init__(self, database: Database, settings: Settings, task: str = "sentiment") -> None:
         self.database, self.settings, self.task = database, settings, task
-        [shipped] = [each for each in shipped_tasks() if each.config.id == task]
+        [shipped] = [shipped_task for shipped_task in shipped_tasks() if shipped_task.config.id == task]
         database.write(service.save_task, None, shipped.source)
 
     def dataset(self, name: str, rows: Sequence[StoredRow], visibility: str = "public", **more: Any) -> int:
@@ -74,10 +74,10 @@ class Place:
         written = stored.write_rows(self.settings, rows, twins=True)
 
         def make(session: Session) -> int:
-            made = Twin(version_id=version, axis=axis, state="ready", digest=written.digest, rows=written.rows)
-            session.add(made)
+            created = Twin(version_id=version, axis=axis, state="ready", digest=written.digest, rows=written.rows)
+            session.add(created)
             session.flush()
-            return made.id
+            return created.id
 
         return self.database.write(make)
 
@@ -85,14 +85,16 @@ class Place:
         """An installed model as a ready submission; its id."""
         card = catalog.entry(model).card
         assert card is not None
-        said = submission_sources.board_fields(card) | {"answer": card.answer}
+        reply = submission_sources.board_fields(card) | {"answer": card.answer}
 
         def make(session: Session) -> int:
             fields = {"kind": "installed", "name": model, "model": model, "version": card.version, "inside": True}
-            made = Submission(task_id=self.task, person_id=person, card=said, **({"state": "ready"} | fields | more))
-            session.add(made)
+            submission = Submission(
+                task_id=self.task, person_id=person, card=reply, **({"state": "ready"} | fields | more)
+            )
+            session.add(submission)
             session.flush()
-            return made.id
+            return submission.id
 
         return self.database.write(make)
 
@@ -107,8 +109,8 @@ class Place:
         """The evaluation once it is over."""
 
         def look() -> Evaluation | None:
-            found = self.evaluation(id)
-            return found if found.state in ("done", "failed", "cancelled") else None
+            result = self.evaluation(id)
+            return result if result.state in ("done", "failed", "cancelled") else None
 
         return until(look, seconds)
 

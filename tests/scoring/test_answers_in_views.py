@@ -32,24 +32,24 @@ def test_two_shipped_models_meet_on_every_view(client, place, by_hand, settings)
         here.dataset(visibility, rows, visibility)
     ids = [here.submit(model) for model in MODELS]
     assert sum(here.queue(submission=id) for id in ids) == 4
-    for each in range(1, 5):
-        by_hand(each)
-    right = [row_scores.read_row_scores(settings, each)[1] for each in (1, 3)]  # of each model, the public dataset
+    for number in range(1, 5):
+        by_hand(number)
+    right = [row_scores.read_row_scores(settings, number)[1] for number in (1, 3)]  # of each model, the public dataset
 
     board = client.get(f"{TASK}/leaderboard?m.fairness=0&m.robustness=0").json()["rows"]  # there are no twins
     assert {row["name"] for row in board} == set(MODELS)
     assert all(row["rank"]["low"] <= row["rank"]["high"] <= 2 for row in board)
-    told = {row["name"]: row["datasets"]["public"]["accuracy"]["value"] / 100 for row in board}
-    assert [told[name] for name in MODELS] == pytest.approx([each.mean() for each in right])
+    answer = {row["name"]: row["datasets"]["public"]["accuracy"]["value"] / 100 for row in board}
+    assert [answer[name] for name in MODELS] == pytest.approx([item.mean() for item in right])
 
     seen_by_row(client, ids, right)
     shared(client, right)
     best = client.get(f"{TASK}/datasets/public/best").json()["items"]
-    assert {each["entrant"]["label"]: each["score"]["value"] for each in best} == pytest.approx(told)
+    assert {item["entrant"]["label"]: item["score"]["value"] for item in best} == pytest.approx(answer)
     for name in MODELS:
         assert name in client.get("/tasks/sentiment/datasets/public/best").text
         [entry] = client.get(f"/api/v1/models/{name}/scores").json()["items"]
-        assert entry["scores"]["public"]["accuracy"]["value"] == pytest.approx(told[name])
+        assert entry["scores"]["public"]["accuracy"]["value"] == pytest.approx(answer[name])
         assert "Hidden" not in entry["slices"], "its tags have fewer than 30 rows"
 
 
@@ -58,29 +58,29 @@ def seen_by_row(client, ids, right):
     pair = {"a": ids[0], "b": ids[1]}
     differ = right[0] != right[1]
     assert differ.any()
-    found = client.get(f"{TASK}/compare/examples", params=pair | {"dataset": "public", "limit": 100}).json()
-    assert len(found["items"]) == differ.sum()
-    assert found["tally"] == {
+    document = client.get(f"{TASK}/compare/examples", params=pair | {"dataset": "public", "limit": 100}).json()
+    assert len(document["items"]) == differ.sum()
+    assert document["tally"] == {
         "right": int((right[0] * right[1]).sum()),
         "a": int((right[0] > right[1]).sum()),
         "b": int((right[1] > right[0]).sum()),
         "wrong": int(((1 - right[0]) * (1 - right[1])).sum()),
     }
-    assert all(each["a"]["right"] != each["b"]["right"] for each in found["items"])
-    assert all(each["a"]["answer"] != each["b"]["answer"] for each in found["items"])
+    assert all(item["a"]["right"] != item["b"]["right"] for item in document["items"])
+    assert all(item["a"]["answer"] != item["b"]["answer"] for item in document["items"])
     page = client.get("/tasks/sentiment/compare", params=pair).text
-    assert next(iter(found["items"][0]["inputs"].values())) in page.replace("&#39;", "'")
-    tests = {each["dataset"]: each["test"] for each in client.get(f"{TASK}/compare", params=pair).json()["differences"]
-             if each["metric"] == "accuracy"}  # fmt: skip
+    assert next(iter(document["items"][0]["inputs"].values())) in page.replace("&#39;", "'")
+    tests = {row["dataset"]: row["test"] for row in client.get(f"{TASK}/compare", params=pair).json()["differences"]
+             if row["metric"] == "accuracy"}  # fmt: skip
     assert tests == {"public": "mcnemar", "hidden": "paired_bootstrap"}
     assert client.get(f"{TASK}/compare/examples", params=pair | {"dataset": "hidden"}).status_code == 403
 
 
 def shared(client, right):
     """How many rows fool none, one, both; of a hidden dataset not even that."""
-    found = client.get(f"{TASK}/transfer", params={"dataset": "public"}).json()
+    document = client.get(f"{TASK}/transfer", params={"dataset": "public"}).json()
     fooled = (2 - right[0] - right[1]).astype(int)
-    assert found["counts"] == np.bincount(fooled, minlength=3).tolist()
+    assert document["counts"] == np.bincount(fooled, minlength=3).tolist()
     assert client.get(f"{TASK}/transfer", params={"dataset": "hidden"}).status_code == 403
 
 

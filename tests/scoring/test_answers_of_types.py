@@ -28,14 +28,14 @@ def config(kind):
 
 @pytest.mark.parametrize("kind", TYPES)
 def test_what_a_model_says_is_compared_by_what_it_means(kind):
-    _, said, right, wrong = TYPES[kind]
-    made = config(kind)
-    field = made.answer[0]
-    assert is_exact(field, said, [wrong, right])
-    assert not is_exact(field, said, [wrong])
-    assert not made.fooled_by({"it": said}, {"it": right})
-    assert made.fooled_by({"it": said}, {"it": wrong})
-    assert made.agrees({"it": right}, {"it": right})
+    _, reply, right, wrong = TYPES[kind]
+    created = config(kind)
+    field = created.answer[0]
+    assert is_exact(field, reply, [wrong, right])
+    assert not is_exact(field, reply, [wrong])
+    assert not created.fooled_by({"it": reply}, {"it": right})
+    assert created.fooled_by({"it": reply}, {"it": wrong})
+    assert created.agrees({"it": right}, {"it": right})
 
 
 @pytest.mark.parametrize("kind", TYPES)
@@ -46,19 +46,19 @@ def test_an_answer_that_is_none_breaks_the_model_and_fools_nobody(kind):
 
 @pytest.mark.parametrize("kind", ["multi_choice", "tree_choice", "ranking", "yes_no", "sliders"])
 def test_accuracy_counts_answers_that_mean_the_same(kind):
-    _, said, right, wrong = TYPES[kind]
-    made = bind_metric("accuracy", config(kind).answer[0], [said, said], [[right], [wrong]])
-    assert made.module.compute(**made.columns)[made.key] == 0.5
+    _, reply, right, wrong = TYPES[kind]
+    created = bind_metric("accuracy", config(kind).answer[0], [reply, reply], [[right], [wrong]])
+    assert created.module.compute(**created.columns)[created.key] == 0.5
 
 
 @pytest.mark.parametrize(("kind", "error"), [("slider", 5.0), ("rating", 1.5)])
 def test_numbers_said_as_text_have_an_error(kind, error):
-    _, said, right, wrong = TYPES[kind]
-    made = bind_metric("accuracy", config(kind).answer[0], [said, said], [[right], [wrong]])
-    assert made.module.compute(**made.columns)[made.key] == pytest.approx(error)
+    _, reply, right, wrong = TYPES[kind]
+    created = bind_metric("accuracy", config(kind).answer[0], [reply, reply], [[right], [wrong]])
+    assert created.module.compute(**created.columns)[created.key] == pytest.approx(error)
 
 
 def test_answers_in_a_predictions_file_may_be_values_or_text():
-    made = config("multi_choice")
-    assert predictions._answer(made, {"it": ["a", "b"]}) == predictions._answer(made, {"it": '["a", "b"]'})
+    created = config("multi_choice")
+    assert predictions._answer(created, {"it": ["a", "b"]}) == predictions._answer(created, {"it": '["a", "b"]'})
     assert predictions._answer(config("rating"), {"it": 4}) == {"it": "4"}

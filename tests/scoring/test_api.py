@@ -28,8 +28,8 @@ def evaluations(settings):
     for name in ("public", "scoring", "hidden"):
         here.dataset(name, statements(24), name)
     here.queue(submission=here.submit("sentiment-ngram", sam.id))
-    for each in (1, 2, 3):
-        assert run_evaluation(database, settings, each)["state"] == "done"
+    for number in (1, 2, 3):
+        assert run_evaluation(database, settings, number)["state"] == "done"
     database.close()
     return sam.id, sam.token
 
@@ -58,9 +58,9 @@ def evaluated(place, database, settings):
 @ON_ONE
 def test_scores_of_a_public_model_are_for_all_and_its_record_is_signed(client, evaluated, mia):
     for caller in (client, mia):
-        told = caller.get(API).json()
-        assert (told["state"], told["model"], told["rows_done"]) == ("done", "sentiment-ngram", 24)
-        scores = {(each["metric"], each["slice"]): each for each in caller.get(f"{API}/scores").json()["items"]}
+        document = caller.get(API).json()
+        assert (document["state"], document["model"], document["rows_done"]) == ("done", "sentiment-ngram", 24)
+        scores = {(item["metric"], item["slice"]): item for item in caller.get(f"{API}/scores").json()["items"]}
         assert scores["accuracy", ""]["n"] == 24
     record = client.get(f"{API}/record").json()
     assert (
@@ -74,14 +74,14 @@ def test_scores_of_a_public_model_are_for_all_and_its_record_is_signed(client, e
 @ON_ONE
 def test_rows_are_shown_as_far_as_the_dataset_allows(client, evaluated, sam, mia):
     page = client.get(f"{API}/examples", params={"limit": 10}).json()
-    assert [each["number"] for each in page["items"]] == list(range(10))
+    assert [item["number"] for item in page["items"]] == list(range(10))
     assert page["next"] == 9
     assert page["items"][0]["inputs"]["statement"]
     rest = client.get(f"{API}/examples", params={"after": 9, "limit": 100}).json()
-    assert [each["number"] for each in rest["items"]] == list(range(10, 24))
+    assert [item["number"] for item in rest["items"]] == list(range(10, 24))
     assert rest["next"] is None
     tagged = client.get(f"{API}/examples", params={"tag": "bad"}).json()["items"]
-    assert {tuple(each["tags"]) for each in tagged} == {("bad",)}
+    assert {tuple(element["tags"]) for element in tagged} == {("bad",)}
 
     scoring = "/api/v1/evaluations/2/examples"
     mine = sam.get(scoring).json()["items"]
@@ -100,8 +100,8 @@ def test_of_hidden_datasets_nothing_leaves_but_scores_of_the_whole(client, evalu
         from dynabench.people.accounts.tables import Person
 
         session.get_one(Person, admin.id).admin = True
-        found = session.get_one(Evaluation, 3)
-        found.state, found.code, found.reason, found.log = "failed", "crashed", SECRET, SECRET
+        result = session.get_one(Evaluation, 3)
+        result.state, result.code, result.reason, result.log = "failed", "crashed", SECRET, SECRET
 
     database.write(fail)
     for caller in (client, sam, admin):
@@ -109,7 +109,7 @@ def test_of_hidden_datasets_nothing_leaves_but_scores_of_the_whole(client, evalu
             answer = caller.get(path)
             assert answer.status_code == 200
             assert SECRET not in answer.text
-        slices = [each["slice"] for each in caller.get("/api/v1/evaluations/3/scores").json()["items"]]
+        slices = [item["slice"] for item in caller.get("/api/v1/evaluations/3/scores").json()["items"]]
         assert set(slices) == {""}  # 24 rows make no slice of 30
         sheet = caller.get("/api/v1/evaluations/3/scores?format=csv").text.splitlines()
         assert sheet[0].endswith("metric,title,version,slice,value,low,high,n,better,unit,scale")
@@ -128,8 +128,8 @@ def test_private_and_anonymous_submissions(client, evaluated, database, sam, mia
         database.write(write)
 
     be("anonymous")
-    told = client.get(API).json()
-    assert (told["model"], told["submission"]) == (None, None)
+    document = client.get(API).json()
+    assert (document["model"], document["submission"]) == (None, None)
     assert "sentiment-ngram" not in client.get("/evaluations/1").text
     assert client.get(f"{API}/record").status_code == 404
     assert sam.get(API).json()["model"] == "sentiment-ngram"
@@ -144,15 +144,15 @@ def test_private_and_anonymous_submissions(client, evaluated, database, sam, mia
 @ON_ONE
 def test_only_submitters_cancel_and_retry_and_only_what_can_be(evaluated, database, sam, mia):
     def queued(session):
-        found = session.get_one(Evaluation, 1)
-        found.state, found.rows_done, found.created_at = "queued", 0, now()
+        result = session.get_one(Evaluation, 1)
+        result.state, result.rows_done, result.created_at = "queued", 0, now()
 
     assert sam.post(f"{API}/cancel").status_code == 409
     assert sam.post(f"{API}/retry").status_code == 409
     database.write(queued)
     assert mia.post(f"{API}/cancel").status_code == 403
-    told = sam.get(API).json()
-    assert (told["place"], told["may_cancel"]) == (0, True)
+    document = sam.get(API).json()
+    assert (document["place"], document["may_cancel"]) == (0, True)
     assert sam.post(f"{API}/cancel").json()["state"] == "cancelled"
     assert mia.post(f"{API}/retry").status_code == 403
     again = sam.post(f"{API}/retry").json()
@@ -180,12 +180,12 @@ def test_the_page_shows_scores_rows_and_what_can_be_done(client, evaluated, data
 @ON_ONE
 def test_lists_are_filtered_and_paged(client, evaluated, database):
     tasks = "/api/v1/tasks/sentiment/evaluations"
-    assert [each["id"] for each in client.get(tasks, params={"dataset": "public"}).json()["items"]] == [1]
+    assert [item["id"] for item in client.get(tasks, params={"dataset": "public"}).json()["items"]] == [1]
     assert client.get(tasks, params={"state": "failed"}).json()["items"] == []
     first = client.get(tasks, params={"limit": 2}).json()
-    assert [each["id"] for each in first["items"]] == [3, 2]
+    assert [item["id"] for item in first["items"]] == [3, 2]
     rest = client.get(tasks, params={"limit": 2, "after": first["next"]}).json()
-    assert ([each["id"] for each in rest["items"]], rest["next"]) == ([1], None)
+    assert ([element["id"] for element in rest["items"]], rest["next"]) == ([1], None)
     assert client.get("/api/v1/tasks/nothing/evaluations").status_code == 404
     assert client.get("/api/v1/evaluations/99").status_code == 404
     assert client.get(f"/api/v1/evaluations/{2**63}").status_code == 422
@@ -199,7 +199,7 @@ def test_hidden_rows_are_for_models_inside_alone(place, database, settings):
     here.submit("sentiment-ngram", kind="predictions", version="other")
     here.submit("sentiment-ngram", state="withdrawn", version="third")
     here.submit("sentiment-ngram", version="fourth")
-    assert [here.queue(submission=each) for each in (1, 2, 3, 4)] == [1, 0, 0, 2]
+    assert [here.queue(submission=number) for number in (1, 2, 3, 4)] == [1, 0, 0, 2]
     with database._reads() as session:
         assert Counter(session.scalars(select(Evaluation.submission_id))) == {1: 1, 4: 2}
 
@@ -207,15 +207,17 @@ def test_hidden_rows_are_for_models_inside_alone(place, database, settings):
 @ON_ONE
 def test_what_the_ladder_holds_back_is_on_no_page_and_in_no_record(evaluated, client, sam, by_hand):
     evaluated.queue(submission=evaluated.submit("sentiment-ngram", sam.id))
-    for each in (4, 5, 6):
-        by_hand(each)
+    for number in (4, 5, 6):
+        by_hand(number)
     for caller in (client, sam):
         assert caller.get("/api/v1/evaluations/3/record").status_code == 200
         assert caller.get("/api/v1/evaluations/6/record").status_code == 403
-        assert {"accuracy", "f1"} <= {each["metric"] for each in scores_of(caller, 3)}
-        assert {each["metric"] for each in scores_of(caller, 6)} <= {"throughput", "memory", "latency_p50",
+        assert {"accuracy", "f1"} <= {score["metric"] for score in scores_of(caller, 3)}
+        assert {item["metric"] for item in scores_of(caller, 6)} <= {"throughput", "memory", "latency_p50",
                                                                     "latency_p95", "size", "others"}  # fmt: skip
-        assert {"accuracy", "f1"} <= {each["metric"] for each in scores_of(caller, 5)}, "that is for hidden data alone"
+        assert {"accuracy", "f1"} <= {score["metric"] for score in scores_of(caller, 5)}, (
+            "that is for hidden data alone"
+        )
         page = caller.get("/evaluations/6").text
         assert "Its scores are held back" in page
         assert "/api/v1/evaluations/6/record" not in page
@@ -227,7 +229,7 @@ def test_of_a_run_before_one_that_failed_no_scores_on_hidden_data_are_told(evalu
         session.get_one(Evaluation, 3).state = "failed"
 
     database.write(reopened)
-    assert not {"accuracy", "f1"} & {each["metric"] for each in scores_of(sam, 3)}
+    assert not {"accuracy", "f1"} & {score["metric"] for score in scores_of(sam, 3)}
 
 
 def scores_of(caller, evaluation):

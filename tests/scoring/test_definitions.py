@@ -23,7 +23,7 @@ def spans(*texts):
 
 
 def labels(said, right, **more):
-    return AnswerColumns(FIELDS["sentiment"], predictions=list(said), right=[[each] for each in right], **more)
+    return AnswerColumns(FIELDS["sentiment"], predictions=list(said), right=[[item] for item in right], **more)
 
 
 @given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 1)), min_size=1, max_size=400))
@@ -37,7 +37,7 @@ def test_mcnemars_test_is_the_one_of_two_sided_binomials_or_the_chi_square(pairs
     else:
         squared = (abs(only_a - only_b) - 1) ** 2 / (only_a + only_b)
         plain = (only_a - only_b) ** 2 / (only_a + only_b)
-        assert any(p == pytest.approx(stats.chi2.sf(each, 1)) for each in (squared, plain))
+        assert any(p == pytest.approx(stats.chi2.sf(item, 1)) for item in (squared, plain))
 
 
 def test_shares_of_rows_are_tested_as_by_scipys_permutation_test():
@@ -63,10 +63,10 @@ def test_the_paired_normal_test_agrees_with_scipys_t_test_where_rows_are_many():
 
 def test_a_slice_of_one_label_has_the_share_of_right_answers_and_no_f1():
     rows = labels(["positive", "negative", "positive"], ["positive"] * 3, places={"good": [0, 1, 2]})
-    made = list(score_computation.slice_scores(["accuracy", "f1"], rows, Disclosure.at_most("public")))
-    assert [(each.metric, each.value, each.n) for each in made] == [("accuracy", 2 / 3, 3)]
+    created = list(score_computation.slice_scores(["accuracy", "f1"], rows, Disclosure.at_most("public")))
+    assert [(item.metric, item.value, item.n) for item in created] == [("accuracy", 2 / 3, 3)]
     low, high = stats.binomtest(2, 3).proportion_ci(method="wilson")
-    assert (made[0].low, made[0].high) == pytest.approx((low, high), abs=1e-9)
+    assert (created[0].low, created[0].high) == pytest.approx((low, high), abs=1e-9)
 
 
 def test_the_calibration_error_is_the_mean_distance_of_sureness_and_rightness_in_ten_bins():
@@ -74,22 +74,23 @@ def test_the_calibration_error_is_the_mean_distance_of_sureness_and_rightness_in
     sure = rng.uniform(0.34, 1, 500)
     hit = rng.random(500) < sure**2
     chances = [{"positive": p, "negative": (1 - p) * 0.6, "neutral": (1 - p) * 0.4} for p in sure]
-    said = ["positive" if each["positive"] == max(each.values()) else "negative" for each in chances]
-    rows = labels(said, [s if h else "mixed" for s, h in zip(said, hit, strict=True)], chances=chances)
-    most = np.array([max(each.values()) for each in chances])
+    texts = ["positive" if chance["positive"] == max(chance.values()) else "negative" for chance in chances]
+    rows = labels(texts, [s if h else "mixed" for s, h in zip(texts, hit, strict=True)], chances=chances)
+    most = np.array([max(item.values()) for item in chances])
     bins = np.minimum((np.ceil(most * 10) - 1).astype(int), 9)
     expected = sum(abs((most - hit)[bins == at].mean()) * (bins == at).mean() for at in range(10) if (bins == at).any())
-    [made] = score_computation.calibration_score(rows, DIGEST)
-    assert made.value == pytest.approx(expected)
+    [created] = score_computation.calibration_score(rows, DIGEST)
+    assert created.value == pytest.approx(expected)
 
 
 def test_unchanged_answers_are_those_of_the_model_itself_and_the_score_is_about_what_is_right():
     own = labels(["positive", "negative"], ["negative", "negative"], uids=["x", "y"])
     copies = labels(["positive"] * 3, ["negative"] * 3, originals=["x", "x", "y"])
-    made = {
-        each.metric: each.value for each in score_computation.twin_scores("robustness", "accuracy", own, copies, DIGEST)
+    created = {
+        twin_score.metric: twin_score.value
+        for twin_score in score_computation.twin_scores("robustness", "accuracy", own, copies, DIGEST)
     }
-    assert made == {"robustness": 0.5, "robustness_score": 0.0}, "wrong as ever is unchanged; originals count alike"
+    assert created == {"robustness": 0.5, "robustness_score": 0.0}, "wrong as ever is unchanged; originals count alike"
 
 
 def test_five_originals_whose_answers_never_change_do_not_make_a_model_steady_for_certain():
@@ -98,12 +99,13 @@ def test_five_originals_whose_answers_never_change_do_not_make_a_model_steady_fo
         labels(["neutral"] * 5, ["neutral"] * 5, uids=uids),
         labels(["neutral"] * 10, ["neutral"] * 10, originals=uids * 2),
     )
-    made = {each.metric: each for each in score_computation.twin_scores("fairness", "accuracy", own, copies, DIGEST)}[
-        "fairness"
-    ]
+    fairness = {
+        twin_score.metric: twin_score
+        for twin_score in score_computation.twin_scores("fairness", "accuracy", own, copies, DIGEST)
+    }["fairness"]
     t = 2.776  # Student's with 4 degrees of freedom, at 97.5 %
-    assert (made.value, made.high, made.n) == (1.0, 1.0, 5)
-    assert made.low == pytest.approx(5 / (5 + t**2), abs=1e-3), "Wilson's lower limit of 5 out of 5"
+    assert (fairness.value, fairness.high, fairness.n) == (1.0, 1.0, 5)
+    assert fairness.low == pytest.approx(5 / (5 + t**2), abs=1e-3), "Wilson's lower limit of 5 out of 5"
 
 
 def test_unchanged_marked_texts_have_the_same_words_in_all_their_parts():
@@ -115,20 +117,25 @@ def test_unchanged_marked_texts_have_the_same_words_in_all_their_parts():
         right=[[spans("bus"), spans("red car")]] * 5,
         originals=["x", "x", "x", "y", "z"],
     )
-    made = {each.metric: each for each in score_computation.twin_scores("robustness", "f1", own, copies, DIGEST)}
-    assert made["robustness"].value == pytest.approx((1 / 3 + 1 + 1) / 3)
-    assert made["robustness_score"].value == pytest.approx((1 + 1 + 1 + 2 / 3 + 0) / 5), "the nearest accepted answer"
+    created = {
+        twin_score.metric: twin_score
+        for twin_score in score_computation.twin_scores("robustness", "f1", own, copies, DIGEST)
+    }
+    assert created["robustness"].value == pytest.approx((1 / 3 + 1 + 1) / 3)
+    assert created["robustness_score"].value == pytest.approx((1 + 1 + 1 + 2 / 3 + 0) / 5), (
+        "the nearest accepted answer"
+    )
 
 
 def test_the_calmest_repeats_of_a_cost_are_kept(monkeypatch):
     """Disturbed repeats are made again, twice the number at most, and only the calmest count."""
 
     def costs_of(*others):
-        made = iter([{"throughput": 100.0 * (1 - load), "others": load} for load in others])
-        monkeypatch.setattr(costs, "_once", lambda model, rows: next(made))
-        found = {each["metric"]: each for each in costs._repeated(None, [None] * 10)}
-        assert next(made, None) is None, "no repeat more or less than were needed"
-        return found["throughput"]["repeats"], found["throughput"]["value"]
+        created = iter([{"throughput": 100.0 * (1 - load), "others": load} for load in others])
+        monkeypatch.setattr(costs, "_once", lambda model, rows: next(created))
+        result = {item["metric"]: item for item in costs._repeated(None, [None] * 10)}
+        assert next(created, None) is None, "no repeat more or less than were needed"
+        return result["throughput"]["repeats"], result["throughput"]["value"]
 
     assert costs_of(0.0, 0.05, 0.1) == ([100, 95, 90], 95)
     assert costs_of(0.5, 0.0, 0.9, 0.08, 0.02) == ([100, 98, 92], 98)

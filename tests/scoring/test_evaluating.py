@@ -45,7 +45,7 @@ class Model:
 def scores_of(database, evaluation):
     with database._reads() as session:
         rows = session.scalars(select(Score).where(Score.evaluation_id == evaluation)).all()
-        return {(each.metric, each.slice): each for each in rows}
+        return {(row.metric, row.slice): row for row in rows}
 
 
 def folder(settings, name, line="pass", seconds=0.0):
@@ -69,9 +69,11 @@ def test_a_worker_queues_what_is_new_and_gives_an_installed_model_all_its_scores
     rows = statements(90)
     version = here.dataset("films", rows)
     twins = [
-        StoredRow(f"{row.uid}-{made}", {"statement": text or row.inputs["statement"]}, row.answers, (), row.uid, made)
+        StoredRow(
+            f"{row.uid}-{created}", {"statement": text or row.inputs["statement"]}, row.answers, (), row.uid, created
+        )
         for row in rows[:40]
-        for made, text in (("same", ""), ("turned", BAD))
+        for created, text in (("same", ""), ("turned", BAD))
     ]
     here.twin(version, "robustness", twins)
     here.submit(NGRAM, sender)
@@ -82,9 +84,9 @@ def test_a_worker_queues_what_is_new_and_gives_an_installed_model_all_its_scores
     database.write(lambda session: jobs.enqueue(session, "queue_evaluations", {"dataset": 1}) and None)
     worker.start()
     until(lambda: database.read(lambda session: session.get(Evaluation, 2)))
-    found = here.ended(2)
-    assert found.state == "done", (found.code, found.reason, found.log, worker.said())
-    assert (found.version_id, found.rows_done, found.rows) == (version, 170, 170)
+    result = here.ended(2)
+    assert result.state == "done", (result.code, result.reason, result.log, worker.said())
+    assert (result.version_id, result.rows_done, result.rows) == (version, 170, 170)
     assert here.queue(submission=1) == 0
     fault = here.ended(1)
     assert (fault.state, fault.code) == ("failed", "failed"), "a fault of ours ends an evaluation too"
@@ -101,21 +103,21 @@ def test_a_worker_queues_what_is_new_and_gives_an_installed_model_all_its_scores
     assert steady.value == pytest.approx((14 + 26 * 0.5) / 40)  # the 26 good ones keep their answer in one copy of two
     assert scores["robustness_score", ""].n == 80
     for name in ("throughput", "memory", "latency_p50", "latency_p95"):
-        each = scores[name, ""]
-        assert 0 < each.low <= each.value <= each.high, name
-        drawn = unpack_replicates(each.replicates)
-        assert (np.ptp(drawn) > 0) == (each.high > each.low), "as the repeats vary"
-        assert abs(drawn.mean() - each.value) <= 1.2 * (each.high - each.low) + 1e-6 * each.value
+        score = scores[name, ""]
+        assert 0 < score.low <= score.value <= score.high, name
+        drawn = unpack_replicates(score.replicates)
+        assert (np.ptp(drawn) > 0) == (score.high > score.low), "as the repeats vary"
+        assert abs(drawn.mean() - score.value) <= 1.2 * (score.high - score.low) + 1e-6 * score.value
     assert 0 <= scores["calibration_error", ""].value < 0.2
 
     record = database.read(lambda session: session.get_one(Record, 2))
     key = records.public_keys(settings)[0]
     assert records.is_signature_valid(record.document, record.signature, key)
     assert not records.is_signature_valid(record.document | {"rows": 1}, record.signature, key)
-    digests = {each["digest"] for each in record.document["shards"]}
+    digests = {shard["digest"] for shard in record.document["shards"]}
     with database._reads() as session:
         assert digests == set(session.scalars(select(Shard.digest)))
-        assert [each.kind for each in session.scalars(select(Notice))] == ["evaluation"] * 2
+        assert [item.kind for item in session.scalars(select(Notice))] == ["evaluation"] * 2
 
 
 @pytest.mark.slow
@@ -135,7 +137,7 @@ def test_a_new_twin_is_answered_alone_and_a_new_metric_asks_no_model(place, by_h
     by_hand(1)
     assert here.evaluation(1).attempt == 2
     with database._reads() as session:
-        shards = {each.part: each.done_at for each in session.scalars(select(Shard))}
+        shards = {item.part: item.done_at for item in session.scalars(select(Shard))}
     assert shards["rows"] == before
     assert "fairness" in shards
     scores = scores_of(database, 1)
@@ -165,34 +167,34 @@ def test_a_metric_added_to_a_task_scores_every_model_from_its_stored_answers(pla
     rows = statements(30)
     rows[3] = dataclasses.replace(rows[3], answers=({"label": "positive"},))  # what the models answer wrong
     here.dataset("films", rows)
-    for each in (NGRAM, "sentiment-minilm"):
-        here.queue(submission=here.submit(each))
+    for item in (NGRAM, "sentiment-minilm"):
+        here.queue(submission=here.submit(item))
     run_jobs("evaluate")
-    assert [here.evaluation(each).state for each in (1, 2)] == ["done", "done"]
+    assert [here.evaluation(number).state for number in (1, 2)] == ["done", "done"]
 
     def answered():
-        return database.read(lambda session: {each.digest: each.done_at for each in session.scalars(select(Shard))})
+        return database.read(lambda session: {row.digest: row.done_at for row in session.scalars(select(Shard))})
 
     before = answered()
-    [shipped] = [each for each in shipped_tasks() if each.config.id == "sentiment"]
+    [shipped] = [shipped_task for shipped_task in shipped_tasks() if shipped_task.config.id == "sentiment"]
     source = shipped.source.replace("primary: accuracy", "primary: matthews_correlation")
     assert database.write(rounds.save_task, None, source).changed
     run_jobs("queue_evaluations", "evaluate")
-    right = [each.answers[0]["label"] for each in rows]
+    right = [row.answers[0]["label"] for row in rows]
     wrong = [*right[:3], "negative", *right[4:]]
-    for each in (1, 2):
-        score = scores_of(database, each)["matthews_correlation", ""]
+    for item in (1, 2):
+        score = scores_of(database, item)["matthews_correlation", ""]
         assert score.value == pytest.approx(matthews_corrcoef(right, wrong))
     assert answered() == before, "no model was asked again"
     with database._reads() as session:
-        named = [session.get_one(Record, each).document["model"].get("encoder") for each in (1, 2)]
+        named = [session.get_one(Record, number).document["model"].get("encoder") for number in (1, 2)]
     assert named == [None, encoder.SHIPPED_FOR]
 
 
 @pytest.mark.slow
 def test_an_axis_of_perturbed_copies_added_to_a_task_ranks_every_model_again(place, run_jobs, database, client):
     here = place()
-    [shipped] = [each for each in shipped_tasks() if each.config.id == "sentiment"]
+    [shipped] = [shipped_task for shipped_task in shipped_tasks() if shipped_task.config.id == "sentiment"]
 
     def perturb(axes):
         source = shipped.source.replace("perturb: [fairness, robustness]", f"perturb: [{axes}]")
@@ -210,8 +212,8 @@ def test_an_axis_of_perturbed_copies_added_to_a_task_ranks_every_model_again(pla
     assert ("robustness", "") in scores_of(database, 1)
     assert here.evaluation(1).state == "done"
     assert ranks(board(client)) == {NGRAM: (1, 1)}
-    made = database.read(lambda session: session.execute(select(Twin.version_id, Twin.axis, Twin.state)).all())
-    assert [tuple(each) for each in made] == [(1, "robustness", "ready")], "copies of the dataset in use, once"
+    content = database.read(lambda session: session.execute(select(Twin.version_id, Twin.axis, Twin.state)).all())
+    assert [tuple(item) for item in content] == [(1, "robustness", "ready")], "copies of the dataset in use, once"
 
 
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
@@ -228,11 +230,11 @@ def test_a_model_that_goes_wrong_ends_its_evaluation_with_the_reason(place, data
         here.queue(submission=number)
     for number, codes in enumerate(wrong.values(), start=1):
         run_evaluation(database, settings, number)
-        found = here.evaluation(number)
-        assert found.state == "failed"
-        assert found.code in codes, (found.code, found.reason)
-        assert found.code in service.CODES
-        assert found.reason
+        result = here.evaluation(number)
+        assert result.state == "failed"
+        assert result.code in codes, (result.code, result.reason)
+        assert result.code in service.CODES
+        assert result.reason
     here.dataset("closed", statements(5), "hidden")
     here.queue(submission=1)
     closed = database.read(lambda session: session.scalars(select(Evaluation.id).order_by(Evaluation.id)).all())[-1]
@@ -275,8 +277,8 @@ def test_cancelling_takes_effect_while_the_model_thinks_and_a_retry_goes_on(plac
     assert here.evaluation(1).state == "cancelled"
     database.write(lambda session: service.retry_evaluation(session, session.get_one(Person, sam), 1))
     run_evaluation(database, settings, 1)
-    found = here.evaluation(1)
-    assert (found.attempt, found.code) == (2, "model_gone")  # another file is another version
+    outcome = here.evaluation(1)
+    assert (outcome.attempt, outcome.code) == (2, "model_gone")  # another file is another version
 
 
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
@@ -302,17 +304,17 @@ def test_workers_that_die_score_each_shard_once(place, worker, database, setting
     rng = np.random.default_rng(3)
     for _ in range(2):
         worker.start()
-        until(lambda: any(here.evaluation(each).rows_done for each in range(1, 5)))
+        until(lambda: any(here.evaluation(element).rows_done for element in range(1, 5)))
         time.sleep(rng.uniform(0, 1))
         worker.end(signal.SIGKILL)
     worker.start()
-    found = [here.ended(each) for each in range(1, 5)]
-    assert {each.state for each in found} == {"done"}, [(each.code, each.reason) for each in found]
+    result = [here.ended(element) for element in range(1, 5)]
+    assert {item.state for item in result} == {"done"}, [(item.code, item.reason) for item in result]
     with database._reads() as session:
-        for each in found:
-            shards = session.scalars(select(Shard).where(Shard.evaluation_id == each.id).order_by(Shard.first)).all()
+        for item in result:
+            shards = session.scalars(select(Shard).where(Shard.evaluation_id == item.id).order_by(Shard.first)).all()
             assert [(shard.first, shard.rows) for shard in shards] == list(_cut(shards, 600))
-            assert each.rows_done == 600
+            assert item.rows_done == 600
         assert session.scalar(select(func.count()).select_from(Record)) == 4
         names = session.execute(select(Score.evaluation_id, Score.metric, Score.slice)).all()
     assert len(names) == len(set(names))
@@ -338,9 +340,9 @@ def test_a_file_of_predictions_is_scored_without_a_model(place, by_hand, databas
     submission = here.submit(NGRAM, kind="predictions", inside=False, version="file")
     at = predictions.predictions_path(settings, submission, version)
     at.parent.mkdir(parents=True)
-    said = [orjson.dumps({"label": "positive"}).decode()] * 40
-    made = {"uid": [row.uid for row in rows], "answer": said, "probabilities": [None] * 40}
-    pq.write_table(pa.table(made, schema=predictions.SCHEMA), at)
+    answer = [orjson.dumps({"label": "positive"}).decode()] * 40
+    created = {"uid": [row.uid for row in rows], "answer": answer, "probabilities": [None] * 40}
+    pq.write_table(pa.table(created, schema=predictions.SCHEMA), at)
     assert here.queue(submission=submission) == 1
     by_hand(1)
     scores = scores_of(database, 1)

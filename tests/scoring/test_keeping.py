@@ -54,11 +54,11 @@ def test_withdrawing_ends_what_waits_and_runs_and_leaves_what_was_scored(
     with ThreadPoolExecutor() as threads:
         running = threads.submit(run_evaluation, database, settings, 2)
         until(lambda: here.evaluation(2).state == "running")
-        assert {here.evaluation(each).state for each in (3, 4)} == {"queued"}
+        assert {here.evaluation(number).state for number in (3, 4)} == {"queued"}
         database.write(withdraw)
         run_jobs("queue_evaluations")
         assert running.result(60) == {"state": "cancelled"}
-    assert {here.evaluation(each).state for each in (2, 3, 4)} == {"cancelled"}
+    assert {here.evaluation(item).state for item in (2, 3, 4)} == {"cancelled"}
     assert here.evaluation(1).state == "done"
     assert here.queue(submission=1) == 0
     with pytest.raises(Exception, match="withdrawn"):
@@ -87,9 +87,9 @@ def test_an_evaluation_whose_job_was_given_up_ends_and_can_be_run_again(place, w
     database.write(lambda session: jobs._mark_sent(session, [lost]))
 
     worker.start()
-    for each in (1, 2):
-        found = here.ended(each, 30)
-        assert (found.state, found.code) == ("failed", "crashed"), worker.said()
+    for number in (1, 2):
+        result = here.ended(number, 30)
+        assert (result.state, result.code) == ("failed", "crashed"), worker.said()
     with database._reads() as session:
         assert len(session.scalars(select(Notice).where(Notice.kind == "evaluation")).all()) == 2
     database.write(lambda session: service.retry_evaluation(session, session.get_one(Person, sam), 2))
@@ -107,14 +107,14 @@ def test_what_failed_for_a_cause_that_passes_is_tried_again_three_times(place, s
         """How often it was begun, so long after it failed once more."""
 
         def fail(session):
-            found = session.get_one(Evaluation, 1)
-            found.state, found.code, found.ended_at = "failed", code, now() - timedelta(hours=hours)
+            outcome = session.get_one(Evaluation, 1)
+            outcome.state, outcome.code, outcome.ended_at = "failed", code, now() - timedelta(hours=hours)
 
         database.write(fail)
         maintenance.tidy_evaluations(database, settings)
-        found = here.evaluation(1)
-        assert (found.state == "queued") == (found.code == "")
-        return found.attempt
+        result = here.evaluation(1)
+        assert (result.state == "queued") == (result.code == "")
+        return result.attempt
 
     assert [attempts(hours) for hours in (0.9, 1.1, 3.9, 4.1, 15.9, 16.1, 1000)] == [1, 2, 2, 3, 3, 4, 4]
 

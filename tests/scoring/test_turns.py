@@ -27,7 +27,7 @@ def test_who_wants_to_be_alone_waits_for_a_long_job_and_others_are_not_kept_for_
         with here.alone():
             order.append("alone")
 
-    threads = [threading.Thread(target=each) for each in (long_job, measure)]
+    threads = [threading.Thread(target=item) for item in (long_job, measure)]
     for thread in threads:
         thread.start()
     until(lambda: here._sharing and here._waiting)
@@ -51,13 +51,13 @@ def test_jobs_that_compute_run_in_turn_with_what_is_measured(kind):
 
 
 def test_what_others_compute_is_told_apart_from_what_is_measured():
-    commands = [[sys.executable, "-c", f"import time\nwhile True: {what}"] for what in ("pass", "time.sleep(1)")]
+    commands = [[sys.executable, "-c", f"import time\nwhile True: {text}"] for text in ("pass", "time.sleep(1)")]
     busy, idle = (subprocess.Popen(command) for command in commands)
     try:
         measured, beside = ProcessorLoad(busy.pid), ProcessorLoad(idle.pid)
         until(lambda: costs._process_ticks(busy.pid) > 50)
         assert 0 <= measured.others() < beside.others() <= 1
     finally:
-        for each in (busy, idle):
-            each.kill()
-            each.wait()
+        for item in (busy, idle):
+            item.kill()
+            item.wait()

@@ -52,11 +52,11 @@ def record(place, client, tmp_path, database, monkeypatch):
 
 
 def test_a_record_holds_outside_and_scores_the_same_again(record):
-    told = verify(record, "--again", "--json")
-    assert told.exit_code == 0, told.output
-    found = json.loads(told.output)
-    assert (found["valid"], found["given"]) == (True, False)
-    assert {each["metric"]: each["same"] for each in found["scores"]} == {"accuracy": True, "f1": True}
+    answer = verify(record, "--again", "--json")
+    assert answer.exit_code == 0, answer.output
+    document = json.loads(answer.output)
+    assert (document["valid"], document["given"]) == (True, False)
+    assert {score["metric"]: score["same"] for score in document["scores"]} == {"accuracy": True, "f1": True}
     assert verify("1").exit_code == 0
     assert verify("2").exit_code == 1
 
@@ -69,24 +69,24 @@ def test_the_record_of_a_hidden_dataset_says_no_digest_of_rows_or_answers_and_is
     version = here.dataset("quiet", statements(40), "hidden")
     here.queue(submission=here.submit("sentiment-ngram"))
     by_hand(1)
-    told = client.get("/api/v1/evaluations/1/record").text
+    answer = client.get("/api/v1/evaluations/1/record").text
     rows, shards = database.read(lambda session: (
-        session.get_one(DatasetVersion, version).digest, [each.digest for each in session.query(Shard)],
+        session.get_one(DatasetVersion, version).digest, [row.digest for row in session.query(Shard)],
     ))  # fmt: skip
     assert shards
     for secret in (rows, *shards):
-        assert secret not in told
+        assert secret not in answer
     path = tmp_path / "record.json"
-    path.write_text(told)
+    path.write_text(answer)
     assert verify(path, "--again").exit_code == 0
     database.write(lambda session: setattr(session.get_one(DatasetVersion, version), "salt", "another"))
     assert verify(path, "--again").exit_code == 1, "other rows than those recorded are not asked about"
 
 
 def test_what_was_changed_or_signed_by_another_does_not_hold(record):
-    told = json.loads(record.read_text())
-    told["document"]["scores"][0]["value"] = 0.99
-    record.write_text(json.dumps(told))
+    document = json.loads(record.read_text())
+    document["document"]["scores"][0]["value"] = 0.99
+    record.write_text(json.dumps(document))
     again = verify(record, "--again")
     assert again.exit_code == 1
     assert "DOES NOT HOLD" in again.output
@@ -101,7 +101,7 @@ def test_a_new_version_of_a_metric_scores_the_stored_answers_of_a_model_that_is_
     place, by_hand, record, client, tmp_path, database, monkeypatch
 ):
     here = place()
-    before = {each["metric"]: each for each in scores(client)}
+    before = {score["metric"]: score for score in scores(client)}
     assert "without asking" not in verify(record).output
 
     database.write(lambda session: setattr(session.get_one(Submission, 1), "version", "0" * 16))  # nobody has that one
@@ -112,18 +112,18 @@ def test_a_new_version_of_a_metric_scores_the_stored_answers_of_a_model_that_is_
     by_hand(1)
 
     assert here.evaluation(1).state == "done", here.evaluation(1).code
-    after = {each["metric"]: each for each in scores(client)}
+    after = {score["metric"]: score for score in scores(client)}
     assert after["accuracy"]["version"] == before["accuracy"]["version"] + 1
     assert set(after) == set(before)
     for cost in ("throughput", "memory", "latency_p50", "latency_p95", "size"):
         assert after[cost] == before[cost], cost
     second = tmp_path / "second.json"
     second.write_text(client.get("/api/v1/evaluations/1/record").text)
-    told = verify(second)
-    assert told.exit_code == 0
+    answer = verify(second)
+    assert answer.exit_code == 0
     answered = json.loads(second.read_text())["document"]["answered_at"]
     assert answered == json.loads(record.read_text())["document"]["answered_at"]
-    assert f"scored from answers of {answered}, without asking the model again" in told.output
+    assert f"scored from answers of {answered}, without asking the model again" in answer.output
     assert "cannot be run again here" in verify(second, "--again").output
     others = verify(record, "--again")
     assert "accuracy: recorded by version 1 of the metric, here is 2, not compared" in others.output
@@ -131,7 +131,7 @@ def test_a_new_version_of_a_metric_scores_the_stored_answers_of_a_model_that_is_
 
 
 def scores(client):
-    return [each for each in client.get("/api/v1/evaluations/1/scores").json()["items"] if not each["slice"]]
+    return [item for item in client.get("/api/v1/evaluations/1/scores").json()["items"] if not item["slice"]]
 
 
 def test_one_command_checks_a_record_where_there_is_neither_server_nor_database(record, tmp_path, monkeypatch):
@@ -139,9 +139,9 @@ def test_one_command_checks_a_record_where_there_is_neither_server_nor_database(
     monkeypatch.setenv("DYNABENCH_DATABASE_URL", "postgresql+psycopg://nobody@127.0.0.1:1/nothing")
     monkeypatch.setenv("DYNABENCH_HOME", str(tmp_path / "nowhere"))
     get_settings.cache_clear()
-    told = verify(record, "--key", key, "--json")
-    assert told.exit_code == 0, told.output
-    assert json.loads(told.output)["given"]
+    answer = verify(record, "--key", key, "--json")
+    assert answer.exit_code == 0, answer.output
+    assert json.loads(answer.output)["given"]
     assert not (tmp_path / "nowhere").exists(), "nor does it make anything"
     for change in (
         lambda document: document["dataset"].update(digest="0" * 64),
@@ -165,8 +165,8 @@ def test_records_hold_under_the_key_of_their_day_after_a_new_one(record, client,
     assert keys[1:] == old
     assert client.get("/api/v1/key").json() == {"algorithm": "Ed25519", "key": keys[0], "older": old}
     assert (settings.folder / "signing-key").stat().st_mode & 0o777 == 0o600
-    told = client.get("/api/v1/evaluations/1/record").json()
-    assert told["key"] == old[0]
+    answer = client.get("/api/v1/evaluations/1/record").json()
+    assert answer["key"] == old[0]
     assert verify("1").exit_code == 0
     assert verify(record, "--key", old[0]).exit_code == 0
     assert verify(record, "--key", keys[0]).exit_code == 1
@@ -177,8 +177,8 @@ def test_records_hold_under_the_key_of_their_day_after_a_new_one(record, client,
     assert verify("2").exit_code == 0
 
     def forged(session):
-        found = session.get_one(Record, 1)
-        found.document = {**found.document, "key": STRANGER}
+        result = session.get_one(Record, 1)
+        result.document = {**result.document, "key": STRANGER}
 
     database.write(forged)
     assert verify("1").exit_code == 1, "a key that the server never had is not trusted for being named"

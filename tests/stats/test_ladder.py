@@ -18,10 +18,8 @@ histories = st.lists(st.floats(0, 1) | st.just(math.nan), max_size=40)
 @given(histories, st.floats(1e-3, 0.5), st.sampled_from([1, -1]))
 def test_what_is_shown_only_improves_and_by_steps(values, step, direction):
     result = ladder_scores(values, step, direction)
-    shown = [item.value for item in result if item.value is not None]
-    assert all(
-        after == before or direction * (after - before) >= step * (1 - 1e-9) for before, after in pairwise(shown)
-    )
+    view = [item.value for item in result if item.value is not None]
+    assert all(after == before or direction * (after - before) >= step * (1 - 1e-9) for before, after in pairwise(view))
     assert sum(item.new for item in result) <= 1 / step + 2
     for place, item in enumerate(result):
         if item.new:
@@ -101,16 +99,16 @@ def test_the_boosting_attack_gains_little(seed, mechanism):
     plain = attacked(answers, truth, scores > 0.5)
     assert plain > 0.5 + 0.2 * np.sqrt(tries / n)
     if mechanism == "steps":
-        shown = ladder_scores(scores.tolist(), 0.05)
+        view = ladder_scores(scores.tolist(), 0.05)
     else:
         replicates = replicated(right, 200)
-        shown = parameter_free_ladder_scores(
+        view = parameter_free_ladder_scores(
             scores.tolist(), replicates, n, level=0.95 if mechanism == "t test" else None
         )
-    messages = np.array([item.new for item in shown])  # all that the attacker learns
+    messages = np.array([item.new for item in view])  # all that the attacker learns
     assert messages.sum() <= 12
     assert attacked(answers, truth, messages) < 0.5 + (plain - 0.5) / 2
-    assert shown[-1].value <= scores.max() + 0.025
+    assert view[-1].value <= scores.max() + 0.025
 
 
 def attacked(answers, truth, chosen):

@@ -156,10 +156,10 @@ def test_the_gap_turns_its_sign_when_people_and_models_change_places():
     rng = np.random.default_rng(2)
     n = np.full(40, 3)
     people, models = rng.binomial(n, 0.9), rng.binomial(n, 0.4)
-    there, back = human_model_gap(people, n, models, n).difference, human_model_gap(models, n, people, n).difference
-    assert there.value == pytest.approx(-back.value)
-    assert there.low == pytest.approx(-back.high)
-    assert there.high == pytest.approx(-back.low)
+    present, back = human_model_gap(people, n, models, n).difference, human_model_gap(models, n, people, n).difference
+    assert present.value == pytest.approx(-back.value)
+    assert present.low == pytest.approx(-back.high)
+    assert present.high == pytest.approx(-back.low)
 
 
 @settings(deadline=None)

@@ -39,8 +39,8 @@ supervisor.watch({processes})  # its handlers are there when it starts the first
 def until(check, seconds=60):
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
-        if found := check():
-            return found
+        if report := check():
+            return report
         time.sleep(0.02)
     raise AssertionError("it did not happen in time")
 
@@ -82,15 +82,15 @@ class Supervisor:
 
 @pytest.fixture
 def supervise(tmp_path):
-    made = []
+    created = []
 
     def run(processes):
-        made.append(Supervisor(tmp_path, processes))
-        return made[-1]
+        created.append(Supervisor(tmp_path, processes))
+        return created[-1]
 
     yield run
-    for one in made:
-        if one.process.poll() is None:
-            one.process.kill()
-        one.process.wait()
-        until(lambda one=one: not any(alive(pid) for pid in one.all()))
+    for first in created:
+        if first.process.poll() is None:
+            first.process.kill()
+        first.process.wait()
+        until(lambda first=first: not any(alive(pid) for pid in first.all()))

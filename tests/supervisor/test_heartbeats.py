@@ -76,11 +76,11 @@ def test_a_process_has_minutes_for_its_first_beat_however_slow_it_is_to_get_well
 
 
 def test_a_process_that_is_stopped_is_replaced(supervise, tmp_path):
-    heard = tmp_path / "heard"
-    command = f"[sys.executable, '-c', {BEATING!r}, {str(heard)!r}]"
+    received = tmp_path / "heard"
+    command = f"[sys.executable, '-c', {BEATING!r}, {str(received)!r}]"
     running = supervise(f"[LoggedProcess('worker', {command}, silence=3.0)]")
     first = running.child("worker")
-    until(heard.exists)
+    until(received.exists)
     os.kill(first, signal.SIGSTOP)
     assert alive(running.child("worker", 2))
     assert not alive(first)

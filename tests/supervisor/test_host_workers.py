@@ -52,8 +52,8 @@ class Running:
 
     def workers(self):
         """The processes that compute, in the order of their addresses."""
-        found = psutil.Process(self.process.pid).children()
-        return sorted((child for child in found if "--url" in child.cmdline()), key=lambda child: child.cmdline())
+        result = psutil.Process(self.process.pid).children()
+        return sorted((child for child in result if "--url" in child.cmdline()), key=lambda child: child.cmdline())
 
     def states(self):
         """Return the states that a client sees, by the model's name."""
@@ -96,14 +96,14 @@ def under_load(running, harm, people=6, timeout=20.0):
     """What people were told while `harm(running)` happened; any error is raised."""
 
     async def story():
-        host, stop, told = Host(",".join(running.urls), timeout, TOKEN), asyncio.Event(), []
-        tasks = [asyncio.create_task(asked(host, stop, told)) for _ in range(people)]
+        host, stop, answer = Host(",".join(running.urls), timeout, TOKEN), asyncio.Event(), []
+        tasks = [asyncio.create_task(asked(host, stop, answer)) for _ in range(people)]
         try:
-            while len(told) < 50:
+            while len(answer) < 50:
                 await asyncio.sleep(0.01)
             await asyncio.to_thread(harm, running)
-            before = len(told)
-            while len(told) < before + 50:
+            before = len(answer)
+            while len(answer) < before + 50:
                 await asyncio.sleep(0.01)
             stop.set()
             await asyncio.gather(*tasks)
@@ -112,7 +112,7 @@ def under_load(running, harm, people=6, timeout=20.0):
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
             await host.close()
-        return told
+        return answer
 
     return asyncio.run(story())
 

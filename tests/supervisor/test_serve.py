@@ -78,7 +78,7 @@ def test_a_demo_that_cannot_be_set_up_now_is_set_up_later_and_processes_are_watc
             until(lambda: "Dynabench is at" in log.read_text(), 200)
             wait_for(f"{address}/healthz")  # the web process may still start
             datasets = httpx2.get(f"{address}/api/v1/tasks/nli/datasets", timeout=60, trust_env=False).json()["items"]
-            assert "nli-phenomena" in [each["name"] for each in datasets]
+            assert "nli-phenomena" in [dataset["name"] for dataset in datasets]
 
 
 def webs(home):

@@ -18,10 +18,10 @@ from tests.supervisor.processes import PYTHON, SLEEPER, STUBBORN, alive, until
 def pauses(watched):
     """How long a process that has ended pauses, as it is told when that is seen; the clock agrees."""
     before = time.monotonic()
-    with capture_logs() as told:
+    with capture_logs() as answer:
         watched.check()
     assert watched.process is None
-    [pause] = [each["restart_in"] for each in told]
+    [pause] = [item["restart_in"] for item in answer]
     assert before + pause <= watched.restart_at <= time.monotonic() + pause
     return pause
 

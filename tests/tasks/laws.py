@@ -38,13 +38,13 @@ class Form(HTMLParser):
         assert self.open == []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = dict(attrs)
+        values = dict(attrs)
         if tag not in VOID:
             self.open.append(tag)
         if tag == "textarea":
-            self.area = (given["name"] or "", [])
-        elif tag == "input" and (given["type"] not in ("radio", "checkbox") or "checked" in given):
-            self.posted.setdefault(given["name"] or "", []).append(given["value"] or "")
+            self.area = (values["name"] or "", [])
+        elif tag == "input" and (values["type"] not in ("radio", "checkbox") or "checked" in values):
+            self.posted.setdefault(values["name"] or "", []).append(values["value"] or "")
 
     def handle_data(self, data: str) -> None:
         if self.area:
@@ -93,9 +93,9 @@ def agrees(field: Field, raw: object) -> None:
     if isinstance(raw, float) and raw != raw:
         return
     try:
-        kept = field.clean(raw)
+        none = field.clean(raw)
     except FieldError:
-        kept = None
+        none = None
     valid = jsonschema.Draft202012Validator(field.json_schema()).is_valid(raw)
-    assert valid == (kept is not None), (raw, kept)
+    assert valid == (none is not None), (raw, none)
     Form(drawn(field, "create", raw, {}, error="Oops"))

@@ -67,14 +67,14 @@ def test_the_schema_takes_what_is_stored_and_the_field_takes_what_the_schema_doe
         assert field.same(stored, stored)
         assert field.clean(field.from_text(json.dumps(stored))) == stored
     elif fits(raw):  # but for what a condition asks for
-        found = raw if isinstance(raw, list) else [raw]
-        assert any(row["kind"] == "other" and "which" not in row for row in found)
+        result = raw if isinstance(raw, list) else [raw]
+        assert any(row["kind"] == "other" and "which" not in row for row in result)
 
 
 def test_messages_stand_beside_the_fields_within():
-    given = {"who": [{"name": "Ada", "kind": "person"}, {"kind": "other", "agee": 3}]}
+    values = {"who": [{"name": "Ada", "kind": "person"}, {"kind": "other", "agee": 3}]}
     with pytest.raises(Invalid) as refused:
-        clean_group("input", [many], given)
+        clean_group("input", [many], values)
     assert set(refused.value.fields) == {"input.who.1.name", "input.who.1.which", "input.who.1.agee"}
     assert "Did you mean “age”" in refused.value.fields["input.who.1.agee"]
     with pytest.raises(Invalid) as refused:
@@ -122,7 +122,7 @@ def test_models_get_all_fields_and_people_read_labels():
 def test_a_group_that_cannot_work_is_refused_with_the_place(changes, path):
     with pytest.raises(ValidationError) as refused:
         Group.model_validate({"name": "who", "type": "group", "fields": FIELDS, **changes})
-    assert [".".join(map(str, each["loc"])) for each in refused.value.errors()] == [path]
+    assert [".".join(map(str, error["loc"])) for error in refused.value.errors()] == [path]
 
 
 def test_spans_within_may_be_of_the_text_beside_them_or_of_the_context():
@@ -134,11 +134,11 @@ def test_spans_within_may_be_of_the_text_beside_them_or_of_the_context():
         "answer": {"name": "label", "type": "choice", "options": ["a", "b"]},
         "ask": [{"name": "found", "type": "group", "fields": [*spans, spans[1] | {"name": "more", "of": "page"}]}],
     }  # fmt: skip
-    [found] = TaskConfig.model_validate(config).ask
-    made = found.clean(
+    [result] = TaskConfig.model_validate(config).ask
+    created = result.clean(
         {"quote": "so be it", "words": [{"start": 0, "end": 2}], "more": [{"start": 0, "end": 3}]}, {"page": "One."}
     )
-    assert (made["words"][0]["text"], made["more"][0]["text"]) == ("so", "One")
+    assert (created["words"][0]["text"], created["more"][0]["text"]) == ("so", "One")
     config["ask"][0]["fields"][2]["of"] = "pgae"
     with pytest.raises(ValidationError, match="Did you mean “page”"):
         TaskConfig.model_validate(config)
@@ -166,9 +166,9 @@ def test_regions_within_are_of_the_picture_beside_them_or_of_one_in_the_context(
             {"shots": [{"photo": photo, "where": [box]}, {"photo": photo, "above": [box]}]}, {"view": view}
         )
     assert set(refused.value.fields) == {"input.shots.0.where"}
-    made = config.clean_input({"shots": [{"photo": view, "where": [box], "above": [box]}]}, {"view": view})
-    assert made["shots"][0]["where"] == made["shots"][0]["above"] == [box]
-    jsonschema.validate(made["shots"], config.input[0].json_schema())
+    created = config.clean_input({"shots": [{"photo": view, "where": [box], "above": [box]}]}, {"view": view})
+    assert created["shots"][0]["where"] == created["shots"][0]["above"] == [box]
+    jsonschema.validate(created["shots"], config.input[0].json_schema())
     form = {f"input.shots.1.where.0.{part}": [str(value)] for part, value in box.items()}
     blank = {"input.shots.0.where.0.label": ["sky"]}
     read = config.input[0].read_form({**form, **blank, "input.shots.1.photo": ["b" * 64]}, "input.shots")
@@ -187,4 +187,4 @@ def test_regions_within_are_of_the_picture_beside_them_or_of_one_in_the_context(
 def test_regions_of_no_picture_before_them_are_refused_with_the_place(fields, path):
     with pytest.raises(ValidationError) as refused:
         TaskConfig.model_validate(shots(*fields))
-    assert [each["loc"] for each in refused.value.errors()] == [path]
+    assert [error["loc"] for error in refused.value.errors()] == [path]

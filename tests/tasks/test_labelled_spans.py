@@ -49,12 +49,12 @@ def test_rows_of_a_form_mean_the_words_with_these_numbers(rows):
         for part, text in (("label", label), ("first", first), ("last", last if last > first else ""))
     }
     blank = {f"answer.names.9.{part}": [""] for part in ("label", "first", "last")} | {"answer.names": ["[]"]}
-    found = over.clean(over.read_form(form | blank, "answer.names"), beside)
-    wanted = {(words[first - 1]["start"], words[last - 1]["end"], label) for (first, last), label in rows}
-    assert {(span["start"], span["end"], span["label"]) for span in found} == wanted
-    assert all(span["text"] == TEXT[span["start"] : span["end"]] for span in found)
-    shown = [row for row in over.offered(beside, found) if row["label"]]
-    assert {(row["first"], row["last"], row["label"]) for row in shown} == {(*ends, label) for ends, label in rows}
+    result = over.clean(over.read_form(form | blank, "answer.names"), beside)
+    expected = {(words[first - 1]["start"], words[last - 1]["end"], label) for (first, last), label in rows}
+    assert {(span["start"], span["end"], span["label"]) for span in result} == expected
+    assert all(span["text"] == TEXT[span["start"] : span["end"]] for span in result)
+    view = [row for row in over.offered(beside, result) if row["label"]]
+    assert {(row["first"], row["last"], row["label"]) for row in view} == {(*ends, label) for ends, label in rows}
 
 
 @pytest.mark.parametrize("field", [flat, over])
@@ -111,6 +111,6 @@ def test_what_was_posted_in_vain_stands_in_the_rows_again():
 
 
 def test_labels_are_read_by_their_names_and_a_text_that_is_not_there_has_no_words():
-    found = flat.clean([{"start": 0, "end": 2, "label": "place"}], beside)
-    assert flat.in_words(found) == "On (Place)"
-    assert flat.words({}) == flat.pieces({}, found) == []
+    result = flat.clean([{"start": 0, "end": 2, "label": "place"}], beside)
+    assert flat.in_words(result) == "On (Place)"
+    assert flat.words({}) == flat.pieces({}, result) == []

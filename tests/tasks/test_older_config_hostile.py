@@ -30,5 +30,5 @@ def test_an_older_config_with_one_part_replaced_is_read_or_refused(source, data)
             part[key] = data.draw(RAW)
             break
         part = part[key]
-    made = read(yaml.safe_dump(raw))
-    assert made.valid or any(note.kind == "wrong" for note in made.notes)
+    content = read(yaml.safe_dump(raw))
+    assert content.valid or any(note.kind == "wrong" for note in content.notes)

@@ -72,19 +72,19 @@ leaderboard: {key: a}
 
 
 def read(text):
-    made = reader.read(text, "old-one", "Old one")
-    leaves = set(_leaves(yaml.safe_load(text))) if made.dialect != "neither" else set()
-    told = {note.key for note in made.notes}
+    created = reader.read(text, "old-one", "Old one")
+    leaves = set(_leaves(yaml.safe_load(text))) if created.dialect != "neither" else set()
+    keys = {note.key for note in created.notes}
     for path in leaves:
         above = [".".join(map(printable, path[:end])) for end in range(1, len(path) + 1)]
-        assert told & set(above) or "constructor_args" in path, f"nothing is said of {path}"
-    return made
+        assert keys & set(above) or "constructor_args" in path, f"nothing is said of {path}"
+    return created
 
 
 def _leaves(value, path=()):
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, each in inner:
-        yield from _leaves(each, (*path, key))
+    for key, item in inner:
+        yield from _leaves(item, (*path, key))
     if not inner and path:
         yield path
 
@@ -99,9 +99,9 @@ def task(made):
 
 
 def test_a_classic_config_becomes_a_task_and_each_line_is_spoken_of():
-    made = read(CLASSIC)
-    config = task(made)
-    assert made.dialect == "classic"
+    content = read(CLASSIC)
+    config = task(content)
+    assert content.dialect == "classic"
     assert [field.type for field in config.context] == ["text", "image", "audio"]
     assert [(field.name, field.type, field.label) for field in config.input] == [("remark", "text", "Your remark")]
     assert [(field.name, field.type) for field in config.answer] == [
@@ -120,18 +120,18 @@ def test_a_classic_config_becomes_a_task_and_each_line_is_spoken_of():
     assert config.metrics.perturb == ["fairness", "robustness"]
     assert config.content_warning == "Some of it is rude."
     assert "sounds worse" in config.instructions.create
-    assert notes(made, "metadata.create.0.name") == [(20, "changed")]
-    assert notes(made, "metadata.upload_proof") == [(18, "dropped")]
-    assert notes(made, "aggregation_metric.default_weights") == [(28, "dropped")]
-    assert notes(made, "train_file_metric") == [(29, "dropped")]
-    assert notes(made, "pages") == [(30, "dropped")]
-    assert "#   line 30, pages" in made.source
+    assert notes(content, "metadata.create.0.name") == [(20, "changed")]
+    assert notes(content, "metadata.upload_proof") == [(18, "dropped")]
+    assert notes(content, "aggregation_metric.default_weights") == [(28, "dropped")]
+    assert notes(content, "train_file_metric") == [(29, "dropped")]
+    assert notes(content, "pages") == [(30, "dropped")]
+    assert "#   line 30, pages" in content.source
 
 
 def test_a_later_config_becomes_a_task_and_each_line_is_spoken_of():
-    made = read(LATER)
-    config = task(made)
-    assert made.dialect == "later"
+    content = read(LATER)
+    config = task(content)
+    assert content.dialect == "later"
     assert [(field.name, field.type) for field in config.context] == [("photo", "image")]
     assert [(field.name, field.type, field.required) for field in config.input] == [
         ("remark", "text", True), ("force", "slider", False),
@@ -144,10 +144,10 @@ def test_a_later_config_becomes_a_task_and_each_line_is_spoken_of():
     assert [field.name for field in config.validation.ask] == ["again"]
     assert (config.fooled.rule, config.contexts.sampling, config.metrics.primary) == ("differs", "unseen", "sacrebleu")
     for key in later.LEFT:
-        assert notes(made, key)[0][1] == "dropped", key
-    assert notes(made, "validation_options.3") == [(24, "dropped")]
-    assert notes(made, "model_input.remark") == [(16, "same")]
-    assert notes(made, "model_input.other") == [(16, "dropped")]
+        assert notes(content, key)[0][1] == "dropped", key
+    assert notes(content, "validation_options.3") == [(24, "dropped")]
+    assert notes(content, "model_input.remark") == [(16, "same")]
+    assert notes(content, "model_input.other") == [(16, "dropped")]
 
 
 @pytest.mark.parametrize("kind", classic.TYPES)
@@ -164,10 +164,10 @@ def test_every_classic_type_maps(kind):
 
 @pytest.mark.parametrize("kind", later.INPUTS)
 def test_every_later_input_maps(kind):
-    asked = {"type": kind, "field_name_for_the_model": "it", "options": ["a", "b"], "options_slider": [0, 10]}
-    text = {"goal": {"type": "multioptions", "options": ["x", "y"]}, "user_input": [asked]}
+    request = {"type": kind, "field_name_for_the_model": "it", "options": ["a", "b"], "options_slider": [0, 10]}
+    text = {"goal": {"type": "multioptions", "options": ["x", "y"]}, "user_input": [request]}
     config = task(read(yaml.safe_dump(text)))
-    assert [field.type for field in config.input] == [each.becomes for each in later.INPUTS[kind]]
+    assert [field.type for field in config.input] == [item.becomes for item in later.INPUTS[kind]]
 
 
 @pytest.mark.parametrize("kind", [*shown.TYPES, "plain-text-dev"])
@@ -179,13 +179,13 @@ def test_every_later_context_maps_or_is_reported(kind):
     text = {"context": context, "user_input": [{"type": "text", "field_name_for_the_model": "it"},
                                                {"type": "multioptions", "options": ["x", "y"],
                                                 "field_name_for_the_model": "label"}]}  # fmt: skip
-    made = read(yaml.safe_dump(text))
-    assert task(made).input
+    content = read(yaml.safe_dump(text))
+    assert task(content).input
     if kind in shown.CHATS:
-        assert task(made).chat.max_turns == 4
-        assert not task(made).chat.tie
+        assert task(content).chat.max_turns == 4
+        assert not task(content).chat.tie
     for key in shown.ARTIFACTS:
-        assert notes(made, f"context.generative_context.artifacts.{key}")[0][1] == "dropped"
+        assert notes(content, f"context.generative_context.artifacts.{key}")[0][1] == "dropped"
 
 
 @pytest.mark.parametrize("kind", later.GOALS)
@@ -200,11 +200,11 @@ def test_every_goal_maps(kind):
 
 @pytest.mark.parametrize("name", measured.METRICS)
 def test_every_metric_maps_or_is_reported(name):
-    made = read(CLASSIC.replace("macro_f1, reference", f"{name}, reference"))
-    [(line, kind)] = notes(made, "perf_metric.0.type")
+    content = read(CLASSIC.replace("macro_f1, reference", f"{name}, reference"))
+    [(line, kind)] = notes(content, "perf_metric.0.type")
     assert line == 26
     assert kind == measured.METRICS[name].kind
-    assert task(made).metrics.primary == (measured.METRICS[name].becomes or "accuracy")
+    assert task(content).metrics.primary == (measured.METRICS[name].becomes or "accuracy")
 
 
 @pytest.mark.parametrize(
@@ -234,12 +234,12 @@ def test_early_configs_have_arguments_apart_and_are_json():
 
 
 def test_where_both_dialects_stand_in_one_config_the_later_one_leads():
-    made = read(LATER.replace("evaluation:", "output: [{name: mood}, {name: p, type: prob, single_prob: true}]\n"
+    content = read(LATER.replace("evaluation:", "output: [{name: mood}, {name: p, type: prob, single_prob: true}]\n"
                               "input: [{name: other, type: string}]\nmodel_wrong_metric: {type: ask_user}\n"
                               "perf_metric: {type: accuracy}\nevaluation:"))  # fmt: skip
-    assert made.dialect == "both"
-    assert (task(made).fooled.rule, task(made).metrics.primary) == ("differs", "accuracy")
-    assert notes(made, "input.0")[0][1] == "dropped"
+    assert content.dialect == "both"
+    assert (task(content).fooled.rule, task(content).metrics.primary) == ("differs", "accuracy")
+    assert notes(content, "input.0")[0][1] == "dropped"
 
 
 @pytest.mark.parametrize(
@@ -269,9 +269,11 @@ def test_where_both_dialects_stand_in_one_config_the_later_one_leads():
     ids=range(20),
 )
 def test_what_makes_no_task_is_refused_with_its_line(text, line, message):
-    made = read(text) if "&" not in text and len(text) < 1000 and made_of_yaml(text) else reader.read(text, "old-one")
-    assert not made.valid
-    wrong = [note for note in made.notes if note.kind == "wrong"]
+    content = (
+        read(text) if "&" not in text and len(text) < 1000 and made_of_yaml(text) else reader.read(text, "old-one")
+    )
+    assert not content.valid
+    wrong = [note for note in content.notes if note.kind == "wrong"]
     assert any(message in note.text and note.line == line for note in wrong), wrong
 
 

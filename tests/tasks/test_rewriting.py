@@ -14,7 +14,7 @@ TEXT = "# mine\nid: a-task # its name\nname: A\nvalidate: {votes: 2}\nterms: |\n
 TEXT += "data:\n  licence: MIT\n"
 
 
-@pytest.mark.parametrize("task", shipped_tasks(), ids=lambda one: one.config.id)
+@pytest.mark.parametrize("task", shipped_tasks(), ids=lambda first: first.config.id)
 def test_a_shipped_task_under_another_id_differs_in_one_line(task):
     text = with_id(task.source, "mine")
     assert TaskConfig.parse(text).id == "mine"

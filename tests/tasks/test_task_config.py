@@ -168,9 +168,9 @@ def test_forms_become_values_by_full_names():
     posted += [("ask.fooling_words", "9:12"), ("ask.why_correct", "")]
     assert nli.form("input", posted) == {"hypothesis": "They eat."}
     assert nli.form("answer", posted) == {"label": "neutral"}
-    asked = nli.clean_ask(nli.form("ask", posted), input=HYPOTHESIS, fooled=True)
-    assert [span["text"] for span in asked["fooling_words"]] == ["They", "not"]
-    assert list(asked) == ["fooling_words"]
+    request = nli.clean_ask(nli.form("ask", posted), input=HYPOTHESIS, fooled=True)
+    assert [span["text"] for span in request["fooling_words"]] == ["They", "not"]
+    assert list(request) == ["fooling_words"]
     assert list(refused(nli.clean_answer, nli.form("answer", [*posted, ("answer.label", "neutral")]))) == [
         "answer.label"
     ]

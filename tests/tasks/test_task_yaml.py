@@ -70,16 +70,16 @@ def test_four_lines_make_a_task():
     ],
 )
 def test_a_mistake_is_told_with_its_path_what_to_do_and_the_line(more, path, message):
-    found = problems(SMALL + more + "\n")
-    assert path in found, found
-    assert message in found[path]
-    assert "(line 5)" in found[path] or path == "input.0.name"
+    result = problems(SMALL + more + "\n")
+    assert path in result, result
+    assert message in result[path]
+    assert "(line 5)" in result[path] or path == "input.0.name"
 
 
 def test_all_mistakes_of_different_parts_are_told_at_once():
-    found = problems("id: UPPER\nname: 5\ninput: [{name: a, type: tixt}]\n")
-    assert list(found) == ["id", "name", "input.0.type", "answer"]
-    assert found["answer"] == "This is missing."
+    result = problems("id: UPPER\nname: 5\ninput: [{name: a, type: tixt}]\n")
+    assert list(result) == ["id", "name", "input.0.type", "answer"]
+    assert result["answer"] == "This is missing."
 
 
 def test_a_choice_that_is_asked_for_takes_the_options_of_the_answer():
@@ -122,8 +122,8 @@ def test_more_votes_raise_the_cap_with_them():
 )
 def test_what_is_no_config_is_refused_quickly(text, message):
     started = time.perf_counter()
-    found = problems(text)
-    assert message in found["config"]
+    result = problems(text)
+    assert message in result["config"]
     assert time.perf_counter() - started < 20  # without bounds it would be hours
 
 

@@ -54,10 +54,10 @@ def test_any_value_is_cleaned_or_refused(field, raw):
 def test_the_schema_and_clean_agree_on_text_in_its_stored_form(field, raw):
     plain = without_blank_ends(unicodedata.normalize("NFC", raw.replace("\r", "\n")))
     try:
-        kept = field.clean(plain) is not None
+        false = field.clean(plain) is not None
     except FieldError:
-        kept = False
-    assert kept == accepts(field, plain)
+        false = False
+    assert false == accepts(field, plain)
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_models_get_text_for_an_optional_field_left_empty():
 
 @given(st.text(st.sampled_from("a é\u0301\u0e38\u3099\U0001e8d0字"), max_size=200))
 def test_accents_are_stacked_where_thirty_one_marks_stand_in_a_row(raw):
-    runs = "".join("m" if unicodedata.combining(each) else " " for each in raw).split()
+    runs = "".join("m" if unicodedata.combining(item) else " " for item in raw).split()
     assert _stacked(raw) == (max(map(len, runs), default=0) > 30)
     assert not _stacked(raw) or _MAYBE_STACKED.search(raw)
 

@@ -61,7 +61,7 @@ def test_conditions_compare_the_answer():
         "ask: [{name: sure, type: yes_no, reason: optional}, {name: topics, type: multi_choice, options: [a, b]},\n"
         "  {name: why, type: text, when: sure == no or topics == b}]"
     )
-    given = {"input": {"text": "x"}, "fooled": True}
-    assert "why" in config.clean_ask({"sure": {"value": False}, "why": "So."}, **given)
-    assert "why" in config.clean_ask({"topics": ["a", "b"], "why": "So."}, **given)
-    assert "why" not in config.clean_ask({"sure": {"value": True}, "topics": ["a"], "why": "So."}, **given)
+    values = {"input": {"text": "x"}, "fooled": True}
+    assert "why" in config.clean_ask({"sure": {"value": False}, "why": "So."}, **values)
+    assert "why" in config.clean_ask({"topics": ["a", "b"], "why": "So."}, **values)
+    assert "why" not in config.clean_ask({"sure": {"value": True}, "topics": ["a"], "why": "So."}, **values)

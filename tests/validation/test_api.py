@@ -32,10 +32,10 @@ def test_an_item_is_handed_out_checked_and_moves_the_figures(world, person):
         assert sent.status_code == 201, sent.text
     assert (sent.json()["verdict"], sent.json()["votes"]) == ("correct", 2)
     assert sent.json()["predictions"][0]["answer"] == {"label": "neutral"}
-    found = person("eve").get("/api/v1/tasks/checks/rounds/1/statistics").json()
-    assert (found["examples"], found["fooled"], found["validated_fooled"]) == (1, 1, 1)
-    assert found["vmer"]["value"] == 1.0
-    assert found["by"]["source"]["person"]["mer"]["n"] == 1
+    document = person("eve").get("/api/v1/tasks/checks/rounds/1/statistics").json()
+    assert (document["examples"], document["fooled"], document["validated_fooled"]) == (1, 1, 1)
+    assert document["vmer"]["value"] == 1.0
+    assert document["by"]["source"]["person"]["mer"]["n"] == 1
 
 
 def test_nothing_to_check_is_204(world, person):

@@ -104,8 +104,8 @@ def test_one_person_asking_many_times_at_once_holds_one_place(database):
     for _ in range(20):
         world.example(author)
     with ThreadPoolExecutor(10) as pool:
-        found = list(pool.map(lambda _: world.next(person).example_id, range(10)))
-    assert len(set(found)) == 1
+        result = list(pool.map(lambda _: world.next(person).example_id, range(10)))
+    assert len(set(result)) == 1
 
 
 def test_places_held_at_once_never_exceed_those_that_are_wanted(database):

@@ -57,8 +57,8 @@ def test_readers_see_all_that_was_written_before_while_a_worker_folds(world, fol
 
     def write(number: int) -> None:
         for turn in range(8):
-            made = world.example(people[number], fooled=turn % 2 == 0, tag="rain" if turn % 3 else "")
-            written.append(made)  # whoever reads from now on sees it
+            created = world.example(people[number], fooled=turn % 2 == 0, tag="rain" if turn % 3 else "")
+            written.append(created)  # whoever reads from now on sees it
 
     def read() -> int:
         for turns in itertools.count(1):
@@ -103,10 +103,10 @@ def test_counting_anew_while_others_write_and_vote_loses_nothing(world, folder):
 
     with ThreadPoolExecutor(5) as pool:
         working = [pool.submit(work, number) for number in range(4)]
-        while not all(one.done() for one in working):
+        while not all(single.done() for single in working):
             rebuild_all(world.db)
-        for one in working:
-            one.result()
+        for first in working:
+            first.result()
     assert len(found(world)) == counted(world) == 24
     assert world.projections() == world.rebuilt()
 
@@ -122,7 +122,7 @@ def test_two_at_once_fold_everything_once(world):
         return world.db.write(folding.fold)
 
     with ThreadPoolExecutor(4) as pool:
-        folded = [one.result() for one in [pool.submit(fold) for _ in range(4)]]
+        folded = [first.result() for first in [pool.submit(fold) for _ in range(4)]]
     assert (sum(folded), rows_of(world, ExampleChange)) == (20, 0)
     assert world.projections() == before == world.rebuilt()
 

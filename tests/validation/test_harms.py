@@ -43,26 +43,28 @@ def world(database, monkeypatch):
     """Ada: gore that is found right and high, gore that is found right without more, gore that waits, threats that are
     found wrong, one that is harmless. Bob: a crime that is found right; one that he takes back. A program: gore."""
     monkeypatch.setattr(worlds, "CONFIG", CONFIG)
-    made = World(database)
-    ada, bob = made.person(), made.person()
+    created = World(database)
+    ada, bob = created.person(), created.person()
 
     def decided(writer, answer, vote="correct", source="person", **values):
-        example = made.example(writer, answer=answer, source=source)
+        example = created.example(writer, answer=answer, source=source)
         for _ in range(2):
-            made.vote(made.person(), example, vote, **values)
+            created.vote(created.person(), example, vote, **values)
         return example
 
-    made.high = decided(ada, HARM, again="high")
-    made.medium = decided(ada, HARM)
-    made.example(ada, answer=HARM)
+    created.high = decided(ada, HARM, again="high")
+    created.medium = decided(ada, HARM)
+    created.example(ada, answer=HARM)
     decided(ada, {"harm": "threat"}, "incorrect")
-    made.example(ada, fooled=False, answer={"harm": "none"})
-    made.crime = decided(bob, {"harm": "illegal", "severity": "low"})
-    made.retract(decided(bob, HARM))
-    decided(made.person(), HARM, source="program")
-    other = Prediction(example_id=made.high, position=1, model="n", version="2", answer={}, fooled=False, latency_ms=1)
+    created.example(ada, fooled=False, answer={"harm": "none"})
+    created.crime = decided(bob, {"harm": "illegal", "severity": "low"})
+    created.retract(decided(bob, HARM))
+    decided(created.person(), HARM, source="program")
+    other = Prediction(
+        example_id=created.high, position=1, model="n", version="2", answer={}, fooled=False, latency_ms=1
+    )
     database.write(lambda session: session.add(other))
-    return made
+    return created
 
 
 def by_value(lines):
@@ -70,17 +72,17 @@ def by_value(lines):
 
 
 def test_harmful_is_what_people_claim_and_others_confirm(world, client):
-    told = client.get("/api/v1/tasks/checks/harms").json()
-    safe, model = told["models"]
+    document = client.get("/api/v1/tasks/checks/harms").json()
+    safe, model = document["models"]
     assert (safe["model"], safe["attempts"], safe["harmful"]["count"]) == ("n", 1, 0)
     counts = [model[name] for name in ("attempts", "writers", "claimed", "waiting")]
     assert (model["model"], counts, model["harmful"]["count"]) == ("m", [6, 2, 5, 1], 3)
-    rate, wanted = model["harmful"]["rate"], clustered_rate([2, 1], [5, 1])
-    assert [rate[name] for name in ("value", "low", "high")] == pytest.approx([0.5, wanted.low, wanted.high])
+    rate, expected = model["harmful"]["rate"], clustered_rate([2, 1], [5, 1])
+    assert [rate[name] for name in ("value", "low", "high")] == pytest.approx([0.5, expected.low, expected.high])
     assert by_value(model["categories"]) == {"violent": 2, "gore": 2, "threat": 0, "illegal": 1}
     assert [line["depth"] for line in model["categories"]] == [0, 1, 1, 0]
     assert by_value(model["severities"]) == {"low": 1, "medium": 1, "high": 1}
-    assert client.get("/api/v1/tasks/checks/harms?round=1").json() == told
+    assert client.get("/api/v1/tasks/checks/harms?round=1").json() == document
     assert client.get("/api/v1/tasks/checks/harms?round=2").status_code == 404
     rows = rows_of(client.get("/tasks/checks/harms.csv").text)
     [gore] = [row for row in rows if (row["model"], row["value"]) == ("m", "gore")]
@@ -95,18 +97,18 @@ def test_owners_and_moderators_see_the_examples_behind_a_number(world, client, b
     page = visitor.get("/tasks/checks/harms").text
     assert "By severity" in page
     assert "model=m" not in page
-    assert [each.get(behind).status_code for each in (visitor, eva)] == [403, 403]
+    assert [item.get(behind).status_code for item in (visitor, eva)] == [403, 403]
 
     def promote(session):
         [person] = session.query(Person).filter_by(username="eva")
         session.add(Role(task_id="checks", person_id=person.id, role="moderator"))
 
     world.db.write(promote)
-    found = {
-        asked: [int(id) for id in re.findall(r"manage/examples/(\d+)", eva.get(behind + asked).text)]
-        for asked in ("", "&category=violent", "&category=threat", "&category=violent&severity=high")
+    result = {
+        request: [int(id) for id in re.findall(r"manage/examples/(\d+)", eva.get(behind + request).text)]
+        for request in ("", "&category=violent", "&category=threat", "&category=violent&severity=high")
     }
-    assert found == {
+    assert result == {
         "": [world.crime, world.medium, world.high],
         "&category=violent": [world.medium, world.high],
         "&category=threat": [],
@@ -143,7 +145,7 @@ def test_what_is_named_and_not_there_is_refused_with_the_place(changes, path):
     described = raw.model_dump(by_alias=True, exclude_unset=True) | {"harms": changes}
     with pytest.raises(ValidationError) as refused:
         TaskConfig.model_validate(described)
-    assert [".".join(map(str, each["loc"])) for each in refused.value.errors()] == [path]
+    assert [".".join(map(str, error["loc"])) for error in refused.value.errors()] == [path]
 
 
 def test_the_severity_is_the_median_of_votes_and_without_any_the_claim():

@@ -54,10 +54,10 @@ def test_the_headline_counts_people_alone_and_leaves_retracted_examples_out(worl
 
 @pytest.mark.parametrize(("rate", "k", "n"), [("mer", 5, 8), ("vmer", 2, 8), ("vmer_resolved", 2, 7)])
 def test_rates_and_wilson_intervals_are_those_of_statsmodels(world, rate, k, n):
-    found = getattr(figures(world).total.rates, rate)
+    result = getattr(figures(world).total.rates, rate)
     low, high = proportion_confint(k, n, method="wilson")
-    assert found.value == pytest.approx(k / n, abs=1e-12)
-    assert (found.low, found.high, found.n) == (pytest.approx(low), pytest.approx(high), n)
+    assert result.value == pytest.approx(k / n, abs=1e-12)
+    assert (result.low, result.high, result.n) == (pytest.approx(low), pytest.approx(high), n)
 
 
 def test_programs_stand_beside_and_can_be_asked_for(world):
@@ -83,10 +83,10 @@ def test_intervals_by_annotator_have_the_same_value_and_another_width(world):
 
 
 def test_figures_of_each_person(world):
-    found = world.db.read(lambda session: person_figures(session, session.get_one(Round, world.round_id)))
-    assert found[world.ada.id].counts == ErrorCounts(6, 4, 1, 3)
-    assert found[world.bob.id].counts == ErrorCounts(2, 1, 1, 1)
-    assert world.robot.id not in found
+    result = world.db.read(lambda session: person_figures(session, session.get_one(Round, world.round_id)))
+    assert result[world.ada.id].counts == ErrorCounts(6, 4, 1, 3)
+    assert result[world.bob.id].counts == ErrorCounts(2, 1, 1, 1)
+    assert world.robot.id not in result
 
 
 def test_a_recount_of_the_ledger_changes_nothing(world):
@@ -106,17 +106,17 @@ def test_human_accuracy_and_the_gap_on_the_same_items(database):
     gone = world.example(world.person())
     world.answer(world.person(), gone, "contradiction")
     world.retract(gone)
-    found = figures(world)
-    assert (found.human_accuracy.value, found.human_accuracy.n) == (pytest.approx(3 / 6), 6)
-    assert found.human_model_gap.value == pytest.approx(3 / 6 - 1 / 3)
-    assert found.human_model_gap.low < found.human_model_gap.value < found.human_model_gap.high
+    result = figures(world)
+    assert (result.human_accuracy.value, result.human_accuracy.n) == (pytest.approx(3 / 6), 6)
+    assert result.human_model_gap.value == pytest.approx(3 / 6 - 1 / 3)
+    assert result.human_model_gap.low < result.human_model_gap.value < result.human_model_gap.high
 
 
 def test_a_round_without_examples_has_no_rates(database):
-    found = figures(World(database))
-    assert found.total.rates.vmer.value is None
-    assert found.human_accuracy.value is None
-    assert found.by == {"source": {}, "start": {}, "day": {}, "arm": {}}
+    result = figures(World(database))
+    assert result.total.rates.vmer.value is None
+    assert result.human_accuracy.value is None
+    assert result.by == {"source": {}, "start": {}, "day": {}, "arm": {}}
 
 
 def test_the_figures_up_to_each_day_are_those_of_all_examples_until_then(database):
@@ -136,17 +136,17 @@ def test_the_figures_up_to_each_day_are_those_of_all_examples_until_then(databas
     write(ada, 2, "correct")
     write(ada, 3, None, fooled=False)
     write(ada, 3, None)
-    wanted = {
+    expected = {
         "2026-01-01": (1, ErrorCounts(examples=2, fooled=1, validated=1, resolved=1)),
         "2026-01-02": (2, ErrorCounts(examples=4, fooled=3, validated=2, resolved=3)),
         "2026-01-03": (2, ErrorCounts(examples=7, fooled=5, validated=3, resolved=4)),
     }
-    found = figures(world)
-    assert {day: (each.people, each.counts) for day, each in found.cumulative.items()} == wanted
-    assert list(found.cumulative) == list(wanted)
-    shown = database.read(lambda s: round_figures.figures(s, s.get_one(Round, world.round_id)))
-    assert [(each.value, each.people, each.counts) for each in shown.cumulative] == [
-        (day, *each) for day, each in wanted.items()
+    result = figures(world)
+    assert {day: (item.people, item.counts) for day, item in result.cumulative.items()} == expected
+    assert list(result.cumulative) == list(expected)
+    view = database.read(lambda s: round_figures.figures(s, s.get_one(Round, world.round_id)))
+    assert [(item.value, item.people, item.counts) for item in view.cumulative] == [
+        (day, *element) for day, element in expected.items()
     ]
-    for last, total in ((found.cumulative["2026-01-03"], found.total), (shown.cumulative[-1], shown.total)):
+    for last, total in ((result.cumulative["2026-01-03"], result.total), (view.cumulative[-1], view.total)):
         assert (last.rates, last.clustered) == (total.rates, total.clustered)

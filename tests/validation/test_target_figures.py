@@ -18,9 +18,9 @@ from .world import World
 
 def read(world: World, **how):
     def both(session):
-        of = session.get_one(Round, world.round_id)
-        whole = statistics(session, of, by=(), **how).total
-        return whole, target_figures.by_target(session, of, whole, **how)
+        source = session.get_one(Round, world.round_id)
+        whole = statistics(session, source, by=(), **how).total
+        return whole, target_figures.by_target(session, source, whole, **how)
 
     return world.db.read(both)
 
@@ -33,14 +33,14 @@ def world(database) -> World:
 
 
 def test_each_model_is_counted_by_its_own_answers(world):
-    whole, found = read(world)
+    whole, result = read(world)
     assert whole.counts == ErrorCounts(examples=10, fooled=8, validated=4, resolved=5)
-    assert {name: each.counts for (name, _), each in found.items()} == {
+    assert {name: value.counts for (name, _), value in result.items()} == {
         "m": ErrorCounts(examples=10, fooled=2, validated=1, resolved=1),
         "weak": ErrorCounts(examples=10, fooled=7, validated=4, resolved=5),
     }
-    assert found["m", "1"].rates == error_rates(ErrorCounts(10, 2, 1, 1))
-    assert found["m", "1"].people == 2
+    assert result["m", "1"].rates == error_rates(ErrorCounts(10, 2, 1, 1))
+    assert result["m", "1"].people == 2
     assert read(world, sources=["program"])[1]["m", "1"].counts == ErrorCounts(1, 1, 1, 1)
 
 
@@ -49,10 +49,10 @@ def test_owners_figures_and_the_matrix_say_the_same_of_each_model(world):
         lambda session: figures.figures(session, session.get_one(Round, world.round_id), ["target"]).by["target"]
     )
     assert {line.value: line.counts for line in lines} == {
-        name: each.counts for (name, _), each in read(world)[1].items()
+        name: item.counts for (name, _), item in read(world)[1].items()
     }
     rates = world.db.read(target_rates, world.task)
-    assert {target: (each[1].value, each[1].n) for target, each in rates.items()} == {
+    assert {target: (rate[1].value, rate[1].n) for target, rate in rates.items()} == {
         ("m", "1"): (0.1, 10),
         ("weak", "2"): (0.4, 10),
     }
@@ -66,8 +66,8 @@ def test_the_figures_of_a_round_against_one_model_are_that_models(database):
         if label and number < 3:
             decide(world, example, label)
     world.example(ada, fooled=None)
-    whole, found = read(world)
-    assert found == {("m", "1"): whole}
+    whole, result = read(world)
+    assert result == {("m", "1"): whole}
     counted = world.db.read(lambda session: session.execute(target_figures._sums(world.round_id, ["person"])).all())
     assert sum(row.n for row in counted) == whole.counts.examples
     assert sum(row.n for row in counted if row.errs and row.verdict == "correct") == whole.counts.validated

@@ -44,9 +44,9 @@ def world(database, client) -> World:
 
 @pytest.fixture
 def owner(world, person):
-    made = person("olga")
-    world.db.write(lambda session: setattr(session.get_one(Person, made.id), "admin", True))
-    return made
+    created = person("olga")
+    world.db.write(lambda session: setattr(session.get_one(Person, created.id), "admin", True))
+    return created
 
 
 def values(row):
@@ -69,29 +69,29 @@ def against(world, rule, also=False):
     """Change when the ensemble counts as fooled, and whether examples that fooled no model are checked."""
 
     def write(session):
-        of = session.get_one(Round, world.round_id)
-        of.fooled_when = rule
+        origin = session.get_one(Round, world.round_id)
+        origin.fooled_when = rule
         if also:
-            version = session.get_one(TaskVersion, of.version_id)
+            version = session.get_one(TaskVersion, origin.version_id)
             version.source = version.source.replace("also_not_fooled: false", "also_not_fooled: true")
 
     world.db.write(write)
 
 
 def test_the_statistics_of_a_round_have_each_target_apart(world, client):
-    found = client.get("/api/v1/tasks/checks/rounds/1/statistics").json()
-    assert values(found) == TOGETHER
-    assert [(each["model"], each["version"]) for each in found["targets"]] == [("m", "1"), ("weak", "2")]
-    assert {each["model"]: values(each) for each in found["targets"]} == OWN
+    document = client.get("/api/v1/tasks/checks/rounds/1/statistics").json()
+    assert values(document) == TOGETHER
+    assert [(target["model"], target["version"]) for target in document["targets"]] == [("m", "1"), ("weak", "2")]
+    assert {item["model"]: values(item) for item in document["targets"]} == OWN
     programs = client.get("/api/v1/tasks/checks/rounds/1/statistics?sources=program").json()
-    assert {each["model"]: each["examples"] for each in programs["targets"]} == {"m": 1, "weak": 1}
-    assert {each["model"]: each["vmer"]["value"] for each in programs["targets"]} == {"m": 1.0, "weak": 0.0}
+    assert {item["model"]: item["examples"] for item in programs["targets"]} == {"m": 1, "weak": 1}
+    assert {target["model"]: target["vmer"]["value"] for target in programs["targets"]} == {"m": 1.0, "weak": 0.0}
 
 
 def test_owners_break_figures_down_by_target(world, owner, browser):
-    found = owner.get("/api/v1/tasks/checks/rounds/1/figures?by=target").json()
-    assert values(found["total"]) == TOGETHER
-    assert {each["value"]: values(each) for each in found["items"]} == OWN
+    document = owner.get("/api/v1/tasks/checks/rounds/1/figures?by=target").json()
+    assert values(document["total"]) == TOGETHER
+    assert {item["value"]: values(item) for item in document["items"]} == OWN
     mine = browser()
     mine.log_in(owner.name)
     rows = rows_of(mine.get("/tasks/checks/manage/figures.csv?by=target").text)
@@ -114,8 +114,8 @@ def test_a_model_s_page_has_the_rates_of_its_own_answers(world, client):
         [played] = client.get(f"/api/v1/models/{name}").json()["rounds"]
         assert played["targets"] == ["m", "weak"]
         assert values(played) == own
-        shown = words(client.get(f"/models/{name}").text.partition('id="rounds-title"')[2])
-        assert f"vMER {own['vmer']:.1%}" in shown
+        view = words(client.get(f"/models/{name}").text.partition('id="rounds-title"')[2])
+        assert f"vMER {own['vmer']:.1%}" in view
 
 
 def test_the_task_s_page_tells_the_models_apart(world, client):
@@ -149,14 +149,14 @@ def test_a_line_of_the_matrix_has_the_rate_of_that_version_of_the_model(world, c
 
     ids = world.db.write(enter)
     items = client.get("/api/v1/tasks/checks/matrix").json()["items"]
-    rates = {ids[each["entrant"]["id"]]: each["cells"][0]["vmer"] for each in items}
+    rates = {ids[item["entrant"]["id"]]: item["cells"][0]["vmer"] for item in items}
     assert rates["m", "1"]["value"] == 0.1
     assert rates["weak", "2"]["value"] == 0.4
     assert rates["weak", "3"] == {"value": None, "low": None, "high": None, "n": 0}
     assert rates["weak", "4"] is None
     rows = rows_of(client.get("/tasks/checks/matrix.csv").text)
-    found = [(row["model"].split(" ")[0], row["in_the_loop"], row["vmer"]) for row in rows]
-    assert found == [("m", "True", "0.1"), ("weak", "True", "0.4"), ("weak", "True", ""), ("weak", "False", "")]
+    result = [(row["model"].split(" ")[0], row["in_the_loop"], row["vmer"]) for row in rows]
+    assert result == [("m", "True", "0.1"), ("weak", "True", "0.4"), ("weak", "True", ""), ("weak", "False", "")]
 
 
 @pytest.mark.parametrize(
@@ -164,11 +164,11 @@ def test_a_line_of_the_matrix_has_the_rate_of_that_version_of_the_model(world, c
 )
 def test_a_vmer_that_may_be_higher_says_so(world, client, owner, browser, rule, also, expected):
     against(world, rule, also)
-    said = "a lower bound"
-    found = client.get("/api/v1/tasks/checks/rounds/1/statistics").json()
-    assert {each["vmer_is_lower_bound"] for each in found["targets"]} == {expected}
+    answer = "a lower bound"
+    document = client.get("/api/v1/tasks/checks/rounds/1/statistics").json()
+    assert {target["vmer_is_lower_bound"] for target in document["targets"]} == {expected}
     assert client.get("/api/v1/models/m").json()["rounds"][0]["vmer_is_lower_bound"] is expected
     mine = browser()
     mine.log_in(owner.name)
     for address in ("/tasks/checks", "/tasks/checks/rounds/1", "/models/m", "/tasks/checks/manage/figures"):
-        assert (said in words(mine.get(address).text)) is expected, address
+        assert (answer in words(mine.get(address).text)) is expected, address

@@ -12,16 +12,16 @@ def against_both(world: World, author, strong: bool, weak: bool, **columns) -> i
     """An example of a round against `m` and `weak` that counts where either of them is wrong."""
 
     def write(session):
-        made = world.write_example(session, author, strong or weak, **columns)
-        session.scalars(select(Prediction).where(Prediction.example_id == made)).one().fooled = strong
+        example = world.write_example(session, author, strong or weak, **columns)
+        session.scalars(select(Prediction).where(Prediction.example_id == example)).one().fooled = strong
         answer = WRONG if weak else CLAIM
         session.add(
             Prediction(
-                example_id=made, position=1, model="weak", version="2", answer=answer, probabilities=None,
+                example_id=example, position=1, model="weak", version="2", answer=answer, probabilities=None,
                 fooled=weak, latency_ms=1.0,
             )
         )  # fmt: skip
-        return made
+        return example
 
     return world.db.write(write)
 

@@ -83,14 +83,14 @@ class World:
         number = next(self.numbers)
 
         def make(session: Session) -> Person:
-            made = Person(
+            created = Person(
                 username=f"person{number}", email=f"{number}@example.org", password_hash="", terms="1", agreed_at=now()
             )
-            session.add(made)
+            session.add(created)
             session.flush()
             if role:
-                session.add(Role(task_id=self.task, person_id=made.id, role=role))
-            return made
+                session.add(Role(task_id=self.task, person_id=created.id, role=role))
+            return created
 
         return self.db.write(make)
 
@@ -139,10 +139,12 @@ class World:
         example = Example(**(values | columns))
         session.add(example)
         session.flush()
-        said = Prediction(position=0, model="m", version="1", answer=WRONG if fooled else CLAIM, probabilities=None)
-        said.example_id, said.fooled, said.latency_ms = example.id, fooled, 1.0
+        prediction = Prediction(
+            position=0, model="m", version="1", answer=WRONG if fooled else CLAIM, probabilities=None
+        )
+        prediction.example_id, prediction.fooled, prediction.latency_ms = example.id, fooled, 1.0
         if asked:
-            session.add(said)
+            session.add(prediction)
         right = int(asked and fooled is False)
         projections.count_example(session, example, targets=int(asked), targets_right=right, config=self.config)
         return example.id
@@ -196,16 +198,16 @@ class World:
         """Standings and tallies, comparable."""
 
         def rows(session: Session) -> list[tuple[Any, ...]]:
-            found: list[tuple[Any, ...]] = []
+            outcome: list[tuple[Any, ...]] = []
             for table in (Standing, Tally):
                 names = [column.key for column in inspect(table).column_attrs]
-                found += sorted(tuple(getattr(row, name) for name in names) for row in session.scalars(select(table)))
+                outcome += sorted(tuple(getattr(row, name) for name in names) for row in session.scalars(select(table)))
             judged = select(Context.id, Context.good, Context.failed).order_by(Context.id)
-            return found + [tuple(row) for row in session.execute(judged)]
+            return outcome + [tuple(row) for row in session.execute(judged)]
 
         def packed(session: Session) -> list[tuple[Any, ...]]:
             groups = folding.read(session, self.round_id)
-            return sorted((*group, *map(tuple, found.tolist())) for group, found in groups.items())
+            return sorted((*group, *map(tuple, result.tolist())) for group, result in groups.items())
 
         def sets(session: Session) -> list[tuple[Any, ...]]:
             families = [*search.CHANGING.values(), [facet("fooled", True)], [facet("source", "expert")]]

@@ -26,10 +26,10 @@ def page(chromium: Browser, gallery_address: str) -> Iterator[Page]:
     context = chromium.new_context(base_url=gallery_address, viewport={"width": 1280, "height": 900})
     context.set_default_timeout(gallery.PATIENCE)
     opened = context.new_page()
-    said: list[str] = []
-    opened._said = said
-    opened.on("console", lambda message: said.append(message.text))
-    opened.on("pageerror", lambda error: said.append(str(error)))
+    answer: list[str] = []
+    opened._said = answer
+    opened.on("console", lambda message: answer.append(message.text))
+    opened.on("pageerror", lambda error: answer.append(str(error)))
     yield opened
     context.close()
-    assert said == []
+    assert answer == []

@@ -104,7 +104,7 @@ def secured(response: Response) -> Response:
 
 def app() -> Starlette:
     """The gallery."""
-    made = Starlette(
+    starlette = Starlette(
         routes=[
             Route("/gallery/{name}", show),
             Route("/", tasks),
@@ -121,8 +121,8 @@ def app() -> Starlette:
             Mount("/static", static_files()),
         ]
     )
-    made.state.settings = Settings(home=Path(mkdtemp()), secret="gallery" * 5)
-    return made
+    starlette.state.settings = Settings(home=Path(mkdtemp()), secret="gallery" * 5)
+    return starlette
 
 
 @contextmanager

@@ -10,9 +10,10 @@ from tests.web import samples
 from tests.web.samples import ADA, CONFIGS, CREATE, JUDGE, LAST, SENTIMENT
 
 QA = CONFIGS["qa"]
-HATE = next(each.config for each in shipped_tasks() if each.config.id == "hate")
+HATE = next(item.config for item in shipped_tasks() if item.config.id == "hate")
 PASSAGE = next(
-    each["values"]["passage"] for each in next(one for one in shipped_tasks() if one.config.id == "qa").contexts()
+    element["values"]["passage"]
+    for element in next(shipped_task for shipped_task in shipped_tasks() if shipped_task.config.id == "qa").contexts()
 )
 QUESTION = "What was there before anybody thought of it?"
 

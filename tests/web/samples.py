@@ -40,7 +40,7 @@ from dynabench.tasks.shipped import shipped_tasks
 from dynabench.web import charts
 
 NOW = datetime.now(UTC)
-CONFIGS = {each.config.id: each.config for each in shipped_tasks()}
+CONFIGS = {shipped_task.config.id: shipped_task.config for shipped_task in shipped_tasks()}
 NLI, SENTIMENT = CONFIGS["nli"], CONFIGS["sentiment"]
 ADA = Thing(id=7, username="ada.lovelace", public_name="ada.lovelace", admin=False, known_languages=["en"])
 PREMISE = "Two hikers eat lunch on a bridge while a storm gathers behind them."
@@ -61,8 +61,8 @@ def _prediction(model, label, shares, fooled):
 def _outcome(fooled, number=31):
     first = {"entailment": 0.71, "neutral": 0.19, "contradiction": 0.1}
     second = {"entailment": 0.06, "neutral": 0.11, "contradiction": 0.83}
-    said = "entailment" if fooled else "contradiction"
-    predictions = [_prediction("nli-minilm", said, first if fooled else second, fooled)]
+    text = "entailment" if fooled else "contradiction"
+    predictions = [_prediction("nli-minilm", text, first if fooled else second, fooled)]
     predictions.append(_prediction("nli-ngram", "contradiction", second, False))
     seconds, attempt = (41.8, 3) if number else (None, None)
     return OutcomeOut(
@@ -149,12 +149,12 @@ def statistics():
 def drawn(found):
     """The charts of a round's page."""
     by = found.by
-    made = [
-        charts.rates_per_day(*[[(day, each.rates.mer, each.rates.vmer) for day, each in by["day"].items()]] * 2),
-        charts.rates_by_condition([(name, each.rates.vmer) for name, each in by["start"].items()]),
-        charts.rates_by_condition([(name, each.rates.vmer) for name, each in by["source"].items()]),
+    created = [
+        charts.rates_per_day(*[[(day, item.rates.mer, item.rates.vmer) for day, item in by["day"].items()]] * 2),
+        charts.rates_by_condition([(name, item.rates.vmer) for name, item in by["start"].items()]),
+        charts.rates_by_condition([(name, element.rates.vmer) for name, element in by["source"].items()]),
     ]
-    return [chart for chart in made if chart]
+    return [chart for chart in created if chart]
 
 
 HISTORY = [(1, wilson(130, 300)), (2, wilson(90, 280)), (3, wilson(61, 310)), (4, wilson(82, 312))]
@@ -237,7 +237,7 @@ JUDGE = {
 
 def kept(predictions):
     """Predictions as the database has them: with what holds of them now."""
-    return [Thing(**each.model_dump(), errs=each.fooled) for each in predictions]
+    return [Thing(**prediction.model_dump(), errs=prediction.fooled) for prediction in predictions]
 
 
 LAST = Thing(
@@ -278,7 +278,7 @@ ROUND = {
     "programs": PROGRAMS, "overlap": Overlap(marked=61, shared=24, chance=9.5), "goals": [Goal("verified", 400, 61)],
     "writers": BOARD, "findings": [("artifacts", "Artifacts", "No word tells")],
     "written": 312, "verified_count": 61, "filters": ExampleFilters(tag="rain", fooled="yes"),
-    "page": ExamplesPage([each | {"fooled": True, "verdict": "correct", "writer": "ada"} for each in SPECIMENS], 12),
+    "page": ExamplesPage([card | {"fooled": True, "verdict": "correct", "writer": "ada"} for card in SPECIMENS], 12),
     "no_examples": "", "wrong": "", "tags": ["rain", "snow"], "writers_named": ["ada"], "after": None,
 }  # fmt: skip
 NO_PROGRAMS = Board([], ProgramComparison(UNKNOWN, UNKNOWN, UNKNOWN), ProgramComparison(UNKNOWN, UNKNOWN, UNKNOWN))

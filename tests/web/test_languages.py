@@ -52,9 +52,9 @@ class Seen(HTMLParser):
 
     def handle_starttag(self, tag, attrs):
         if tag not in self.VOID:
-            given = dict(attrs)
-            theirs = given.get("dir") == "auto" or ("lang" in given and tag != "html")
-            self.open.append((tag, theirs or tag in HOLLOW or bool(THEIRS.search(given.get("class") or ""))))
+            values = dict(attrs)
+            theirs = values.get("dir") == "auto" or ("lang" in values and tag != "html")
+            self.open.append((tag, theirs or tag in HOLLOW or bool(THEIRS.search(values.get("class") or ""))))
 
     def handle_endtag(self, tag):
         while self.open and self.open.pop()[0] != tag:
@@ -82,9 +82,9 @@ def contents(value):
     if isinstance(value, str):
         yield " ".join(value.split())
     elif isinstance(value, Mapping):
-        yield from (text for pair in value.items() for each in pair for text in contents(each))
+        yield from (text for pair in value.items() for element in pair for text in contents(element))
     elif isinstance(value, list | tuple | set):
-        yield from (text for each in value for text in contents(each))
+        yield from (text for item in value for text in contents(item))
     elif hasattr(value, "__dict__"):
         yield from contents(vars(value))
 
@@ -92,11 +92,11 @@ def contents(value):
 def forgotten(name):
     """What a sample page shows that is neither bracketed nor a content of its values, a name or a unit."""
     _, values, viewer = PAGES[name]
-    known = {each.casefold() for each in contents([values, viewer])}
-    whole = "\n".join(known)
+    casefolds = {content.casefold() for content in contents([values, viewer])}
+    whole = "\n".join(casefolds)
     for fragment in fragments(draw(name)):
         bare = fragment.removesuffix("· Dynabench").strip(" ·.,:;()%+−0123456789").casefold()
-        if bare not in known and not (" " in bare and bare in whole) and not NAMES.fullmatch(fragment):
+        if bare not in casefolds and not (" " in bare and bare in whole) and not NAMES.fullmatch(fragment):
             yield fragment
 
 
@@ -177,19 +177,19 @@ validate: {votes: 0, mode: both, adjudicate_up_to: few}
 def test_what_is_wrong_with_a_config_is_told_in_the_readers_language(spoken):
     with pytest.raises(Invalid) as refused:
         TaskConfig.parse(WRONG_CONFIG)
-    for key, told in refused.value.fields.items():
+    for key, field in refused.value.fields.items():
         with language.speaking(spoken):
-            assert language.translate(told) != told, key
+            assert language.translate(field) != field, key
     assert refused.value.fields["validate.votes"] == "Input should be greater than or equal to 1 (line 6)"
     with language.speaking("es"):
         assert language.translate(refused.value.fields["validate.votes"]) == "Debe ser mayor o igual que 1 (línea 6)"
 
 
 def test_what_a_stored_check_said_is_told_in_the_readers_language():
-    told = check_report.in_words("2 answers differ when asked again\nquestion 1")
-    assert told == "2 answers differ when asked again\nquestion 1"
+    words = check_report.in_words("2 answers differ when asked again\nquestion 1")
+    assert words == "2 answers differ when asked again\nquestion 1"
     with language.speaking("es"):
-        assert language.translate(told) == "2 respuestas difieren al preguntar de nuevo\nquestion 1"
+        assert language.translate(words) == "2 respuestas difieren al preguntar de nuevo\nquestion 1"
         assert language.translate(check_report.in_words(check_report.STEP_REMEDIES["batches"])).startswith(
             "Ninguna fila"
         )
@@ -197,9 +197,9 @@ def test_what_a_stored_check_said_is_told_in_the_readers_language():
 
 
 def test_a_sentence_of_a_library_is_found_again_with_its_plural():
-    found = translate_validation("String should have at most 1 character")
+    result = translate_validation("String should have at most 1 character")
     with language.speaking("es"):
-        assert language.translate(found) == "El texto debe tener como máximo 1 carácter"
+        assert language.translate(result) == "El texto debe tener como máximo 1 carácter"
     assert translate_validation("Something else") == "Something else"
 
 
@@ -214,8 +214,8 @@ def test_a_module_is_described_in_the_readers_language_and_in_english_by_the_lib
 
 
 def test_what_becomes_of_an_older_config_is_told_in_the_readers_language():
-    made = reading.read_older_config("input:\n- name: said\n  type: string\nstrange: 1\n", "words")
+    older_config = reading.read_older_config("input:\n- name: said\n  type: string\nstrange: 1\n", "words")
     with language.speaking("es"):
-        told = {note.key: language.translate(note.text) for note in made.notes}
-    assert told["input.0.type"] == "string pasa a ser text: 20.000 caracteres como máximo"
-    assert told["strange"].startswith("Aquí nadie conoce esta clave.")
+        answer = {note.key: language.translate(note.text) for note in older_config.notes}
+    assert answer["input.0.type"] == "string pasa a ser text: 20.000 caracteres como máximo"
+    assert answer["strange"].startswith("Aquí nadie conoce esta clave.")

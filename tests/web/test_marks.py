@@ -13,18 +13,18 @@ values = st.lists(offsets, max_size=3)
 def test_the_pieces_spell_the_text_and_cover_what_was_marked(text, people, models):
     pieces = mark_text(text, [("people", people), ("models", models)])
     assert "".join(piece.text for piece in pieces) == text
-    for who, spans in (("people", people), ("models", models)):
+    for person, spans in (("people", people), ("models", models)):
         inside = {i for s in spans if 0 <= s["start"] < s["end"] <= len(text) for i in range(s["start"], s["end"])}
         at, covered = 0, set()
         for piece in pieces:
-            covered |= set(range(at, at + len(piece.text))) if who in piece.by else set()
+            covered |= set(range(at, at + len(piece.text))) if person in piece.by else set()
             at += len(piece.text)
         assert covered == inside
 
 
 def test_an_overlap_belongs_to_both_and_each_begins_once():
-    found = mark_text("on the north pier", [("you", [{"start": 7, "end": 17}]), ("it", [{"start": 3, "end": 12}])])
-    assert found == [
+    result = mark_text("on the north pier", [("you", [{"start": 7, "end": 17}]), ("it", [{"start": 3, "end": 12}])])
+    assert result == [
         MarkedPiece("on "),
         MarkedPiece("the ", ("it",), ("it",)),
         MarkedPiece("north", ("you", "it"), ("you",)),

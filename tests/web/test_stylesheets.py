@@ -67,15 +67,15 @@ def test_each_class_is_styled_in_one_sheet():
 
 def test_a_sheet_styles_another_sheet_s_class_only_inside_its_own_elements():
     owner = {name: min(sheets) for name, sheets in owners().items()}
-    taken = []
+    claimed = []
     for sheet, texts in selectors().items():
         for text in texts:
             styled = CLASS.findall(subject(text))
             foreign = [name for name in styled if owner.get(name, sheet) != sheet]
             own = [name for name in CLASS.findall(text) if owner.get(name, sheet) == sheet]
             if foreign and not own and sheet not in ADAPTED and not re.match(r"[a-z]+-[a-z-]+\b", text):
-                taken.append((sheet, text))
-    assert taken == []
+                claimed.append((sheet, text))
+    assert claimed == []
 
 
 def test_every_class_of_a_sheet_occurs_on_a_page():

@@ -27,8 +27,8 @@ def draw(name, path="/tasks/nli", **more):
         "unseen": None,
         "seen_address": path,
     }
-    made = {"url": lambda route, **params: f"/{route}", "csrf_field": lambda: Markup("<i></i>")}
-    return environment().get_template(template).render({**around, **made, **values, **more})
+    created = {"url": lambda route, **params: f"/{route}", "csrf_field": lambda: Markup("<i></i>")}
+    return environment().get_template(template).render({**around, **created, **values, **more})
 
 
 def test_the_frame_sets_no_variable_that_a_page_may_expect():
@@ -121,9 +121,9 @@ def test_every_template_is_one_that_some_page_uses():
 
 
 def test_a_restored_page_is_whole_again():
-    asked = SimpleNamespace(headers={"HX-Request": "true"})
+    simple_namespace = SimpleNamespace(headers={"HX-Request": "true"})
     restored = SimpleNamespace(headers={"HX-Request": "true", "HX-History-Restore-Request": "true"})
-    assert wants_fragment(asked)
+    assert wants_fragment(simple_namespace)
     assert not wants_fragment(restored)
 
 

@@ -60,10 +60,10 @@ def root(talks: TestClient) -> Caller:
 
 def begun(caller: Caller, task: str = "chat-preference") -> dict[str, Any]:
     """A conversation of somebody on a fresh context; `context` is the context's number."""
-    given = caller.post(f"/api/v1/tasks/{task}/contexts/next").json()
-    made = caller.post(f"/api/v1/tasks/{task}/conversations", json={"handout": given["handout"]})
-    assert made.status_code == 201, made.text
-    return made.json() | {"context": given["id"]}
+    document = caller.post(f"/api/v1/tasks/{task}/contexts/next").json()
+    response = caller.post(f"/api/v1/tasks/{task}/conversations", json={"handout": document["handout"]})
+    assert response.status_code == 201, response.text
+    return response.json() | {"context": document["id"]}
 
 
 def said(caller: Caller, conversation: int, text: str, key: str = "", **headers: str) -> Any:

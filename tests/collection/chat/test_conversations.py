@@ -19,12 +19,12 @@ STREAM = {"Accept": "text/event-stream"}
 
 def events(text):
     """(name, document, id) of each event."""
-    found = []
+    result = []
     for block in text.split("\n\n"):
         lines = dict(line.split(": ", 1) for line in block.splitlines() if not line.startswith(":"))
         if "event" in lines:
-            found.append((lines["event"], json.loads(lines["data"]), lines.get("id")))
-    return found
+            result.append((lines["event"], json.loads(lines["data"]), lines.get("id")))
+    return result
 
 
 def texts(found):
@@ -61,9 +61,9 @@ def test_a_conversation_goes_on_from_the_chosen_reply_and_becomes_an_example(tal
     assert "north" not in first.text.replace("north.", "")  # no model's name
     assert choose(ada, mine["id"], 1, "B", A=2, B=5).json()["due"] == "said"
     assert said(ada, mine["id"], "And then?").status_code == 201
-    told = voices.north.seen[-1]["messages"]
-    assert [each["content"] for each in told] == ["Where shall we go?", both["B"], "And then?"]
-    assert voices.south.seen[-1]["messages"] == told
+    messages = voices.north.seen[-1]["messages"]
+    assert [element["content"] for element in messages] == ["Where shall we go?", both["B"], "And then?"]
+    assert voices.south.seen[-1]["messages"] == messages
     unfinished = {"context_id": mine["context"], "input": {"conversation": mine["id"]}, "answer": {"better": "B"}}
     refused = ada.post("/api/v1/tasks/chat-preference/examples", json=unfinished)
     assert refused.status_code == 422
@@ -72,12 +72,12 @@ def test_a_conversation_goes_on_from_the_chosen_reply_and_becomes_an_example(tal
     sent = ada.post("/api/v1/tasks/chat-preference/examples", json=unfinished)
     assert sent.status_code == 201, sent.text
     models = sides(talks, mine["id"])
-    assert [(each["model"], each["answer"]["side"]) for each in sent.json()["predictions"]] == list(
+    assert [(prediction["model"], prediction["answer"]["side"]) for prediction in sent.json()["predictions"]] == list(
         zip(models, "AB", strict=True)
     )
-    kept = ada.get(f"/api/v1/examples/{sent.json()['id']}").json()["input"]["conversation"]["turns"]
-    assert [turn["choice"] for turn in kept] == ["B", "tie"]
-    assert [reply["rating"] for reply in kept[0]["replies"]] == [2, 5]
+    turns = ada.get(f"/api/v1/examples/{sent.json()['id']}").json()["input"]["conversation"]["turns"]
+    assert [turn["choice"] for turn in turns] == ["B", "tie"]
+    assert [reply["rating"] for reply in turns[0]["replies"]] == [2, 5]
     assert said(ada, mine["id"], "More?").status_code == 409
     again = ada.post("/api/v1/tasks/chat-preference/examples", json=unfinished | {"answer": {"better": "A"}})
     assert again.status_code == 409
@@ -101,8 +101,8 @@ def test_replies_are_streamed_and_resumed_without_losing_or_doubling_anything(ta
     voices.north.before, voices.south.before = 4, 2
     voices.north.gate.clear()
     voices.south.gate.clear()
-    heard = []
-    speaking = threading.Thread(target=lambda: heard.append(said(ada, mine["id"], "Where?", "k", **STREAM)))
+    received = []
+    speaking = threading.Thread(target=lambda: received.append(said(ada, mine["id"], "Where?", "k", **STREAM)))
     speaking.start()
 
     def halfway():
@@ -114,8 +114,8 @@ def test_replies_are_streamed_and_resumed_without_losing_or_doubling_anything(ta
     voices.north.gate.set()
     voices.south.gate.set()
     speaking.join(10)
-    whole = events(heard[0].text)
-    assert heard[0].headers["content-type"].startswith("text/event-stream")
+    whole = events(received[0].text)
+    assert received[0].headers["content-type"].startswith("text/event-stream")
     assert whole[0] == ("turn", {"conversation": mine["id"], "number": 1}, None)
     assert whole[-1][0] == "end"
     both = texts(whole)
@@ -159,8 +159,8 @@ def test_stopping_keeps_what_was_written(ada, voices):
     voices.north.before = voices.south.before = 3
     voices.north.gate.clear()
     voices.south.gate.clear()
-    heard = []
-    speaking = threading.Thread(target=lambda: heard.append(said(ada, mine["id"], "Where?")))
+    received = []
+    speaking = threading.Thread(target=lambda: received.append(said(ada, mine["id"], "Where?")))
     speaking.start()
     wait(lambda: len(voices.north.seen) == len(voices.south.seen) == 1)
     time.sleep(0.2)
@@ -182,8 +182,8 @@ def test_after_a_restart_in_the_middle_the_turn_is_cut_off_and_may_be_asked_agai
     talks.app.state.db.write(as_a_killed_process_left_it)
     turn = ada.get(f"/api/v1/conversations/{mine['id']}").json()["turns"][0]
     assert (turn["state"], [reply["state"] for reply in turn["replies"]]) == ("answered", ["done", "cut_off"])
-    told = events(ada.get(f"/api/v1/conversations/{mine['id']}/turns/1/events").text)
-    assert ("ended", {"side": "B", "state": "cut_off"}, None) in told
+    answer = events(ada.get(f"/api/v1/conversations/{mine['id']}/turns/1/events").text)
+    assert ("ended", {"side": "B", "state": "cut_off"}, None) in answer
     again = ada.post(f"/api/v1/conversations/{mine['id']}/turns/1/retry").json()
     assert [reply["state"] for reply in again["replies"]] == ["done", "done"]
     assert again["attempt"] == 2
@@ -205,7 +205,7 @@ def test_a_turn_that_was_no_good_is_not_told_to_the_models_again(ada, voices):
     said(ada, mine["id"], "Where?")
     choose(ada, mine["id"], 1, "bad", A=1, B=1)
     said(ada, mine["id"], "Elsewhere?")
-    assert [each["content"] for each in voices.north.seen[-1]["messages"]] == ["Elsewhere?"]
+    assert [message["content"] for message in voices.north.seen[-1]["messages"]] == ["Elsewhere?"]
 
 
 @pytest.mark.parametrize("text", ["", "  \n", "x" * 1001])
@@ -236,16 +236,16 @@ def test_a_red_team_claim_fools_the_model_and_no_claim_does_not(talks, ada):
             "input": {"conversation": mine["id"]},
             "answer": {"harm": harm, "severity": "low"},
         }
-        told = ada.post("/api/v1/tasks/red-team-chat/examples", json=body)
-        assert told.status_code == 201, told.text
-        assert (told.json()["fooled"], told.json()["predictions"][0]["fooled"]) == (fooled, fooled)
-    kept = talks.app.state.db.read(lambda session: session.scalars(select(Prediction.answer)).all())
-    assert kept == [{"side": "A", "harm": "none"}] * 2
+        response = ada.post("/api/v1/tasks/red-team-chat/examples", json=body)
+        assert response.status_code == 201, response.text
+        assert (response.json()["fooled"], response.json()["predictions"][0]["fooled"]) == (fooled, fooled)
+    content = talks.app.state.db.read(lambda session: session.scalars(select(Prediction.answer)).all())
+    assert content == [{"side": "A", "harm": "none"}] * 2
 
 
 def test_there_is_no_conversation_on_what_was_given_to_somebody_else_nor_in_the_sandbox(ada, bob):
-    given = ada.post("/api/v1/tasks/chat-preference/contexts/next").json()
-    other = bob.post("/api/v1/tasks/chat-preference/conversations", json={"handout": given["handout"]})
+    document = ada.post("/api/v1/tasks/chat-preference/contexts/next").json()
+    other = bob.post("/api/v1/tasks/chat-preference/conversations", json={"handout": document["handout"]})
     assert other.status_code == 404
     mine = begun(ada)
     sandbox = {"context_id": mine["context"], "input": {}, "answer": {"better": "A"}, "sandbox": True}
@@ -253,7 +253,7 @@ def test_there_is_no_conversation_on_what_was_given_to_somebody_else_nor_in_the_
 
 
 def test_the_board_of_preferences_counts_what_was_sent_in_and_still_stands(talks, ada, bob):
-    made = []
+    created = []
     for caller in (ada, bob):
         for _ in range(4):
             mine = begun(caller)
@@ -262,9 +262,9 @@ def test_the_board_of_preferences_counts_what_was_sent_in_and_still_stands(talks
             choose(caller, mine["id"], 1, side, A=3, B=3)
             body = {"context_id": mine["context"], "handout": mine["handout"], "answer": {"better": side}}
             body["input"] = {"conversation": mine["id"]}
-            made.append(caller.post("/api/v1/tasks/chat-preference/examples", json=body).json()["id"])
+            created.append(caller.post("/api/v1/tasks/chat-preference/examples", json=body).json()["id"])
     said(ada, begun(ada)["id"], "Nobody sends this in.")
-    ada.post(f"/api/v1/examples/{made[0]}/retract")
+    ada.post(f"/api/v1/examples/{created[0]}/retract")
     board = talks.get("/api/v1/tasks/chat-preference/preferences").json()
     assert [(row["model"], row["wins"], row["losses"]) for row in board["models"]] == [("south", 7, 0), ("north", 0, 7)]
     assert (board["comparisons"], board["conversations"], board["people"]) == (7, 7, 2)
@@ -282,12 +282,12 @@ def test_the_board_of_preferences_counts_what_was_sent_in_and_still_stands(talks
 
 
 def test_who_leaves_takes_along_what_was_not_sent_in(talks, ada, bob):
-    for each in (ada, bob):
-        assert said(each, begun(each)["id"], "My name is what?").status_code == 201
+    for item in (ada, bob):
+        assert said(item, begun(item)["id"], "My name is what?").status_code == 201
     assert ada.post("/api/v1/me/deletion", json={"confirm": ada.name, "password": PASSWORD}).status_code == 204
 
     def left(session):
-        of = select(Conversation.person_id).where(Conversation.id == Turn.conversation_id).scalar_subquery()
-        return session.scalars(select(Conversation.person_id)).all(), session.scalars(select(of)).all()
+        source = select(Conversation.person_id).where(Conversation.id == Turn.conversation_id).scalar_subquery()
+        return session.scalars(select(Conversation.person_id)).all(), session.scalars(select(source)).all()
 
     assert talks.app.state.db.read(left) == ([bob.id], [bob.id])

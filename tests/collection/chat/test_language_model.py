@@ -59,10 +59,10 @@ def test_two_ways_to_ask_one_language_model_are_compared_over_two_turns(talks):
     mine = begun(ada)
     first = said(ada, mine["id"], "Tell me about the sea.")
     assert first.status_code == 201, first.text
-    one, other = (reply["text"] for reply in first.json()["replies"])
-    assert one
+    single, other = (reply["text"] for reply in first.json()["replies"])
+    assert single
     assert other
-    assert one != other  # the same weights, differently told
+    assert single != other  # the same weights, differently told
     assert choose(ada, mine["id"], 1, "A", A=4, B=2).status_code == 200
     second = said(ada, mine["id"], "And about ships?")
     assert second.status_code == 201, second.text
@@ -70,7 +70,7 @@ def test_two_ways_to_ask_one_language_model_are_compared_over_two_turns(talks):
     body = {"context_id": mine["context"], "input": {"conversation": mine["id"]}, "answer": {"better": "A"}}
     sent = ada.post("/api/v1/tasks/chat-preference/examples", json=body)
     assert sent.status_code == 201, sent.text
-    assert {each["model"] for each in sent.json()["predictions"]} == set(TONES)
+    assert {prediction["model"] for prediction in sent.json()["predictions"]} == set(TONES)
     assert set(sides(talks, mine["id"])) == set(TONES)
 
 
@@ -79,20 +79,20 @@ def test_a_language_model_writes_examples_that_are_read_counted_and_paid_for(tmp
     monkeypatch.setenv("DYNABENCH_PRIVATE_ENDPOINTS", "127.0.0.1")
     get_settings.cache_clear()
     target = LocalTarget(open_model(BUILTIN / "sentiment-ngram"))
-    told = {"fields": ["statement"], "temperature": 0, "max_tokens": 40, "price_in": 1, "price_out": 1, "seconds": 300}
+    reply = {"fields": ["statement"], "temperature": 0, "max_tokens": 40, "price_in": 1, "price_out": 1, "seconds": 300}
     model = create_adversary(
-        "language-model", url=language_model_url, model="smollm2", strategy="iterate", tries=3, **told
+        "language-model", url=language_model_url, model="smollm2", strategy="iterate", tries=3, **reply
     )
     metered = MeteredTarget(target, Budget())
-    found = list(model.propose(CALM, metered, Budget()))
+    result = list(model.propose(CALM, metered, Budget()))
     model.close()
     get_settings.cache_clear()
     assert model.tally["requests"] == 3
-    assert model.tally.total() == 6 - len(found)
-    assert metered.queries == len(found)
+    assert model.tally.total() == 6 - len(result)
+    assert metered.queries == len(result)
     assert 0 < metered.cost < 0.003
-    assert sum(each.cost for each in found) <= metered.cost
-    for each in found:
-        assert each.output.answer["label"] in target.labels
-        assert each.fooled == (each.output.answer["label"] != "positive")
-        assert each.inputs["statement"].strip()
+    assert sum(element.cost for element in result) <= metered.cost
+    for item in result:
+        assert item.output.answer["label"] in target.labels
+        assert item.fooled == (item.output.answer["label"] != "positive")
+        assert item.inputs["statement"].strip()

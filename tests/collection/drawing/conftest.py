@@ -67,9 +67,9 @@ def drawn(caller: Caller, handout: int, prompt: str, status: int = 201, key: str
     """Have pictures drawn."""
     headers = {"Idempotency-Key": key} if key else {}
     body = {"handout": handout, "input": {"prompt": prompt}}
-    made = caller.post(f"/api/v1/tasks/{TASK}/drawings", json=body, headers=headers)
-    assert made.status_code == status, made.text
-    return made.json()
+    response = caller.post(f"/api/v1/tasks/{TASK}/drawings", json=body, headers=headers)
+    assert response.status_code == status, response.text
+    return response.json()
 
 
 def sent(caller: Caller, on: dict[str, Any], prompt: str, digest: str, harm: str = "gore", **more: Any) -> Any:

@@ -24,44 +24,44 @@ def again(session, times):
 
 
 def by(predictions, model):
-    return next(each for each in predictions if each["model"] == model)
+    return next(prediction for prediction in predictions if prediction["model"] == model)
 
 
 def test_a_picture_is_drawn_chosen_and_fools_the_model_that_drew_it(ada, bob, root, studio):
     on = given(ada)
     sheet = drawn(ada, on["handout"], WORDS)
-    digests = [each["media"] for each in sheet["pictures"]]
+    digests = [picture["media"] for picture in sheet["pictures"]]
     assert len(set(digests)) == 2 * PICTURES
     assert "oils" not in str(sheet)
-    assert {each["prompt"] for each in studio.oils.seen + studio.pixels.seen} == {WORDS}
-    assert [seen(each, digests[0]) for each in (ada, bob, root)] == [200, 404, 404]
-    jpeg = next(each for each in sheet["pictures"] if each["type"] == "image/jpeg")
-    made = sent(ada, on, WORDS, jpeg["media"])
-    assert made.status_code == 201, made.text
-    assert made.json()["fooled"]
-    predictions = made.json()["predictions"]
+    assert {item["prompt"] for item in studio.oils.seen + studio.pixels.seen} == {WORDS}
+    assert [seen(element, digests[0]) for element in (ada, bob, root)] == [200, 404, 404]
+    jpeg = next(picture for picture in sheet["pictures"] if picture["type"] == "image/jpeg")
+    created = sent(ada, on, WORDS, jpeg["media"])
+    assert created.status_code == 201, created.text
+    assert created.json()["fooled"]
+    predictions = created.json()["predictions"]
     assert by(predictions, "pixels")["fooled"] is True
     assert by(predictions, "oils")["fooled"] is False
     assert len(by(predictions, "oils")["answer"]["drawn"]) == PICTURES
-    kept = ada.get(f"/api/v1/examples/{made.json()['id']}").json()["input"]
-    assert kept == {"prompt": WORDS, "picture": jpeg}
-    assert [seen(each, jpeg["media"]) for each in (ada, bob, root)] == [200, 404, 200]
+    stored = ada.get(f"/api/v1/examples/{created.json()['id']}").json()["input"]
+    assert stored == {"prompt": WORDS, "picture": jpeg}
+    assert [seen(item, jpeg["media"]) for item in (ada, bob, root)] == [200, 404, 200]
 
 
 def test_three_people_check_it_with_harm_and_severity_and_it_is_counted(ada, root, person):
     on = given(ada)
     digest = drawn(ada, on["handout"], WORDS)["pictures"][0]["media"]
     id = sent(ada, on, WORDS, digest).json()["id"]
-    said = {"how": ["lookalike"], "meant": "An accident", "where": [{"x": 1, "y": 2, "width": 9, "height": 9}]}
-    explained = ada.post(f"/api/v1/examples/{id}/explanations", json=said)
+    answer = {"how": ["lookalike"], "meant": "An accident", "where": [{"x": 1, "y": 2, "width": 9, "height": 9}]}
+    explained = ada.post(f"/api/v1/examples/{id}/explanations", json=answer)
     assert explained.status_code == 201, explained.text
     for name in ("eva", "fay", "gil"):
-        one = person(name)
-        item = one.post(f"/api/v1/tasks/{TASK}/validations/next").json()
+        first = person(name)
+        item = first.post(f"/api/v1/tasks/{TASK}/validations/next").json()
         assert (item["example_id"], item["input"]["picture"]["media"]) == (id, digest)
-        assert seen(one, digest) == 200
+        assert seen(first, digest) == 200
         vote = {"vote": "correct", "severity_again": "high"}
-        voted = one.post(f"/api/v1/examples/{id}/validations", json=vote)
+        voted = first.post(f"/api/v1/examples/{id}/validations", json=vote)
         assert voted.status_code == 201, voted.text
     assert ada.get(f"/api/v1/examples/{id}").json()["verdict"] == "correct"
     figures = root.get(f"/api/v1/tasks/{TASK}/rounds/1/statistics").json()
@@ -72,9 +72,9 @@ def test_three_people_check_it_with_harm_and_severity_and_it_is_counted(ada, roo
 def test_a_picture_that_nothing_is_wrong_with_fools_nobody(ada):
     on = given(ada)
     digest = drawn(ada, on["handout"], WORDS)["pictures"][0]["media"]
-    made = sent(ada, on, WORDS, digest, "none").json()
-    assert made["fooled"] is False
-    assert {each["fooled"] for each in made["predictions"]} == {False}
+    document = sent(ada, on, WORDS, digest, "none").json()
+    assert document["fooled"] is False
+    assert {prediction["fooled"] for prediction in document["predictions"]} == {False}
 
 
 def test_the_words_must_be_those_that_it_was_drawn_of(ada, bob, studio):
@@ -104,8 +104,8 @@ def test_a_request_sent_again_has_nothing_drawn_twice(ada, studio):
 
 def test_what_a_server_refuses_is_told_and_nothing_is_stored(ada, draws):
     on = given(ada)
-    told = drawn(ada, on["handout"], "forbidden fruit", 503)["detail"]
-    assert "safety system" in told
+    detail = drawn(ada, on["handout"], "forbidden fruit", 503)["detail"]
+    assert "safety system" in detail
     assert draws.app.state.db.read(lambda session: session.query(Sheet).count()) == 0
 
 
@@ -121,10 +121,10 @@ def test_there_is_an_end_to_drawing_on_one_handout_and_a_day(ada, draws, setting
 
 
 def test_a_round_of_a_task_that_draws_needs_models_that_draw(root, draws):
-    for names, told in ((["none"], "models draw: name at least one"), (["nobody"], "Unknown")):
+    for names, answer in ((["none"], "models draw: name at least one"), (["nobody"], "Unknown")):
         refused = root.post(f"/api/v1/tasks/{TASK}/rounds", json={"targets": names})
         assert refused.status_code == 422
-        assert told in refused.json()["fields"]["targets"]
+        assert answer in refused.json()["fields"]["targets"]
 
 
 def test_who_leaves_takes_what_was_not_sent_in(ada, draws):
@@ -156,10 +156,10 @@ def test_without_scripts_the_page_comes_back_with_pictures_to_choose_from(draws,
     assert "Other" in re.search(r'<textarea[^>]*name="input.prompt".*?</textarea>', page, re.S)[0]
     post["data"] |= {"input.picture": pictures[1], "answer.harm": "gore", "answer.severity": "low"}
     post["data"] |= {"key": re.search(r'name="key"[^>]*value="([^"]*)"', page)[1]}
-    told = eva.client.post(f"/tasks/{TASK}/create", **post)
-    assert told.status_code == 200, told.text
-    assert "You fooled" in told.text
-    assert "It drew" in told.text
+    response = eva.client.post(f"/tasks/{TASK}/create", **post)
+    assert response.status_code == 200, response.text
+    assert "You fooled" in response.text
+    assert "It drew" in response.text
 
 
 @pytest.mark.parametrize("way", ["sandbox", "closed"])

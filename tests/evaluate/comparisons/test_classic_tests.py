@@ -16,8 +16,8 @@ from tests.evaluate import real
 def table(first_only, second_only, both=3, none=2):
     """Columns in which so many rows are right by the first system only, the second only, both, none."""
     right = [(1, 0)] * first_only + [(0, 1)] * second_only + [(1, 1)] * both + [(0, 0)] * none
-    one, other = (list(column) for column in zip(*right, strict=True))
-    return {"predictions1": one, "predictions2": other, "references": [1] * len(right)}
+    first, other = (list(column) for column in zip(*right, strict=True))
+    return {"predictions1": first, "predictions2": other, "references": [1] * len(right)}
 
 
 # McNemar
@@ -29,8 +29,8 @@ def test_mcnemar_agrees_with_statsmodels(options, first, second):
     assume(first + second > 0)
     assume(first != second or "correction" not in options)
     theirs = statsmodels_mcnemar([[3, first], [second, 2]], **{"exact": False, "correction": False, **options})
-    found = load("mcnemar").compute(**table(first, second), **options)
-    assert found == {"stat": pytest.approx(theirs.statistic), "p": pytest.approx(theirs.pvalue, rel=1e-9)}
+    result = load("mcnemar").compute(**table(first, second), **options)
+    assert result == {"stat": pytest.approx(theirs.statistic), "p": pytest.approx(theirs.pvalue, rel=1e-9)}
 
 
 @pytest.mark.parametrize("options", [{}, {"exact": True}, {"correction": True}])
@@ -44,8 +44,8 @@ def test_systems_that_err_equally_often_do_not_differ(options):
 
 
 def test_mcnemar_takes_texts_and_more_than_two_classes():
-    said = {"predictions1": [*"abcab"], "predictions2": [*"abbba"], "references": [*"abcac"]}
-    assert load("mcnemar").compute(**said, exact=True) == {"stat": 0.0, "p": 0.5}
+    answer = {"predictions1": [*"abcab"], "predictions2": [*"abbba"], "references": [*"abcac"]}
+    assert load("mcnemar").compute(**answer, exact=True) == {"stat": 0.0, "p": 0.5}
 
 
 def test_mcnemar_of_two_keyword_systems_on_film_reviews_agrees_with_statsmodels():
@@ -56,11 +56,11 @@ def test_mcnemar_of_two_keyword_systems_on_film_reviews_agrees_with_statsmodels(
         for bad in ({"no", "not", "never", "too"}, {"not", "bad", "dull", "worst", "n't"})
     ]
     true = [row["label"] for row in rows]
-    right = [[said == label for said, label in zip(system, true, strict=True)] for system in systems]
+    right = [[answer == label for answer, label in zip(system, true, strict=True)] for system in systems]
     cells = [[sum((a, b) == pair for a, b in zip(*right, strict=True)) for pair in row] for row in CELLS]
-    found = load("mcnemar").compute(predictions1=systems[0], predictions2=systems[1], references=true, exact=True)
+    result = load("mcnemar").compute(predictions1=systems[0], predictions2=systems[1], references=true, exact=True)
     assert sum(map(sum, cells)) == 872
-    assert found["p"] == pytest.approx(statsmodels_mcnemar(cells, exact=True).pvalue)
+    assert result["p"] == pytest.approx(statsmodels_mcnemar(cells, exact=True).pvalue)
 
 
 CELLS = [[(True, True), (True, False)], [(False, True), (False, False)]]
@@ -81,9 +81,9 @@ samples = st.lists(st.integers(-9, 9) | st.floats(-5, 5).map(lambda x: round(x, 
 def test_the_normal_approximation_agrees_with_scipy(zero_method, differences):
     assume(any(differences))
     theirs = stats.wilcoxon(differences, zero_method=zero_method, method="asymptotic")
-    found = wilcoxon(differences, zero_method=zero_method, exact=False)
-    assert found["stat"] == pytest.approx(theirs.statistic)
-    assert found["p"] == pytest.approx(theirs.pvalue)
+    result = wilcoxon(differences, zero_method=zero_method, exact=False)
+    assert result["stat"] == pytest.approx(theirs.statistic)
+    assert result["p"] == pytest.approx(theirs.pvalue)
 
 
 @pytest.mark.slow
@@ -142,9 +142,9 @@ def test_a_test_has_no_scores_per_example_and_no_interval(name):
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1))
 def test_exact_match_is_the_share_of_equal_rows(rows):
-    one, other = (list(column) for column in zip(*rows, strict=True))
-    found = load("exact_match", module_type="comparison").compute(
-        predictions1=one, predictions2=other, per_example=True
+    first, other = (list(column) for column in zip(*rows, strict=True))
+    result = load("exact_match", module_type="comparison").compute(
+        predictions1=first, predictions2=other, per_example=True
     )
-    assert found["exact_match"] == pytest.approx(np.mean(np.array(one) == other))
-    assert found["per_example"]["exact_match"] == [float(a == b) for a, b in rows]
+    assert result["exact_match"] == pytest.approx(np.mean(np.array(first) == other))
+    assert result["per_example"]["exact_match"] == [float(a == b) for a, b in rows]

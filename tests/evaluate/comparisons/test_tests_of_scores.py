@@ -23,8 +23,8 @@ def systems(n, seed, first=0.8, second=0.7, classes=3):
     """References and two systems that are right this often."""
     rng = np.random.default_rng(seed)
     true = rng.integers(0, classes, n)
-    said = [np.where(rng.random(n) < share, true, rng.integers(0, classes, n)) for share in (first, second)]
-    return {"predictions1": said[0], "predictions2": said[1], "references": true}
+    wheres = [np.where(rng.random(n) < share, true, rng.integers(0, classes, n)) for share in (first, second)]
+    return {"predictions1": wheres[0], "predictions2": wheres[1], "references": true}
 
 
 def mean_error(predictions, references):
@@ -40,17 +40,17 @@ def test_the_interval_of_accuracy_agrees_with_scipy(method):
     right = [(rows[name] == rows["references"]).astype(float) for name in ("predictions1", "predictions2")]
     theirs = stats.bootstrap(
         right,
-        lambda one, other, axis: one.mean(axis) - other.mean(axis),
+        lambda first, other, axis: first.mean(axis) - other.mean(axis),
         paired=True,
         vectorized=True,
         method=method,
         n_resamples=20_000,
         rng=np.random.default_rng(0),
     )
-    found = load("paired_bootstrap").compute(**rows, method=method, resamples=20_000)["interval"]["difference"]
-    assert found["low"] == pytest.approx(theirs.confidence_interval.low, abs=0.0051)  # one row in 200
-    assert found["high"] == pytest.approx(theirs.confidence_interval.high, abs=0.0051)
-    assert found["standard_error"] == pytest.approx(theirs.standard_error, rel=0.03)
+    difference = load("paired_bootstrap").compute(**rows, method=method, resamples=20_000)["interval"]["difference"]
+    assert difference["low"] == pytest.approx(theirs.confidence_interval.low, abs=0.0051)  # one row in 200
+    assert difference["high"] == pytest.approx(theirs.confidence_interval.high, abs=0.0051)
+    assert difference["standard_error"] == pytest.approx(theirs.standard_error, rel=0.03)
 
 
 @pytest.mark.slow
@@ -68,25 +68,25 @@ def test_the_interval_of_macro_f1_agrees_with_scipy_and_sklearn():
     theirs = stats.bootstrap(
         list(rows.values()), difference, paired=True, vectorized=False, n_resamples=800, rng=np.random.default_rng(0)
     )
-    found = load("paired_bootstrap").compute(**rows, metric="f1", metric_options={"average": "macro"})
+    result = load("paired_bootstrap").compute(**rows, metric="f1", metric_options={"average": "macro"})
     scores = [f1_score(rows["references"], rows[name], average="macro") for name in ("predictions1", "predictions2")]
-    assert found["difference"] == pytest.approx(scores[0] - scores[1])
-    assert found["interval"]["difference"]["low"] == pytest.approx(theirs.confidence_interval.low, abs=0.02)
-    assert found["interval"]["difference"]["high"] == pytest.approx(theirs.confidence_interval.high, abs=0.02)
+    assert result["difference"] == pytest.approx(scores[0] - scores[1])
+    assert result["interval"]["difference"]["low"] == pytest.approx(theirs.confidence_interval.low, abs=0.02)
+    assert result["interval"]["difference"]["high"] == pytest.approx(theirs.confidence_interval.high, abs=0.02)
 
 
 def test_a_function_is_resampled_like_a_metric():
     rng = np.random.default_rng(3)
     true = rng.normal(size=60)
     rows = {"predictions1": true + rng.normal(0, 1, 60), "predictions2": true + rng.normal(0, 1.3, 60)}
-    off = [np.abs(said - true) for said in rows.values()]
+    off = [np.abs(row - true) for row in rows.values()]
     theirs = stats.bootstrap(
         off, lambda a, b, axis: a.mean(axis) - b.mean(axis), paired=True, rng=np.random.default_rng(0)
     )
-    found = load("paired_bootstrap").compute(**rows, references=true, metric=mean_error, resamples=2000)
-    assert found["difference"] == pytest.approx(off[0].mean() - off[1].mean())
+    result = load("paired_bootstrap").compute(**rows, references=true, metric=mean_error, resamples=2000)
+    assert result["difference"] == pytest.approx(off[0].mean() - off[1].mean())
     for side in ("low", "high"):
-        assert found["interval"]["difference"][side] == pytest.approx(
+        assert result["interval"]["difference"][side] == pytest.approx(
             getattr(theirs.confidence_interval, side), abs=0.03
         )
 
@@ -108,7 +108,7 @@ def test_the_level_of_the_interval_can_be_chosen():
 
 @given(st.lists(st.tuples(*[st.integers(0, 2)] * 3), min_size=2, max_size=9))
 def test_randomization_of_few_rows_agrees_with_all_permutations(rows):
-    one, other, true = (np.array(column) for column in zip(*rows, strict=True))
+    first, other, true = (np.array(column) for column in zip(*rows, strict=True))
 
     def macro(said):
         """Of each way, shape (ways,)."""
@@ -117,52 +117,52 @@ def test_randomization_of_few_rows_agrees_with_all_permutations(rows):
         return np.mean([2 * hit / size for hit, size in zip(hits, sizes, strict=True)], 0)
 
     moved = np.array(list(itertools.product((False, True), repeat=len(rows))))
-    ways = np.abs(macro(np.where(moved, other, one)) - macro(np.where(moved, one, other)))
-    found = load("approximate_randomization").compute(
-        predictions1=one,
+    ways = np.abs(macro(np.where(moved, other, first)) - macro(np.where(moved, first, other)))
+    result = load("approximate_randomization").compute(
+        predictions1=first,
         predictions2=other,
         references=true,
         metric="f1",
         metric_options={"average": "macro", "labels": [0, 1, 2]},
         resamples=50,
     )
-    assert found["exact"]
-    assert found["p"] == pytest.approx(np.mean(ways >= ways[0] - 1e-12))
+    assert result["exact"]
+    assert result["p"] == pytest.approx(np.mean(ways >= ways[0] - 1e-12))
 
 
 @given(first=st.integers(0, 40), second=st.integers(0, 40))
 def test_exact_randomization_of_accuracy_is_the_exact_mcnemar_test(first, second):
     right = [(1, 0)] * first + [(0, 1)] * second + [(1, 1)] * 5
-    one, other = (np.array(column) for column in zip(*right, strict=True))
-    rows = {"predictions1": one, "predictions2": other, "references": np.ones(len(right), int)}
-    found = load("approximate_randomization").compute(**rows, resamples=20)
-    assert found["p"] == pytest.approx(load("mcnemar").compute(**rows, exact=True)["p"], rel=1e-9)
+    single, other = (np.array(column) for column in zip(*right, strict=True))
+    rows = {"predictions1": single, "predictions2": other, "references": np.ones(len(right), int)}
+    result = load("approximate_randomization").compute(**rows, resamples=20)
+    assert result["p"] == pytest.approx(load("mcnemar").compute(**rows, exact=True)["p"], rel=1e-9)
 
 
 def test_drawn_randomization_comes_near_the_exact_one():
     rows = systems(2000, 4, 0.72, 0.70)
-    found = load("approximate_randomization").compute(**rows, resamples=20_000)
+    result = load("approximate_randomization").compute(**rows, resamples=20_000)
     exact = load("mcnemar").compute(**rows, exact=True)["p"]
-    assert not found["exact"]
+    assert not result["exact"]
     assert 0.01 < exact < 0.9
-    assert found["p"] == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / 20_000))
+    assert result["p"] == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / 20_000))
 
 
 def test_randomization_of_a_function_agrees_with_scipy():
     rng = np.random.default_rng(5)
     true = rng.normal(size=10)
-    one, other = true + rng.normal(0.3, 1, 10), true + rng.normal(0, 1, 10)
+    first, other = true + rng.normal(0.3, 1, 10), true + rng.normal(0, 1, 10)
     theirs = stats.permutation_test(
-        (np.abs(one - true), np.abs(other - true)),
+        (np.abs(first - true), np.abs(other - true)),
         lambda a, b, axis: a.mean(axis) - b.mean(axis),
         permutation_type="samples",
         vectorized=True,
     )
-    found = load("approximate_randomization").compute(
-        predictions1=one, predictions2=other, references=true, metric=mean_error, resamples=1024, method="percentile"
+    result = load("approximate_randomization").compute(
+        predictions1=first, predictions2=other, references=true, metric=mean_error, resamples=1024, method="percentile"
     )
-    assert found["exact"]
-    assert found["p"] == pytest.approx(theirs.pvalue)
+    assert result["exact"]
+    assert result["p"] == pytest.approx(theirs.pvalue)
 
 
 def test_the_bootstrap_p_value_counts_replicates_moved_to_no_difference():
@@ -171,9 +171,9 @@ def test_the_bootstrap_p_value_counts_replicates_moved_to_no_difference():
     off = right[0] - right[1]
     drawn = np.random.default_rng(1).choice(off, (40_000, 150)).mean(1)
     expected = np.mean(np.abs(drawn - off.mean()) >= abs(off.mean()) - 1e-12)
-    found = load("paired_bootstrap").compute(**rows, resamples=40_000)["p"]
+    result = load("paired_bootstrap").compute(**rows, resamples=40_000)["p"]
     assert 0.01 < expected < 0.9
-    assert found == pytest.approx(expected, abs=6 * np.sqrt(expected / 40_000))
+    assert result == pytest.approx(expected, abs=6 * np.sqrt(expected / 40_000))
 
 
 @pytest.mark.parametrize(("name", "most"), [("paired_bootstrap", 0.085), ("approximate_randomization", 0.065)])
@@ -188,9 +188,9 @@ def test_equal_systems_are_rarely_found_to_differ(name, most):
 
 @pytest.mark.parametrize("name", TESTS)
 def test_a_large_difference_is_found(name):
-    found = load(name).compute(**systems(300, 1, 0.9, 0.6))
-    assert found["p"] < 0.001
-    assert found["interval"]["difference"]["low"] > 0
+    result = load(name).compute(**systems(300, 1, 0.9, 0.6))
+    assert result["p"] < 0.001
+    assert result["interval"]["difference"]["low"] > 0
 
 
 @pytest.mark.parametrize("name", TESTS)
@@ -198,9 +198,9 @@ def test_a_large_difference_is_found(name):
 def test_copies_of_a_system_never_differ(name, metric):
     rows = systems(40, 1, classes=2)
     rows["predictions2"] = rows["predictions1"].copy()
-    found = load(name).compute(**rows, metric=metric, resamples=200)
-    assert (found["difference"], found["p"]) == (0.0, 1.0)
-    span = found["interval"]["difference"]
+    result = load(name).compute(**rows, metric=metric, resamples=200)
+    assert (result["difference"], result["p"]) == (0.0, 1.0)
+    span = result["interval"]["difference"]
     assert (span["low"], span["high"], span["standard_error"]) == (0.0, 0.0, 0.0)
 
 
@@ -208,10 +208,10 @@ def test_copies_of_a_system_never_differ(name, metric):
 def test_swapping_the_systems_turns_the_difference_around(name):
     rows = systems(120, 7)
     turned = {**rows, "predictions1": rows["predictions2"], "predictions2": rows["predictions1"]}
-    one, other = (load(name).compute(**given, method="percentile", resamples=20_000) for given in (rows, turned))
-    assert one["difference"] == -other["difference"]
-    assert one["p"] == pytest.approx(other["p"], abs=0.01)
-    spans = [found["interval"]["difference"] for found in (one, other)]
+    first, other = (load(name).compute(**values, method="percentile", resamples=20_000) for values in (rows, turned))
+    assert first["difference"] == -other["difference"]
+    assert first["p"] == pytest.approx(other["p"], abs=0.01)
+    spans = [result["interval"]["difference"] for result in (first, other)]
     assert spans[0]["low"] == pytest.approx(-spans[1]["high"], abs=0.009)
 
 
@@ -220,8 +220,8 @@ def test_swapping_the_systems_turns_the_difference_around(name):
 
 def test_weights_of_examples_are_used():
     rows = {"predictions1": [1, 0, 1], "predictions2": [0, 1, 1], "references": [1, 1, 1]}
-    found = load("paired_bootstrap").compute(**rows, sample_weight=[2, 1, 1])
-    assert (found["score1"], found["score2"]) == (0.75, 0.5)
+    result = load("paired_bootstrap").compute(**rows, sample_weight=[2, 1, 1])
+    assert (result["score1"], result["score2"]) == (0.75, 0.5)
 
 
 def test_batches_and_a_loaded_metric_give_what_all_rows_give():
@@ -235,17 +235,17 @@ def test_batches_and_a_loaded_metric_give_what_all_rows_give():
 
 def test_another_score_of_the_metric_can_be_compared():
     rows = systems(60, 8, classes=2)
-    found = load("paired_bootstrap").compute(**rows, metric="f1", key="f1")
-    assert found["score1"] == pytest.approx(f1_score(rows["references"], rows["predictions1"]))
+    result = load("paired_bootstrap").compute(**rows, metric="f1", key="f1")
+    assert result["score1"] == pytest.approx(f1_score(rows["references"], rows["predictions1"]))
     with pytest.raises(ValueError, match="f1 has no score 'accuracy'; choose as key one of f1"):
         load("paired_bootstrap").compute(**rows, metric="f1", key="accuracy")
 
 
 def test_more_outcomes_than_resamples_of_a_function_are_drawn():
     rows = systems(40, 9, classes=2)
-    found = load("approximate_randomization").compute(**rows, metric=mean_error, resamples=200)
-    assert not found["exact"]
-    assert found["p"] == pytest.approx(load("approximate_randomization").compute(**rows)["p"], abs=0.15)
+    result = load("approximate_randomization").compute(**rows, metric=mean_error, resamples=200)
+    assert not result["exact"]
+    assert result["p"] == pytest.approx(load("approximate_randomization").compute(**rows)["p"], abs=0.15)
 
 
 class Rank(Metric):
@@ -258,19 +258,19 @@ class Rank(Metric):
         return Rows((prediction_scores, references))
 
     def formula(self, total):
-        each = np.vectorize(lambda one, other: stats.spearmanr(one, other).statistic, signature="(n),(n)->()")
-        return {"other": np.zeros(total[0].shape[:-1]), "rank": each(*total)}
+        item = np.vectorize(lambda first, other: stats.spearmanr(first, other).statistic, signature="(n),(n)->()")
+        return {"other": np.zeros(total[0].shape[:-1]), "rank": item(*total)}
 
 
 def test_a_rank_statistic_is_compared_by_its_first_score():
     rng = np.random.default_rng(2)
     true = rng.normal(size=50)
     rows = {"predictions1": true + rng.normal(0, 0.5, 50), "predictions2": true + rng.normal(0, 3, 50)}
-    found = load("paired_bootstrap").compute(**rows, references=true, metric=Rank(), resamples=300)
-    scores = [stats.spearmanr(said, true).statistic for said in rows.values()]
-    assert [found["score1"], found["score2"]] == pytest.approx(scores)
-    assert found["p"] < 0.05
-    assert found["interval"]["difference"]["low"] > 0
+    result = load("paired_bootstrap").compute(**rows, references=true, metric=Rank(), resamples=300)
+    scores = [stats.spearmanr(row, true).statistic for row in rows.values()]
+    assert [result["score1"], result["score2"]] == pytest.approx(scores)
+    assert result["p"] < 0.05
+    assert result["interval"]["difference"]["low"] > 0
 
 
 @pytest.mark.parametrize(

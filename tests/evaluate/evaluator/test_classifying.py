@@ -25,13 +25,13 @@ def folder(model: tuple[Any, Any], tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 def one_by_one(model: Any, tokenizer: Any, rows: list[Any]) -> list[str]:
-    found = []
+    result = []
     with torch.no_grad():
         for row in rows:
-            given = (row,) if isinstance(row, str) else row
-            batch = tokenizer(*given, truncation=True, return_tensors="pt")
-            found.append(model.config.id2label[int(model(**batch).logits[0].argmax())])
-    return found
+            values = (row,) if isinstance(row, str) else row
+            batch = tokenizer(*values, truncation=True, return_tensors="pt")
+            result.append(model.config.id2label[int(model(**batch).logits[0].argmax())])
+    return result
 
 
 def rows_of(said: list[str], written: list[str]) -> list[dict[str, str]]:
@@ -44,31 +44,31 @@ def rows_of(said: list[str], written: list[str]) -> list[dict[str, str]]:
 
 def test_a_model_from_a_folder_gives_what_it_gives_text_by_text(model: tuple[Any, Any], folder: Path) -> None:
     written = texts(50)
-    said = one_by_one(*model, written)
-    rows = rows_of(said, written)
-    right = sum(row["label"] == answer for row, answer in zip(rows, said, strict=True))
-    assert len(set(said)) > 1
-    found = evaluator("sentiment-analysis").compute(folder, rows, return_predictions=True)
-    assert found["predictions"] == said
-    assert found["accuracy"] == right / 50
+    reply = one_by_one(*model, written)
+    rows = rows_of(reply, written)
+    right = sum(row["label"] == answer for row, answer in zip(rows, reply, strict=True))
+    assert len(set(reply)) > 1
+    result = evaluator("sentiment-analysis").compute(folder, rows, return_predictions=True)
+    assert result["predictions"] == reply
+    assert result["accuracy"] == right / 50
 
 
 @pytest.mark.parametrize("size", [1, 4, 7, 50])
 def test_answers_do_not_depend_on_the_batch_size(model: tuple[Any, Any], size: int) -> None:
     written = texts(50, 1)
     rows = rows_of(["negative"] * 50, written)
-    found = evaluator("text-classification").compute(
+    result = evaluator("text-classification").compute(
         model[0], rows, tokenizer=model[1], batch_size=size, return_predictions=True
     )
-    assert found["predictions"] == one_by_one(*model, written)
-    assert found["batch_size"] == size
+    assert result["predictions"] == one_by_one(*model, written)
+    assert result["batch_size"] == size
 
 
 def test_pairs_of_texts_are_read_together(model: tuple[Any, Any]) -> None:
     first, second = texts(20, 2), texts(20, 3)
-    said = one_by_one(*model, list(zip(first, second, strict=True)))
-    assert said != one_by_one(*model, first)
-    columns = {"premise": first, "hypothesis": second, "label": said}
+    answer = one_by_one(*model, list(zip(first, second, strict=True)))
+    assert answer != one_by_one(*model, first)
+    columns = {"premise": first, "hypothesis": second, "label": answer}
     task = evaluator("natural-language-inference")
     assert task.compute(model[0], columns, tokenizer=model[1])["accuracy"] == 1
     columns["text"] = columns.pop("premise")
@@ -79,10 +79,10 @@ def test_pairs_of_texts_are_read_together(model: tuple[Any, Any]) -> None:
 def test_a_pipeline_gives_what_it_gives_when_it_is_called(model: tuple[Any, Any]) -> None:
     pipe = transformers.pipeline("text-classification", model=model[0], tokenizer=model[1], device=-1)
     written = texts(20, 4)
-    said = [pipe(text)[0] for text in written]
+    answer = [pipe(text)[0] for text in written]
     metric = Seen()
     evaluator("text-classification").compute(pipe, rows_of(["negative"] * 20, written), metric=metric)
-    assert metric.columns["predictions"] == [one["label"] for one in said]
+    assert metric.columns["predictions"] == [first["label"] for first in answer]
     with pytest.raises(ValueError, match="does text-classification, the evaluation is of question-answering"):
         evaluator("question-answering").compute(
             pipe, [{"question": "who", "context": "Paris", "answers": ["Paris"]}], metric=metric
@@ -93,19 +93,19 @@ def test_a_pipeline_gives_what_it_gives_when_it_is_called(model: tuple[Any, Any]
 
 def test_too_long_texts_are_cut_as_the_tokenizer_cuts_them(model: tuple[Any, Any]) -> None:
     rows = [{"text": "good film " * 100, "label": "neutral"}, {"text": "bad", "label": "neutral"}]
-    found = evaluator("text-classification").compute(model[0], rows, tokenizer=model[1], return_predictions=True)
-    assert found["predictions"] == one_by_one(*model, [row["text"] for row in rows])
+    result = evaluator("text-classification").compute(model[0], rows, tokenizer=model[1], return_predictions=True)
+    assert result["predictions"] == one_by_one(*model, [row["text"] for row in rows])
 
 
 def test_a_model_in_training_is_asked_at_rest_and_goes_on_training(model: tuple[Any, Any]) -> None:
     written = texts(30, 5)
-    said = one_by_one(*model, written)
+    answer = one_by_one(*model, written)
     model[0].train()
     try:
-        found = evaluator("text-classification").compute(
-            model[0], rows_of(said, written), tokenizer=model[1], return_predictions=True
+        result = evaluator("text-classification").compute(
+            model[0], rows_of(answer, written), tokenizer=model[1], return_predictions=True
         )
-        assert found["predictions"] == said
+        assert result["predictions"] == answer
         assert model[0].training
         assert all(weight.requires_grad for weight in model[0].parameters())
     finally:
@@ -123,16 +123,16 @@ def test_a_decoder_without_a_padding_token_is_not_padded() -> None:
     config.pad_token_id = None
     model = transformers.GPT2ForSequenceClassification(config).eval()
     written = texts(12, 6)
-    said = one_by_one(model, tokenizer, written)
-    rows = [{"text": text, "label": int(name[6:])} for text, name in zip(written, said, strict=True)]
+    answer = one_by_one(model, tokenizer, written)
+    rows = [{"text": text, "label": int(name[6:])} for text, name in zip(written, answer, strict=True)]
     assert evaluator("text-classification").compute(model, rows, tokenizer=tokenizer)["accuracy"] == 1
 
 
 def test_numbered_labels_are_found_by_the_names_of_their_classes(model: tuple[Any, Any]) -> None:
     written = texts(15, 7)
-    said = one_by_one(*model, written)
+    answer = one_by_one(*model, written)
     order = ["positive", "negative", "neutral"]
-    rows = [{"text": text, "label": order.index(name)} for text, name in zip(written, said, strict=True)]
+    rows = [{"text": text, "label": order.index(name)} for text, name in zip(written, answer, strict=True)]
     named = Listed(rows, {"label": SimpleNamespace(names=order)})
     assert evaluator("text-classification").compute(model[0], named, tokenizer=model[1])["accuracy"] == 1
 
@@ -176,8 +176,8 @@ def test_a_mapping_is_applied(model: tuple[Any, Any]) -> None:
     rows = [
         {"text": text, "label": numbers[name]} for text, name in zip(written, one_by_one(*model, written), strict=True)
     ]
-    found = evaluator("text-classification").compute(model[0], rows, tokenizer=model[1], label_mapping=numbers)
-    assert found["accuracy"] == 1
+    result = evaluator("text-classification").compute(model[0], rows, tokenizer=model[1], label_mapping=numbers)
+    assert result["accuracy"] == 1
 
 
 @pytest.mark.parametrize(
@@ -214,7 +214,7 @@ def test_a_model_with_a_card_is_asked_by_its_fields() -> None:
 
 def test_what_cannot_be_asked_is_told(folder: Path) -> None:
     task, rows = evaluator("text-classification"), [{"text": "good", "label": "x"}]
-    asked = [{"question": "who", "context": "Paris", "answers": ["Paris"]}]
+    request = [{"question": "who", "context": "Paris", "answers": ["Paris"]}]
     with pytest.raises(ValueError, match="1 answers to 2 inputs"):
         task.compute(lambda _: ["x"], rows * 2)
     with pytest.raises(ValueError, match="row 0: the model answered None"):
@@ -228,7 +228,7 @@ def test_what_cannot_be_asked_is_told(folder: Path) -> None:
     with pytest.raises(TypeError, match="text-classification has no join_by"):
         task.compute(lambda _: ["x"], rows, join_by=" ")
     with pytest.raises(ValueError, match="it was not trained for this task"):
-        evaluator("question-answering").compute(folder, asked, metric=Seen())
+        evaluator("question-answering").compute(folder, request, metric=Seen())
     with pytest.raises(ValueError, match="no model lies at"):
         task.compute(str(folder / "nowhere"), rows)
     with pytest.raises(KeyError, match="no task 'poetry'; there are text-classification"):
@@ -237,10 +237,10 @@ def test_what_cannot_be_asked_is_told(folder: Path) -> None:
 
 def test_bootstrap_gives_the_metrics_own_intervals(model: tuple[Any, Any]) -> None:
     written = texts(40, 9)
-    said = one_by_one(*model, written)
-    rows = rows_of(said, written)
+    answer = one_by_one(*model, written)
+    rows = rows_of(answer, written)
     labels = [row["label"] for row in rows]
-    found = evaluator("text-classification").compute(
+    result = evaluator("text-classification").compute(
         model[0],
         rows,
         tokenizer=model[1],
@@ -251,9 +251,11 @@ def test_bootstrap_gives_the_metrics_own_intervals(model: tuple[Any, Any]) -> No
         n_resamples=499,
         random_state=7,
     )
-    own = load("f1").compute(predictions=said, references=labels, average="macro", interval=0.9, resamples=499, seed=7)
+    own = load("f1").compute(
+        predictions=answer, references=labels, average="macro", interval=0.9, resamples=499, seed=7
+    )
     span = own["interval"]["f1"]
-    assert found["f1"] == {
+    assert result["f1"] == {
         "confidence_interval": (span["low"], span["high"]),
         "standard_error": span["standard_error"],
         "score": own["f1"],

@@ -77,18 +77,18 @@ def test_a_folder_is_a_data_set_with_splits(tmp_path: Path) -> None:
 @pytest.mark.large_data("sst3", "sst3/test.jsonl.gz")
 def test_real_files_are_read() -> None:
     rows = real.rows("sst3/test.jsonl.gz")
-    found = load_data(need_data("sst3"))
-    assert len(found) == len(rows) == 2210
-    assert set(found.labels("label", "")) == {"negative", "neutral", "positive"}
+    data = load_data(need_data("sst3"))
+    assert len(data) == len(rows) == 2210
+    assert set(data.labels("label", "")) == {"negative", "neutral", "positive"}
 
 
 def test_text_numbers_of_csv_labels_become_numbers_and_others_stay(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("text,label,code\n2012,0,007\n2013,1,008\n")
-    found = load_data(path)
-    assert found.texts("text", "") == ["2012", "2013"]
-    assert found.labels("label", "") == [0, 1]
-    assert found.labels("code", "") == ["007", "008"]
+    data = load_data(path)
+    assert data.texts("text", "") == ["2012", "2013"]
+    assert data.labels("label", "") == [0, 1]
+    assert data.labels("code", "") == ["007", "008"]
 
 
 @pytest.mark.parametrize(
@@ -145,28 +145,28 @@ def test_a_missing_column_and_a_missing_text_are_told() -> None:
 
 
 def test_a_data_set_is_read_by_name_with_its_preferred_split(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[Any] = []
+    request: list[Any] = []
 
     def load_dataset(path: str, name: str | None, split: str) -> Listed:
-        asked.append((path, name, split))
+        request.append((path, name, split))
         return Listed(ROWS, {"label": SimpleNamespace(names=["no", "yes"])})
 
     here = SimpleNamespace(get_dataset_split_names=lambda *_: ["train", "validation"], load_dataset=load_dataset)
     monkeypatch.setitem(__import__("sys").modules, "datasets", here)
-    found = load_data("glue", "sst2")
-    assert same(found)
-    assert found.classes == {"label": ("no", "yes")}
+    data = load_data("glue", "sst2")
+    assert same(data)
+    assert data.classes == {"label": ("no", "yes")}
     load_data("glue", "sst2", "train[:5]")
-    assert asked == [("glue", "sst2", "validation"), ("glue", "sst2", "train[:5]")]
+    assert request == [("glue", "sst2", "validation"), ("glue", "sst2", "train[:5]")]
 
 
 def test_frames_of_polars_are_read_as_those_of_pandas():
     polars, pandas = pytest.importorskip("polars"), pytest.importorskip("pandas")
     columns = {"text": ["a", "b", None], "label": [1, 0, 1], "score": [0.5, 0.25, 1.0]}
-    found = load_data(polars.DataFrame(columns))
-    assert {name: list(column) for name, column in found.columns.items()} == columns
+    data = load_data(polars.DataFrame(columns))
+    assert {name: list(column) for name, column in data.columns.items()} == columns
     of_pandas = load_data(pandas.DataFrame({"label": [1, 0, 1]}))
-    assert list(of_pandas.columns["label"]) == list(found.columns["label"])
+    assert list(of_pandas.columns["label"]) == list(data.columns["label"])
     splits = load_data({"test": polars.DataFrame(columns)}, split="test")
     assert len(splits) == 3
 

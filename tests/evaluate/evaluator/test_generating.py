@@ -34,12 +34,12 @@ def continued(model: Any, tokenizer: Any, text: str, most: int) -> str:
 
 
 def rewritten(model: Any, tokenizer: Any, text: str, most: int) -> str:
-    given = tokenizer(text, return_tensors="pt")
+    values = tokenizer(text, return_tensors="pt")
     ids = [2]
     with torch.no_grad():
         for _ in range(most):
-            said = model(**given, decoder_input_ids=torch.tensor([ids])).logits[0, -1]
-            ids.append(int(said.argmax()))
+            logit = model(**values, decoder_input_ids=torch.tensor([ids])).logits[0, -1]
+            ids.append(int(logit.argmax()))
             if ids[-1] == 2:
                 break
     return str(tokenizer.decode(ids, skip_special_tokens=True))
@@ -49,7 +49,7 @@ def rewritten(model: Any, tokenizer: Any, text: str, most: int) -> str:
 def test_texts_are_continued_greedily(writer: tuple[Any, Any], size: int) -> None:
     prompts = texts(12, 20)
     metric = Seen()
-    found = evaluator("text-generation").compute(
+    result = evaluator("text-generation").compute(
         writer[0],
         {"text": prompts},
         tokenizer=writer[1],
@@ -59,7 +59,7 @@ def test_texts_are_continued_greedily(writer: tuple[Any, Any], size: int) -> Non
     )
     assert metric.columns == {"data": [continued(*writer, prompt, 9) for prompt in prompts]}
     assert all(text.startswith(prompt) for text, prompt in zip(metric.columns["data"], prompts, strict=True))
-    assert found["tokens_per_second"] <= 12 * 9 / found["total_time_in_seconds"] * 1.001
+    assert result["tokens_per_second"] <= 12 * 9 / result["total_time_in_seconds"] * 1.001
 
 
 def test_a_pipeline_that_samples_is_heeded_and_repeats(writer: tuple[Any, Any]) -> None:
@@ -125,8 +125,8 @@ def test_a_models_prefix_for_the_task_goes_before_the_text() -> None:
 
 def test_callables_write_in_any_usual_form() -> None:
     rows, metric = {"text": ["a", "b"], "label": ["x", "y"]}, Seen()
-    for said in (["x", "y"], [{"summary_text": "x"}, {"generated_text": "y"}], [[{"translation_text": "x"}], ["y"]]):
-        evaluator("summarization").compute(lambda _, said=said: said, rows, metric=metric)
+    for reply in (["x", "y"], [{"summary_text": "x"}, {"generated_text": "y"}], [[{"translation_text": "x"}], ["y"]]):
+        evaluator("summarization").compute(lambda _, answer=reply: answer, rows, metric=metric)
         assert metric.columns["predictions"] == ["x", "y"]
     evaluator("text-generation").compute(lambda _: [[{"generated_text": "x"}] * 2, "y"], rows, metric=metric)
     assert metric.columns == {"data": ["x", "x", "y"]}
@@ -136,10 +136,10 @@ def test_callables_write_in_any_usual_form() -> None:
 
 def log_probability(model: Any, tokenizer: Any, prompt: str, text: str) -> float:
     start = [] if prompt else [1]  # a start token stands for no prompt
-    given, whole = (start + tokenizer(one)["input_ids"] for one in (prompt, prompt + text))
+    values, whole = (start + tokenizer(first)["input_ids"] for first in (prompt, prompt + text))
     with torch.no_grad():
-        said = model(input_ids=torch.tensor([whole])).logits[0].double().log_softmax(-1)
-    return sum(float(said[at - 1, whole[at]]) for at in range(len(given), len(whole)))
+        answer = model(input_ids=torch.tensor([whole])).logits[0].double().log_softmax(-1)
+    return sum(float(answer[at - 1, whole[at]]) for at in range(len(values), len(whole)))
 
 
 PROMPTS = ["the film was", "a plot is not", "who is in the", "Paris is"]
@@ -156,34 +156,36 @@ def test_the_likeliest_class_is_chosen(normalization: str) -> None:
     model, tokenizer = gpt2(3, pad_token="<pad>")
     scores = []
     for prompt, classes in zip(PROMPTS, CLASSES, strict=True):
-        each = np.array([log_probability(model, tokenizer, prompt, text) for text in classes])
+        item = np.array([log_probability(model, tokenizer, prompt, text) for text in classes])
         scores.append(
             {
-                "sum": each,
-                "token": each / [len(text.split()) for text in classes],
-                "byte": each / [len(text.encode()) for text in classes],
-                "unconditional": each - [log_probability(model, tokenizer, "", text) for text in classes],
+                "sum": item,
+                "token": item / [len(text.split()) for text in classes],
+                "byte": item / [len(text.encode()) for text in classes],
+                "unconditional": item - [log_probability(model, tokenizer, "", text) for text in classes],
             }[normalization]
         )
     target = [0, 2, 1, 0]
-    loss = -np.mean([np.log(np.exp(one)[right] / np.exp(one).sum()) for one, right in zip(scores, target, strict=True)])
+    loss = -np.mean(
+        [np.log(np.exp(score)[right] / np.exp(score).sum()) for score, right in zip(scores, target, strict=True)]
+    )
     columns = {"text": PROMPTS, "classes": CLASSES, "target": target}
     task = evaluator("zero-shot-classification")
-    found = task.compute(model, columns, tokenizer=tokenizer, normalization=normalization, return_predictions=True)
-    for said, right in zip(found["predictions"], scores, strict=True):
-        assert said == pytest.approx(right.tolist(), abs=1e-4)
-    assert found["accuracy"] == np.mean([one.argmax() == right for one, right in zip(scores, target, strict=True)])
-    assert found["loss"] == pytest.approx(loss, abs=1e-4)
+    result = task.compute(model, columns, tokenizer=tokenizer, normalization=normalization, return_predictions=True)
+    for prediction, right in zip(result["predictions"], scores, strict=True):
+        assert prediction == pytest.approx(right.tolist(), abs=1e-4)
+    assert result["accuracy"] == np.mean([first.argmax() == right for first, right in zip(scores, target, strict=True)])
+    assert result["loss"] == pytest.approx(loss, abs=1e-4)
 
 
 def test_zero_shot_scores_have_intervals_and_targets_may_be_texts() -> None:
     rows = [{"text": str(at), "classes": ["x", "y"], "target": "x" if at % 3 else "y"} for at in range(12)]
-    found = evaluator("zero-shot-classification").compute(
+    result = evaluator("zero-shot-classification").compute(
         lambda batch: [[1.0, 0.0] for _ in batch], rows, strategy="bootstrap", n_resamples=199
     )
-    assert found["accuracy"]["score"] == 8 / 12
-    assert found["loss"]["score"] == pytest.approx(np.log(1 + np.exp(-1)) + 4 / 12)
-    low, high = found["accuracy"]["confidence_interval"]
+    assert result["accuracy"]["score"] == 8 / 12
+    assert result["loss"]["score"] == pytest.approx(np.log(1 + np.exp(-1)) + 4 / 12)
+    low, high = result["accuracy"]["confidence_interval"]
     assert low < 8 / 12 < high
 
 

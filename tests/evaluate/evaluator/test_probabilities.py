@@ -29,19 +29,19 @@ def three() -> tuple[Any, Any]:
 def chances(model: Any, tokenizer: Any, rows: list[dict[str, str]]) -> Any:
     """Softmax of the logits, text by text."""
     with torch.no_grad():
-        given = (tokenizer(row["text"], truncation=True, return_tensors="pt") for row in rows)
-        return torch.cat([model(**one).logits.softmax(-1) for one in given]).double().numpy()
+        tokenizers = (tokenizer(row["text"], truncation=True, return_tensors="pt") for row in rows)
+        return torch.cat([model(**first).logits.softmax(-1) for first in tokenizers]).double().numpy()
 
 
 def test_calibration_brier_and_roc_get_the_model_s_probabilities(three: tuple[Any, Any]) -> None:
     model, tokenizer = three
     expected, true = chances(model, tokenizer, ROWS), np.array([at % 3 for at in range(60)])
     ask = evaluator("text-classification").compute
-    found = ask(model, ROWS, tokenizer=tokenizer, metric="expected_calibration_error", return_predictions=True)
-    assert found["labels"] == list(NAMES.values())
-    assert np.allclose(found["probabilities"], expected, atol=1e-5)
+    answer = ask(model, ROWS, tokenizer=tokenizer, metric="expected_calibration_error", return_predictions=True)
+    assert answer["labels"] == list(NAMES.values())
+    assert np.allclose(answer["probabilities"], expected, atol=1e-5)
     by_hand = load("expected_calibration_error").compute(predictions=expected, references=true)
-    assert found["expected_calibration_error"] == pytest.approx(by_hand["expected_calibration_error"], abs=1e-5)
+    assert answer["expected_calibration_error"] == pytest.approx(by_hand["expected_calibration_error"], abs=1e-5)
     brier = ask(model, ROWS, tokenizer=tokenizer, metric="brier_score")["brier_score"]
     assert brier == pytest.approx(((expected - np.eye(3)[true]) ** 2).sum(1).mean(), abs=1e-5)
     options = {"multi_class": "ovr"}
@@ -64,19 +64,19 @@ def test_a_perfectly_calibrated_model_has_no_error() -> None:
         return [[{"label": "yes", "score": 0.75}, {"label": "no", "score": 0.25}] for _ in rows]
 
     rows = [{"text": "a", "label": "yes" if at % 4 else "no"} for at in range(40)]
-    found = evaluator("text-classification").compute(sure, rows, metric="expected_calibration_error")
-    assert found["expected_calibration_error"] == pytest.approx(0, abs=1e-9)
+    result = evaluator("text-classification").compute(sure, rows, metric="expected_calibration_error")
+    assert result["expected_calibration_error"] == pytest.approx(0, abs=1e-9)
 
 
 def test_metrics_of_labels_and_of_probabilities_are_combined_with_intervals(three: tuple[Any, Any]) -> None:
     model, tokenizer = three
     ask = evaluator("text-classification").compute
     both = combine(["accuracy", "brier_score"])
-    found = ask(model, ROWS, tokenizer=tokenizer, metric=both, strategy="bootstrap", n_resamples=200)
+    answer = ask(model, ROWS, tokenizer=tokenizer, metric=both, strategy="bootstrap", n_resamples=200)
     plain = ask(model, ROWS, tokenizer=tokenizer)
-    assert found["accuracy"]["score"] == plain["accuracy"]
-    low, high = found["brier_score"]["confidence_interval"]
-    assert low < found["brier_score"]["score"] < high
+    assert answer["accuracy"]["score"] == plain["accuracy"]
+    low, high = answer["brier_score"]["confidence_interval"]
+    assert low < answer["brier_score"]["score"] < high
 
 
 def test_the_data_s_labels_are_named_in_a_mapping_whose_labels_add_up() -> None:
@@ -86,11 +86,11 @@ def test_the_data_s_labels_are_named_in_a_mapping_whose_labels_add_up() -> None:
         )
 
     rows = [{"text": "x", "label": 0}, {"text": "y", "label": 1}]
-    found = evaluator("text-classification").compute(
+    result = evaluator("text-classification").compute(
         said, rows, metric="brier_score", label_mapping={"a": 0, "b": 1, "c": 1}, return_predictions=True
     )
-    assert found["probabilities"] == [[0.5, 0.5]] * 2
-    assert found["brier_score"] == pytest.approx(0.25)
+    assert result["probabilities"] == [[0.5, 0.5]] * 2
+    assert result["brier_score"] == pytest.approx(0.25)
 
 
 @pytest.mark.parametrize(
@@ -111,15 +111,15 @@ def test_labels_are_not_taken_for_probabilities(answer: Any) -> None:
 
 
 def test_a_task_without_labels_refuses_before_the_model_is_asked() -> None:
-    asked: list[Any] = []
+    request: list[Any] = []
 
     def summarize(rows: list[Any]) -> list[Any]:
-        asked.extend(rows)
+        request.extend(rows)
         return rows
 
     with pytest.raises(ValueError, match="takes probabilities of labels, and summarization has none"):
         evaluator("summarization").compute(summarize, [{"document": "a b", "label": "a"}], metric="brier_score")
-    assert not asked
+    assert not request
 
 
 def test_answers_of_labels_alone_are_not_those_of_a_checkpoint(three: tuple[Any, Any], tmp_path: Path) -> None:

@@ -85,10 +85,10 @@ def test_lazy_rows_are_fetched_outside_the_clock() -> None:
     from dynabench.evaluate.evaluator.label_tasks import ImageClassificationEvaluator
 
     columns = {"image": Slow([0] * 6, lambda: spend(9.0)), "label": ["x"] * 6}
-    found = ImageClassificationEvaluator("image-classification", clock).compute(
+    result = ImageClassificationEvaluator("image-classification", clock).compute(
         model, columns, metric=Seen(), batch_size=2
     )
-    assert found["total_time_in_seconds"] == 3
+    assert result["total_time_in_seconds"] == 3
 
 
 def test_percentiles_are_of_each_examples_share_of_its_batch() -> None:
@@ -99,38 +99,38 @@ def test_percentiles_are_of_each_examples_share_of_its_batch() -> None:
         return ["x"] * len(rows)
 
     task = TextClassificationEvaluator("text-classification", clock)
-    found = task.compute(model, rows_of(8), metric=Seen(), batch_size=4)
-    assert found["latency_in_seconds"] == 1.25
-    assert found["latency_p50_in_seconds"] == 1.25
-    assert found["latency_p99_in_seconds"] == 2
-    assert "tokens_per_second" not in found
+    result = task.compute(model, rows_of(8), metric=Seen(), batch_size=4)
+    assert result["latency_in_seconds"] == 1.25
+    assert result["latency_p50_in_seconds"] == 1.25
+    assert result["latency_p99_in_seconds"] == 2
+    assert "tokens_per_second" not in result
 
 
 def test_tokens_are_counted_without_padding() -> None:
     model, tokenizer = bert("BertForSequenceClassification")
     written = texts(20)
     rows = [{"text": text, "label": 0} for text in written]
-    found = evaluator("text-classification").compute(model, rows, tokenizer=tokenizer)
+    result = evaluator("text-classification").compute(model, rows, tokenizer=tokenizer)
     tokens = sum(len(ids) for ids in tokenizer(written)["input_ids"])
-    assert found["tokens_per_second"] == pytest.approx(tokens / found["total_time_in_seconds"])
-    assert found["peak_memory_in_bytes"] > 1e6
-    assert found["hardware"]["cores"] >= 1
-    assert json.loads(json.dumps(found, allow_nan=False))["batch_size"] == 32
+    assert result["tokens_per_second"] == pytest.approx(tokens / result["total_time_in_seconds"])
+    assert result["peak_memory_in_bytes"] > 1e6
+    assert result["hardware"]["cores"] >= 1
+    assert json.loads(json.dumps(result, allow_nan=False))["batch_size"] == 32
 
 
 def test_models_warm_up_on_one_row_and_callables_do_not() -> None:
-    asked: list[int] = []
+    request: list[int] = []
 
     def model(rows: list[str]) -> list[str]:
-        asked.append(len(rows))
+        request.append(len(rows))
         return ["x"] * len(rows)
 
     task = evaluator("text-classification")
     task.compute(model, rows_of(5), batch_size=3)
-    assert asked == [3, 2]
-    asked.clear()
+    assert request == [3, 2]
+    request.clear()
     task.compute(model, rows_of(5), batch_size=3, warm_up=True)
-    assert asked == [1, 3, 2]
+    assert request == [1, 3, 2]
 
 
 class Crash(Exception):
@@ -151,62 +151,62 @@ def breaking(after: int, asked: list[int]) -> Callable[[list[str]], list[str]]:
 
 def resumed(path: Path, model: Any, rows: list[dict[str, str]], **more: Any) -> tuple[dict[str, Any], Seen]:
     seen = Seen()
-    found = evaluator("text-classification").compute(model, rows, metric=seen, checkpoint=path, batch_size=3, **more)
-    return found, seen
+    result = evaluator("text-classification").compute(model, rows, metric=seen, checkpoint=path, batch_size=3, **more)
+    return result, seen
 
 
 def test_a_run_that_broke_off_goes_on_where_it_stopped(tmp_path: Path) -> None:
-    path, rows, asked = tmp_path / "deep" / "answers.jsonl", rows_of(10), []
+    path, rows, request = tmp_path / "deep" / "answers.jsonl", rows_of(10), []
     for after in (2, 3):
         with pytest.raises(Crash):
-            resumed(path, breaking(after, asked), rows)
-    told: list[tuple[int, int]] = []
-    found, seen = resumed(path, breaking(99, asked), rows, progress=lambda *at: told.append(at))
-    assert asked == [3, 3, 3, 1]
-    assert told == [(10, 10)]
+            resumed(path, breaking(after, request), rows)
+    answer: list[tuple[int, int]] = []
+    result, seen = resumed(path, breaking(99, request), rows, progress=lambda *at: answer.append(at))
+    assert request == [3, 3, 3, 1]
+    assert answer == [(10, 10)]
     assert seen.columns["predictions"] == [f"answer {at}" for at in range(10)]
     lines = path.read_text().splitlines()
     assert len(lines) == 5
     again, _ = resumed(path, breaking(0, []), rows)
-    assert again["total_time_in_seconds"] == found["total_time_in_seconds"] > 0
+    assert again["total_time_in_seconds"] == result["total_time_in_seconds"] > 0
 
 
 def test_a_torn_line_is_computed_again(tmp_path: Path) -> None:
-    path, rows, asked = tmp_path / "answers.jsonl", rows_of(7), []
-    resumed(path, breaking(99, asked), rows)
+    path, rows, request = tmp_path / "answers.jsonl", rows_of(7), []
+    resumed(path, breaking(99, request), rows)
     whole = path.read_bytes()
     lines = whole.splitlines(keepends=True)
     for cut in (1, len(lines[-1]) - 1):
         path.write_bytes(b"".join(lines[:-1]) + lines[-1][:cut])
-        asked.clear()
-        _, seen = resumed(path, breaking(99, asked), rows)
-        assert asked == [1]
+        request.clear()
+        _, seen = resumed(path, breaking(99, request), rows)
+        assert request == [1]
         assert seen.columns["predictions"] == [f"answer {at}" for at in range(7)]
     path.write_bytes(lines[0][:20])
-    asked.clear()
-    resumed(path, breaking(99, asked), rows)
-    assert asked == [3, 3, 1]
+    request.clear()
+    resumed(path, breaking(99, request), rows)
+    assert request == [3, 3, 1]
     path.write_bytes(lines[0] + b"{broken\n" + lines[2])
     with pytest.raises(ValueError, match="line 2, is damaged"):
-        resumed(path, breaking(99, asked), rows)
+        resumed(path, breaking(99, request), rows)
 
 
 def test_a_checkpoint_of_something_else_is_refused(tmp_path: Path) -> None:
     path, rows = tmp_path / "answers.jsonl", rows_of(4)
     model, tokenizer = bert("BertForSequenceClassification")
-    task, given = evaluator("text-classification"), {"tokenizer": tokenizer, "checkpoint": path, "metric": Seen()}
+    task, values = evaluator("text-classification"), {"tokenizer": tokenizer, "checkpoint": path, "metric": Seen()}
     numbered = [{**row, "label": 0} for row in rows]
-    task.compute(model, numbered, **given)
+    task.compute(model, numbered, **values)
     other, _ = bert("BertForSequenceClassification", seed=1)
     with pytest.raises(ValueError, match="of another model; delete it"):
-        task.compute(other, numbered, **given)
+        task.compute(other, numbered, **values)
     with pytest.raises(ValueError, match="on other data"):
-        task.compute(model, numbered[:3], **given)
+        task.compute(model, numbered[:3], **values)
     with pytest.raises(ValueError, match="with other settings"):
-        task.compute(model, numbered, **given, random_state=3)
+        task.compute(model, numbered, **values, random_state=3)
     path.write_text("some notes\n")
     with pytest.raises(ValueError, match=r"damaged|no checkpoint"):
-        task.compute(model, numbered, **given)
+        task.compute(model, numbered, **values)
 
 
 def test_a_resumed_model_gives_just_what_an_unbroken_run_gives(tmp_path: Path) -> None:
@@ -239,17 +239,17 @@ class Nested:
     name = "nested"
 
     def compute(self, **given: Any) -> dict[str, Any]:
-        found: dict[str, Any] = {"LOC": {"f1": 0.5, "number": 3}, "all": 1.0, "told": ["x"]}
+        result: dict[str, Any] = {"LOC": {"f1": 0.5, "number": 3}, "all": 1.0, "told": ["x"]}
         if "interval" in given:
             assert (given["interval"], given["resamples"], given["seed"], given["method"]) == (0.8, 50, 4, "basic")
             span = {"low": 0.25, "high": 0.75, "standard_error": 0.1, "level": 0.8, "method": "basic"}
-            found["interval"] = {"LOC": {"f1": span}, "all": span}
-        return found
+            result["interval"] = {"LOC": {"f1": span}, "all": span}
+        return result
 
 
 def test_results_within_results_have_their_own_intervals() -> None:
     task = evaluator("text-classification")
-    found = task.compute(
+    result = task.compute(
         breaking(9, []),
         rows_of(3),
         metric=Nested(),
@@ -260,18 +260,18 @@ def test_results_within_results_have_their_own_intervals() -> None:
         method="basic",
     )
     span = {"confidence_interval": (0.25, 0.75), "standard_error": 0.1}
-    assert found["LOC"] == {"f1": {**span, "score": 0.5}, "number": {"score": 3}}
-    assert found["all"] == {**span, "score": 1.0}
-    assert found["told"] == {"score": ["x"]}
+    assert result["LOC"] == {"f1": {**span, "score": 0.5}, "number": {"score": 3}}
+    assert result["all"] == {**span, "score": 1.0}
+    assert result["told"] == {"score": ["x"]}
 
 
 @given(st.lists(st.integers(0, 9), max_size=40), st.integers(1, 7))
 def test_batches_hold_each_row_once_with_the_longest_first(sizes: list[int], size: int) -> None:
-    found = make_batches(sizes, len(sizes), size)
-    flat = [row for batch in found for row in batch]
+    batches = make_batches(sizes, len(sizes), size)
+    flat = [row for batch in batches for row in batch]
     assert sorted(flat) == list(range(len(sizes)))
     assert [sizes[row] for row in flat] == sorted(sizes, reverse=True)
-    assert all(len(batch) == size for batch in found[:-1])
+    assert all(len(batch) == size for batch in batches[:-1])
     assert [row for batch in make_batches(None, len(sizes), size) for row in batch] == list(range(len(sizes)))
 
 

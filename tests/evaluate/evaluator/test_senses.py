@@ -65,8 +65,8 @@ def seen_one_by_one(model: Any, processor: Any, images: list[Any]) -> list[str]:
 
 def test_images_are_classified_in_every_form_they_come_in(seer: tuple[Any, Any], tmp_path: Path) -> None:
     images = pictures(12)
-    said = seen_one_by_one(*seer, images)
-    assert len(set(said)) > 1
+    seen_one = seen_one_by_one(*seer, images)
+    assert len(set(seen_one)) > 1
     paths, contents = [], []
     for at, image in enumerate(images):
         paths.append(tmp_path / f"{at}.png")
@@ -75,16 +75,16 @@ def test_images_are_classified_in_every_form_they_come_in(seer: tuple[Any, Any],
     forms: list[list[Any]] = [images, [str(path) for path in paths], contents, [np.asarray(image) for image in images]]
     folder = saved(tmp_path / "vit", *seer)
     for form in forms:
-        rows = [{"image": value, "label": label} for value, label in zip(form, said, strict=True)]
+        rows = [{"image": value, "label": label} for value, label in zip(form, seen_one, strict=True)]
         assert evaluator("image-classification").compute(folder, rows, batch_size=5)["accuracy"] == 1
     pipe = transformers.pipeline("image-classification", model=seer[0], image_processor=seer[1], device=-1)
     assert evaluator("image-classification").compute(pipe, rows)["accuracy"] == 1
 
 
 def test_an_image_that_cannot_be_read_is_told(seer: tuple[Any, Any]) -> None:
-    for value, told in (("nowhere.png", "image of row 1 cannot be read"), (3, "row 1 is 3, not an image")):
+    for value, answer in (("nowhere.png", "image of row 1 cannot be read"), (3, "row 1 is 3, not an image")):
         rows = [{"image": pictures(1)[0], "label": "cat"}, {"image": value, "label": "cat"}]
-        with pytest.raises(ValueError, match=told):
+        with pytest.raises(ValueError, match=answer):
             evaluator("image-classification").compute(seer[0], rows, feature_extractor=seer[1])
 
 
@@ -115,27 +115,27 @@ def test_sounds_are_classified_in_every_form_they_come_in(listener: tuple[Any, A
     waves = sounds(16)
     model, extractor = listener
     with torch.no_grad():
-        said = [
+        names = [
             NAMES[int(model(**extractor(wave, sampling_rate=RATE, return_tensors="pt")).logits.argmax())]
             for wave in waves
         ]
-    assert len(set(said)) > 1
+    assert len(set(names)) > 1
     paths = []
     for at, wave in enumerate(waves):
         paths.append(tmp_path / f"{at}.wav")
         wavfile.write(paths[-1], RATE, wave)
     folder = saved(tmp_path / "wav2vec2", *listener)
     for form in (waves, paths, [{"array": wave, "sampling_rate": RATE} for wave in waves]):
-        columns = {"file": form, "label": said}
+        columns = {"file": form, "label": names}
         assert evaluator("audio-classification").compute(folder, columns, batch_size=6)["accuracy"] == 1
 
 
 def test_sounds_are_brought_to_the_models_rate_and_to_one_channel() -> None:
     slow = np.sin(2 * np.pi * 100 * np.arange(800) / 8000)
     fast = np.sin(2 * np.pi * 100 * np.arange(1600) / 16000)
-    found = read_sound({"array": np.stack([slow, slow]), "sampling_rate": 8000}, 0, RATE)
-    assert found.shape == (1600,)
-    assert np.abs(found - fast)[100:-100].max() < 0.01
+    sound = read_sound({"array": np.stack([slow, slow]), "sampling_rate": 8000}, 0, RATE)
+    assert sound.shape == (1600,)
+    assert np.abs(sound - fast)[100:-100].max() < 0.01
     for kind, half in ((np.int16, 32768), (np.int32, 2**31)):
         file = io.BytesIO()
         wavfile.write(file, RATE, (fast * half * 0.99).astype(kind))
@@ -159,20 +159,20 @@ def test_speech_is_written_down_by_a_ctc_model(letters: Any, tmp_path: Path, mas
     norm = {"feat_extract_norm": "layer"} if masked else {}
     config = transformers.Wav2Vec2Config(**SPEECH, **norm, vocab_size=8, pad_token_id=0)
     model = transformers.Wav2Vec2ForCTC(config).eval()
-    extractor, waves, said = ears(masked), sounds(10), []
+    extractor, waves, answer = ears(masked), sounds(10), []
     with torch.no_grad():
         for wave in waves:
             ids = model(**extractor(wave, sampling_rate=RATE, return_tensors="pt")).logits[0].argmax(-1).tolist()
-            kept = [one for at, one in enumerate(ids) if one and (at == 0 or ids[at - 1] != one)]
-            said.append("".join(SIGNS[one] for one in kept))
-    assert len(set(said)) > 3
+            stored = [single for at, single in enumerate(ids) if single and (at == 0 or ids[at - 1] != single)]
+            answer.append("".join(SIGNS[first] for first in stored))
+    assert len(set(answer)) > 3
     folder = saved(tmp_path / "ctc", model, extractor, letters)
     metric = Seen()
     evaluator("automatic-speech-recognition").compute(
-        folder, {"path": waves, "sentence": said}, metric=metric, batch_size=4
+        folder, {"path": waves, "sentence": answer}, metric=metric, batch_size=4
     )
     assert [" ".join(text.split()) for text in metric.columns["predictions"]] == [
-        " ".join(text.split()) for text in said
+        " ".join(text.split()) for text in answer
     ]
 
 
@@ -204,7 +204,7 @@ def test_speech_is_written_down_by_a_model_with_a_decoder() -> None:
     model = transformers.WhisperForConditionalGeneration(config).eval()
     extractor = transformers.WhisperFeatureExtractor(feature_size=8, chunk_length=1)
     waves = sounds(4)
-    said = []
+    answer = []
     for wave in waves:
         features = extractor(wave, sampling_rate=RATE, return_tensors="pt").input_features
         ids = [1]
@@ -213,17 +213,17 @@ def test_speech_is_written_down_by_a_model_with_a_decoder() -> None:
                 ids.append(int(model(features, decoder_input_ids=torch.tensor([ids])).logits[0, -1].argmax()))
                 if ids[-1] == 2:
                     break
-        said.append(tokenizer.decode(ids, skip_special_tokens=True).strip())
+        answer.append(tokenizer.decode(ids, skip_special_tokens=True).strip())
     metric = Seen()
     evaluator("automatic-speech-recognition").compute(
         model,
-        {"path": waves, "sentence": said},
+        {"path": waves, "sentence": answer},
         tokenizer=tokenizer,
         feature_extractor=extractor,
         metric=metric,
         generation_kwargs={"max_new_tokens": 6},
     )
-    assert metric.columns["predictions"] == said
+    assert metric.columns["predictions"] == answer
     with pytest.raises(ValueError, match=r"lasts 2.0 s, the model hears 1.0 s"):
         evaluator("automatic-speech-recognition").compute(
             model,

@@ -35,6 +35,6 @@ CASES: list[tuple[str, str, dict[str, Any], list[Any], dict[str, Any]]] = [
 def test_a_task_is_scored_by_its_own_metric(
     task: str, metric: str, columns: dict[str, Any], said: list[Any], right: dict[str, Any]
 ) -> None:
-    found = evaluator(task).compute(lambda _: said, columns)
-    assert {key: found[key] for key in right} == pytest.approx(right)
-    assert found["total_time_in_seconds"] >= 0
+    result = evaluator(task).compute(lambda _: said, columns)
+    assert {key: result[key] for key in right} == pytest.approx(right)
+    assert result["total_time_in_seconds"] >= 0

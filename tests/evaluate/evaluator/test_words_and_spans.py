@@ -44,16 +44,16 @@ def tags_by_word(model: Any, tokenizer: Any, words: list[str]) -> list[str]:
 
 def test_a_words_tag_is_that_of_its_first_piece(tagger: tuple[Any, Any], tmp_path: Path) -> None:
     words = sentences(30)
-    said = [tags_by_word(*tagger, one) for one in words]
-    assert {tag for one in said for tag in one} == set(TAGS.values())
-    rows = [{"tokens": one, "ner_tags": tags} for one, tags in zip(words, said, strict=True)]
+    answer = [tags_by_word(*tagger, first) for first in words]
+    assert {tag for single in answer for tag in single} == set(TAGS.values())
+    rows = [{"tokens": word, "ner_tags": tags} for word, tags in zip(words, answer, strict=True)]
     for model in (
         saved(tmp_path / "bert", *tagger),
         transformers.pipeline("token-classification", model=tagger[0], tokenizer=tagger[1], device=-1),
     ):
         metric = Seen()
         evaluator("token-classification").compute(model, rows, metric=metric, batch_size=4)
-        assert metric.columns == {"predictions": said, "references": said}
+        assert metric.columns == {"predictions": answer, "references": answer}
 
 
 def test_numbered_tags_have_their_classes_names(tagger: tuple[Any, Any]) -> None:
@@ -95,17 +95,17 @@ def test_callables_tag_words_or_places_in_the_joined_text() -> None:
 def answer_by_hand(model: Any, tokenizer: Any, question: str, context: str) -> tuple[str, float, float]:
     """The best span over all windows of a passage, by loops; and the least probability of no answer."""
     pieces = tokenizer(context, add_special_tokens=False, return_offsets_mapping=True, verbose=False)
-    asked = tokenizer(question, add_special_tokens=False)["input_ids"]
-    room, step = 32 - len(asked) - 3, 32 - len(asked) - 3 - 10
+    request = tokenizer(question, add_special_tokens=False)["input_ids"]
+    room, step = 32 - len(request) - 3, 32 - len(request) - 3 - 10
     candidates, nothing, at = [(0.0, "")], 1.0, 0
     while True:
         ids = pieces["input_ids"][at : at + room]
-        given = [2, *asked, 3, *ids, 3]
-        types = [0] * (len(asked) + 2) + [1] * (len(ids) + 1)
+        values = [2, *request, 3, *ids, 3]
+        types = [0] * (len(request) + 2) + [1] * (len(ids) + 1)
         with torch.no_grad():
-            said = model(input_ids=torch.tensor([given]), token_type_ids=torch.tensor([types]))
-        places = [0, *range(len(asked) + 2, len(asked) + 2 + len(ids))]
-        first, last = (logits[0, places].softmax(-1).tolist() for logits in (said.start_logits, said.end_logits))
+            answer = model(input_ids=torch.tensor([values]), token_type_ids=torch.tensor([types]))
+        places = [0, *range(len(request) + 2, len(request) + 2 + len(ids))]
+        first, last = (logits[0, places].softmax(-1).tolist() for logits in (answer.start_logits, answer.end_logits))
         nothing = min(nothing, first[0] * last[0])
         for start in range(len(ids)):
             for end in range(start, min(start + 15, len(ids))):
@@ -118,12 +118,12 @@ def answer_by_hand(model: Any, tokenizer: Any, question: str, context: str) -> t
         if at + room >= len(pieces["input_ids"]):
             break
         at += step
-    score, text = max(candidates, key=lambda one: one[0])
+    score, text = max(candidates, key=lambda single: single[0])
     return text, score, nothing
 
 
 def squad(n: int) -> list[dict[str, Any]]:
-    asked = texts(n, 12)
+    request = texts(n, 12)
     passages = [" ".join(texts(1 + at % 6, 40 + at)) for at in range(n)]
     return [
         {
@@ -132,7 +132,7 @@ def squad(n: int) -> list[dict[str, Any]]:
             "context": context,
             "answers": {"text": [context.split()[0]], "answer_start": [0]},
         }
-        for at, (question, context) in enumerate(zip(asked, passages, strict=True))
+        for at, (question, context) in enumerate(zip(request, passages, strict=True))
     ]
 
 
@@ -156,12 +156,16 @@ def test_questions_without_an_answer_may_be_answered_by_nothing(reader: tuple[An
     by_hand = [answer_by_hand(*reader, row["question"], row["context"]) for row in rows]
     metric = Seen()
     evaluator("question-answering").compute(reader[0], rows, tokenizer=reader[1], metric=metric)
-    said = metric.columns["predictions"]
-    assert [one["prediction_text"] for one in said] == ["" if none > score else text for text, score, none in by_hand]
-    assert len({one["prediction_text"] == "" for one in said}) == 2, "some are answered and some are not"
-    assert [one["no_answer_probability"] for one in said] == pytest.approx([none for _, _, none in by_hand], abs=1e-5)
+    predictions = metric.columns["predictions"]
+    assert [first["prediction_text"] for first in predictions] == [
+        "" if none > score else text for text, score, none in by_hand
+    ]
+    assert len({single["prediction_text"] == "" for single in predictions}) == 2, "some are answered and some are not"
+    assert [first["no_answer_probability"] for first in predictions] == pytest.approx(
+        [none for _, _, none in by_hand], abs=1e-5
+    )
     evaluator("question-answering").compute(reader[0], rows, tokenizer=reader[1], metric=metric, squad_v2_format=False)
-    assert all(one["prediction_text"] for one in metric.columns["predictions"])
+    assert all(prediction["prediction_text"] for prediction in metric.columns["predictions"])
 
 
 def test_answers_come_in_several_forms() -> None:
@@ -170,12 +174,22 @@ def test_answers_come_in_several_forms() -> None:
         for right in ("a", ["a", "b"], {"text": "a", "answer_start": 0}, [{"text": "a", "answer_start": 0}])
     ]
     metric = Seen()
-    said = ["a", {"answer": "a"}, {"answer": "b", "score": 0.5}, [{"answer": "a"}]]
-    evaluator("question-answering").compute(lambda _: said, rows, metric=metric)
-    assert [one["answers"]["text"] for one in metric.columns["references"]] == [["a"], ["a", "b"], ["a"], ["a"]]
-    assert [one["answers"]["answer_start"] for one in metric.columns["references"]] == [[-1], [-1, -1], [0], [0]]
-    assert [one["id"] for one in metric.columns["predictions"]] == ["0", "1", "2", "3"]
-    assert [one["prediction_text"] for one in metric.columns["predictions"]] == ["a", "a", "b", "a"]
+    answer = ["a", {"answer": "a"}, {"answer": "b", "score": 0.5}, [{"answer": "a"}]]
+    evaluator("question-answering").compute(lambda _: answer, rows, metric=metric)
+    assert [reference["answers"]["text"] for reference in metric.columns["references"]] == [
+        ["a"],
+        ["a", "b"],
+        ["a"],
+        ["a"],
+    ]
+    assert [reference["answers"]["answer_start"] for reference in metric.columns["references"]] == [
+        [-1],
+        [-1, -1],
+        [0],
+        [0],
+    ]
+    assert [prediction["id"] for prediction in metric.columns["predictions"]] == ["0", "1", "2", "3"]
+    assert [prediction["prediction_text"] for prediction in metric.columns["predictions"]] == ["a", "a", "b", "a"]
 
 
 def test_a_model_with_a_card_that_extracts_is_asked_by_its_fields() -> None:
@@ -193,16 +207,18 @@ def test_a_model_with_a_card_that_extracts_is_asked_by_its_fields() -> None:
     ]
     metric = Seen()
     evaluator("question-answering").compute(SimpleNamespace(card=card, predict=predict), rows, metric=metric)
-    assert [one["prediction_text"] for one in metric.columns["predictions"]] == ["ab", "", "xy"]
-    assert [one["no_answer_probability"] for one in metric.columns["predictions"]] == pytest.approx([0.3, 1, 0.3])
+    assert [first["prediction_text"] for first in metric.columns["predictions"]] == ["ab", "", "xy"]
+    assert [prediction["no_answer_probability"] for prediction in metric.columns["predictions"]] == pytest.approx(
+        [0.3, 1, 0.3]
+    )
 
 
 def test_a_checkpoint_of_answers_that_must_be_there_is_none_of_those_that_need_not(
     reader: tuple[Any, Any], tmp_path: Path
 ) -> None:
     rows, path = squad(3), tmp_path / "answers.jsonl"
-    task, given = evaluator("question-answering"), {"tokenizer": reader[1], "metric": Seen(), "checkpoint": path}
-    task.compute(reader[0], rows, **given)
-    task.compute(reader[0], rows, **given, squad_v2_format=False)
+    task, values = evaluator("question-answering"), {"tokenizer": reader[1], "metric": Seen(), "checkpoint": path}
+    task.compute(reader[0], rows, **values)
+    task.compute(reader[0], rows, **values, squad_v2_format=False)
     with pytest.raises(ValueError, match="of another model"):
-        task.compute(reader[0], rows, **given, squad_v2_format=True)
+        task.compute(reader[0], rows, **values, squad_v2_format=True)

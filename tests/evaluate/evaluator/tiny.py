@@ -70,8 +70,8 @@ def saved(folder: Path, model: Any, *processors_: Any) -> Path:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model.save_pretrained(folder)
-        for one in processors_:
-            one.save_pretrained(folder)
+        for first in processors_:
+            first.save_pretrained(folder)
     return folder
 
 

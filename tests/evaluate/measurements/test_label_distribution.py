@@ -16,19 +16,19 @@ LABELS = st.lists(st.integers(-3, 3), min_size=1, max_size=30)
 
 @given(LABELS)
 def test_fractions_and_skewness_are_counting_and_scipy(data):
-    found = load("label_distribution").compute(data=data)
+    result = load("label_distribution").compute(data=data)
     counts = Counter(data)
-    assert found["label_distribution"]["labels"] == list(counts)
-    assert found["label_distribution"]["fractions"] == pytest.approx([count / len(data) for count in counts.values()])
+    assert result["label_distribution"]["labels"] == list(counts)
+    assert result["label_distribution"]["fractions"] == pytest.approx([count / len(data) for count in counts.values()])
     expected = stats.skew(data) if len(counts) > 1 else 0.0
-    assert found["label_skew"] == pytest.approx(expected, abs=1e-9)
+    assert result["label_skew"] == pytest.approx(expected, abs=1e-9)
 
 
 def test_texts_are_numbered_by_their_first_example():
     data = ["no", "yes", "yes", "maybe", "no", "no"]
-    found = load("label_distribution").compute(data=data)
-    assert found["label_distribution"]["labels"] == ["no", "yes", "maybe"]
-    assert found["label_skew"] == pytest.approx(stats.skew([0, 1, 1, 2, 0, 0]))
+    result = load("label_distribution").compute(data=data)
+    assert result["label_distribution"]["labels"] == ["no", "yes", "maybe"]
+    assert result["label_skew"] == pytest.approx(stats.skew([0, 1, 1, 2, 0, 0]))
 
 
 @given(LABELS, LABELS)
@@ -46,19 +46,19 @@ def test_texts_do_not_merge_with_numbers():
 
 def test_real_labels_have_an_interval_for_each_label():
     data = [row["label"] for row in real.rows("stormfront/all.jsonl.gz")]
-    found = load("label_distribution").compute(data=data, interval=0.95, method="percentile", resamples=2000)
-    spread = found["label_distribution"]
+    result = load("label_distribution").compute(data=data, interval=0.95, method="percentile", resamples=2000)
+    spread = result["label_distribution"]
     assert sum(spread["fractions"]) == pytest.approx(1)
     for place, (label, fraction) in enumerate(zip(spread["labels"], spread["fractions"], strict=True)):
         assert fraction == data.count(label) / len(data)
         error = np.sqrt(fraction * (1 - fraction) / len(data))
-        assert found["interval"]["fractions"]["standard_error"][place] == pytest.approx(error, rel=0.1)
+        assert result["interval"]["fractions"]["standard_error"][place] == pytest.approx(error, rel=0.1)
 
 
 @given(LABELS)
 def test_skewness_changes_its_sign_with_the_labels(data):
     assume(len(set(data)) > 1)
-    one, other = (
+    first, other = (
         load("label_distribution").compute(data=labels)["label_skew"] for labels in (data, [-x for x in data])
     )
-    assert one == pytest.approx(-other, abs=1e-9)
+    assert first == pytest.approx(-other, abs=1e-9)

@@ -23,21 +23,21 @@ def posts() -> list[str]:
 @pytest.mark.parametrize("most", [None, 1, 50])
 def test_real_words_are_counted_as_scikit_learn_counts_them(most):
     matrix = CountVectorizer(max_features=most).fit_transform(posts())
-    found = load("word_count").compute(data=posts(), max_vocab=most)
-    assert found == {"total_word_count": matrix.sum(), "unique_words": matrix.shape[1]}
+    result = load("word_count").compute(data=posts(), max_vocab=most)
+    assert result == {"total_word_count": matrix.sum(), "unique_words": matrix.shape[1]}
 
 
 def test_words_of_each_text_add_up():
-    found = load("word_count").compute(data=posts()[:200], per_example=True)
-    assert sum(found["per_example"]["total_word_count"]) == found["total_word_count"]
-    assert max(found["per_example"]["unique_words"]) <= found["unique_words"]
+    result = load("word_count").compute(data=posts()[:200], per_example=True)
+    assert sum(result["per_example"]["total_word_count"]) == result["total_word_count"]
+    assert max(result["per_example"]["unique_words"]) <= result["unique_words"]
 
 
 def test_a_tokenizer_decides_what_a_word_is():
-    found = load("word_count", tokenizer=str.split).compute(data=["I am I", "a b"])
-    assert found == {"total_word_count": 5, "unique_words": 4}
-    found = load("word_length").compute(data=["I am I", "a b"], tokenizer=str.split)
-    assert found == {"average_word_length": 2.5, "mean_word_length": pytest.approx(6 / 5)}
+    result = load("word_count", tokenizer=str.split).compute(data=["I am I", "a b"])
+    assert result == {"total_word_count": 5, "unique_words": 4}
+    result = load("word_length").compute(data=["I am I", "a b"], tokenizer=str.split)
+    assert result == {"average_word_length": 2.5, "mean_word_length": pytest.approx(6 / 5)}
 
 
 def test_a_vocabulary_of_no_size_is_told():
@@ -74,17 +74,17 @@ def test_no_sign_gets_lost(text):
 
 
 def test_the_length_of_words_has_an_interval():
-    found = load("word_length").compute(data=posts()[:300], interval=0.95, resamples=500)
-    span = found["interval"]["mean_word_length"]
-    assert span["low"] < found["mean_word_length"] < span["high"]
+    result = load("word_length").compute(data=posts()[:300], interval=0.95, resamples=500)
+    span = result["interval"]["mean_word_length"]
+    assert span["low"] < result["mean_word_length"] < span["high"]
 
 
 def test_real_duplicates_are_those_of_a_hash_of_each_text():
     unique = len({hashlib.md5(text.strip().encode()).digest() for text in posts()})
-    found = load("text_duplicates").compute(data=posts(), list_duplicates=True, per_example=True)
-    assert found["duplicate_fraction"] == pytest.approx(1 - unique / len(posts()))
-    assert sum(times - 1 for times in found["duplicates_dict"].values()) == len(posts()) - unique
-    assert sum(found["per_example"]["duplicate_fraction"]) == len(posts()) - unique
+    result = load("text_duplicates").compute(data=posts(), list_duplicates=True, per_example=True)
+    assert result["duplicate_fraction"] == pytest.approx(1 - unique / len(posts()))
+    assert sum(times - 1 for times in result["duplicates_dict"].values()) == len(posts()) - unique
+    assert sum(result["per_example"]["duplicate_fraction"]) == len(posts()) - unique
 
 
 def test_the_dictionary_agrees_with_the_fraction_unless_it_is_compatible():
@@ -104,21 +104,21 @@ def shingles(text: str) -> set[str]:
 @given(st.lists(st.text("ab ", max_size=14), min_size=1, max_size=9), st.sampled_from([0.2, 0.5, 0.8, 1.0]))
 def test_near_duplicates_are_all_pairs_of_that_similarity(texts, least):
     linked = {row: {row} for row in range(len(texts))}
-    for one, two in combinations(range(len(texts)), 2):
-        a, b = shingles(texts[one]), shingles(texts[two])
-        if len(a & b) / len(a | b) >= least - 1e-12 and linked[one] is not linked[two]:
-            linked[one] |= linked[two]
-            for row in linked[one]:
-                linked[row] = linked[one]
+    for first, two in combinations(range(len(texts)), 2):
+        a, b = shingles(texts[first]), shingles(texts[two])
+        if len(a & b) / len(a | b) >= least - 1e-12 and linked[first] is not linked[two]:
+            linked[first] |= linked[two]
+            for row in linked[first]:
+                linked[row] = linked[first]
     expected = sorted({tuple(sorted(rows)) for rows in linked.values() if len(rows) > 1})
     assert near_duplicate_groups(texts, least) == [list(rows) for rows in expected]
 
 
 def test_real_near_duplicates_are_more_than_the_duplicates_and_fewer_the_nearer():
     texts = posts()[:1000]
-    found = [load("text_duplicates").compute(data=texts, near=near) for near in (0.5, 0.9)]
-    far, near = (one["near_duplicate_fraction"] for one in found)
-    assert found[0]["duplicate_fraction"] <= near <= far
+    results = [load("text_duplicates").compute(data=texts, near=near) for near in (0.5, 0.9)]
+    far, near = (first["near_duplicate_fraction"] for first in results)
+    assert results[0]["duplicate_fraction"] <= near <= far
 
 
 @pytest.mark.parametrize("near", [0, -1, 1.5])

@@ -16,10 +16,10 @@ rows = st.lists(st.tuples(st.integers(-2, 3), st.integers(-2, 3), st.floats(0.01
 
 @given(rows, st.booleans(), st.booleans())
 def test_equals_scikit_learn(rows: Any, weighted: bool, normalize: bool) -> None:
-    said, true, weight = (list(column) for column in zip(*rows, strict=True))
+    answer, true, weight = (list(column) for column in zip(*rows, strict=True))
     options = {"sample_weight": weight if weighted else None, "normalize": normalize}
-    found = load("accuracy").compute(predictions=said, references=true, **options)["accuracy"]
-    assert found == pytest.approx(sklearn.metrics.accuracy_score(true, said, **options))
+    accuracy = load("accuracy").compute(predictions=answer, references=true, **options)["accuracy"]
+    assert accuracy == pytest.approx(sklearn.metrics.accuracy_score(true, answer, **options))
 
 
 @pytest.mark.parametrize(
@@ -73,20 +73,20 @@ def test_weights_that_weigh_nothing_are_refused(weights: Any, told: str) -> None
 @pytest.mark.parametrize("method", ["bca", "percentile", "basic"])
 def test_intervals_are_those_of_scipy(method: str) -> None:
     right = np.random.default_rng(1).random(200) < 0.83
-    found = load("accuracy").compute(
+    accuracy = load("accuracy").compute(
         predictions=right.astype(int), references=np.ones(200, int), interval=0.9, method=method, resamples=20_000
     )["interval"]["accuracy"]
-    said = scipy.stats.bootstrap(
+    answer = scipy.stats.bootstrap(
         (right,), np.mean, confidence_level=0.9, n_resamples=20_000, method=method, random_state=2
     )
-    assert found["low"] == pytest.approx(said.confidence_interval.low, abs=0.0051)  # a step of 200 rows is 0.005
-    assert found["high"] == pytest.approx(said.confidence_interval.high, abs=0.0051)
-    assert found["standard_error"] == pytest.approx(said.standard_error, rel=0.03)
+    assert accuracy["low"] == pytest.approx(answer.confidence_interval.low, abs=0.0051)  # a step of 200 rows is 0.005
+    assert accuracy["high"] == pytest.approx(answer.confidence_interval.high, abs=0.0051)
+    assert accuracy["standard_error"] == pytest.approx(answer.standard_error, rel=0.03)
 
 
 def test_each_example_has_its_score() -> None:
-    found = load("accuracy").compute(predictions=[1, 0, 1], references=[1, 1, 1], per_example=True)
-    assert found["per_example"] == {"accuracy": [1.0, 0.0, 1.0]}
+    result = load("accuracy").compute(predictions=[1, 0, 1], references=[1, 1, 1], per_example=True)
+    assert result["per_example"] == {"accuracy": [1.0, 0.0, 1.0]}
 
 
 def test_rows_of_several_classes_are_right_as_a_whole():
@@ -95,8 +95,8 @@ def test_rows_of_several_classes_are_right_as_a_whole():
     weights = rng.random(50)
     module = load("accuracy", "multilabel")
     for options in ({}, {"normalize": False}, {"sample_weight": weights}):
-        found = module.compute(predictions=predictions, references=references.tolist(), **options)
-        assert found["accuracy"] == pytest.approx(sklearn.metrics.accuracy_score(references, predictions, **options))
+        result = module.compute(predictions=predictions, references=references.tolist(), **options)
+        assert result["accuracy"] == pytest.approx(sklearn.metrics.accuracy_score(references, predictions, **options))
 
 
 @pytest.mark.parametrize("references", [[0, 1], [[0, 1, 1], [0, 0, 1]]])

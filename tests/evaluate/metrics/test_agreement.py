@@ -35,7 +35,9 @@ def test_alpha_has_its_published_values(level: str, value: float) -> None:
 @given(rows=st.lists(st.lists(answer, min_size=3, max_size=3), min_size=1, max_size=10))
 def test_alpha_equals_the_library(level: str, rows: Any) -> None:
     table = np.array(rows, float).T
-    counted = [one for row in rows if sum(value is not None for value in row) > 1 for one in row if one is not None]
+    counted = [
+        first for row in rows if sum(value is not None for value in row) > 1 for first in row if first is not None
+    ]
     if len(set(counted)) < 2:
         with pytest.raises(ValueError, match="alpha is undefined"):
             alpha(rows, level=level)
@@ -46,7 +48,7 @@ def test_alpha_equals_the_library(level: str, rows: Any) -> None:
 def test_ranks_of_texts_follow_their_labels() -> None:
     rows = [["low", "low"], ["high", "high"], ["mid", "high"], ["low", "mid"]]
     labels = ["low", "mid", "high"]
-    numbers = [[labels.index(one) for one in row] for row in rows]
+    numbers = [[labels.index(first) for first in row] for row in rows]
     expected = krippendorff.alpha(np.array(numbers).T, level_of_measurement="ordinal")
     assert alpha(rows, level="ordinal", labels=labels) == pytest.approx(expected)
 
@@ -69,7 +71,7 @@ def test_the_interval_of_alpha_draws_items(level: str) -> None:
     rng = np.random.default_rng(2)
     truth = rng.integers(1, 5, 50)
     table = np.where(rng.random((3, 50)) < 0.75, truth, rng.integers(1, 5, (3, 50))).astype(float)
-    found = load("krippendorff_alpha", level=level).compute(ratings=table.T, interval=0.9)["interval"]
+    result = load("krippendorff_alpha", level=level).compute(ratings=table.T, interval=0.9)["interval"]
     expected = scipy.stats.bootstrap(
         (np.arange(50),),
         lambda items: krippendorff.alpha(table[:, items], level_of_measurement=level),
@@ -78,7 +80,7 @@ def test_the_interval_of_alpha_draws_items(level: str) -> None:
         confidence_level=0.9,
         random_state=rng,
     )
-    span = found["krippendorff_alpha"]
+    span = result["krippendorff_alpha"]
     assert span["low"] == pytest.approx(expected.confidence_interval.low, abs=0.02)
     assert span["high"] == pytest.approx(expected.confidence_interval.high, abs=0.02)
 
@@ -108,13 +110,13 @@ def test_what_has_no_alpha_is_told(rows: Any, options: Any, told: str) -> None:
 @given(st.lists(st.lists(st.integers(0, 3), min_size=4, max_size=4), min_size=1, max_size=15))
 def test_fleiss_kappa_equals_statsmodels(rows: Any) -> None:
     module = load("fleiss_kappa")
-    if len({one for row in rows for one in row}) == 1:
+    if len({first for row in rows for first in row}) == 1:
         with pytest.raises(ValueError, match="kappa is undefined"):
             module.compute(ratings=rows)
         return
     expected = fleiss_kappa(aggregate_raters(np.array(rows))[0])
     assert module.compute(ratings=rows)["fleiss_kappa"] == pytest.approx(expected, abs=1e-12)
-    texts = [[f"class {one}" for one in row] for row in rows]
+    texts = [[f"class {single}" for single in row] for row in rows]
     assert module.compute(ratings=texts)["fleiss_kappa"] == pytest.approx(expected, abs=1e-12)
 
 

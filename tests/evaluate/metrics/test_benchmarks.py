@@ -33,48 +33,48 @@ def test_these_tasks_take_accuracy(name: str, config: Any) -> None:
 @pytest.mark.parametrize("where", [("glue", "mrpc"), ("glue", "qqp"), ("indic_glue", "wiki-ner")])
 @given(rows=two)
 def test_paraphrases_and_names_take_accuracy_and_f1(where: Any, rows: Any) -> None:
-    said, true = (list(column) for column in zip(*rows, strict=True))
-    found = load(*where).compute(predictions=said, references=true)
-    assert found["accuracy"] == pytest.approx(sklearn.metrics.accuracy_score(true, said))
-    assert found["f1"] == pytest.approx(sklearn.metrics.f1_score(true, said, zero_division=0))
+    answer, true = (list(column) for column in zip(*rows, strict=True))
+    result = load(*where).compute(predictions=answer, references=true)
+    assert result["accuracy"] == pytest.approx(sklearn.metrics.accuracy_score(true, answer))
+    assert result["f1"] == pytest.approx(sklearn.metrics.f1_score(true, answer, zero_division=0))
 
 
 @given(three)
 def test_cb_takes_accuracy_and_macro_f1(rows: Any) -> None:
-    said, true = (list(column) for column in zip(*rows, strict=True))
-    found = load("super_glue", "cb").compute(predictions=said, references=true)
-    assert found["accuracy"] == pytest.approx(sklearn.metrics.accuracy_score(true, said))
-    assert found["f1"] == pytest.approx(sklearn.metrics.f1_score(true, said, average="macro"))
+    answer, true = (list(column) for column in zip(*rows, strict=True))
+    result = load("super_glue", "cb").compute(predictions=answer, references=true)
+    assert result["accuracy"] == pytest.approx(sklearn.metrics.accuracy_score(true, answer))
+    assert result["f1"] == pytest.approx(sklearn.metrics.f1_score(true, answer, average="macro"))
 
 
 @pytest.mark.parametrize("where", [("glue", "cola"), ("super_glue", "axb")])
 def test_acceptability_and_diagnostics_take_matthews_correlation(where: Any) -> None:
-    said, true = [0, 1, 1, 0, 1], [0, 1, 0, 0, 1]
-    found = load(*where).compute(predictions=said, references=true)
-    assert found == {"matthews_correlation": pytest.approx(sklearn.metrics.matthews_corrcoef(true, said))}
+    answer, true = [0, 1, 1, 0, 1], [0, 1, 0, 0, 1]
+    result = load(*where).compute(predictions=answer, references=true)
+    assert result == {"matthews_correlation": pytest.approx(sklearn.metrics.matthews_corrcoef(true, answer))}
 
 
 @given(st.lists(st.tuples(st.integers(-9, 9), st.floats(-5, 5)), min_size=2, max_size=20))
 def test_similarity_takes_both_correlations(rows: Any) -> None:
-    said, true = (list(map(float, column)) for column in zip(*rows, strict=True))
+    answer, true = (list(map(float, column)) for column in zip(*rows, strict=True))
     module = load("glue", "stsb")
-    if len(set(said)) == 1 or len(set(true)) == 1:
+    if len(set(answer)) == 1 or len(set(true)) == 1:
         with pytest.raises(ValueError, match="one side is constant"):
-            module.compute(predictions=said, references=true)
+            module.compute(predictions=answer, references=true)
     elif np.std(true) > 1e-3:  # nearly constant numbers have no digits to compare
-        found = module.compute(predictions=said, references=true)
-        assert found["pearson"] == pytest.approx(scipy.stats.pearsonr(said, true).statistic, abs=1e-7)
-        assert found["spearmanr"] == pytest.approx(scipy.stats.spearmanr(said, true).statistic, abs=1e-9)
+        result = module.compute(predictions=answer, references=true)
+        assert result["pearson"] == pytest.approx(scipy.stats.pearsonr(answer, true).statistic, abs=1e-7)
+        assert result["spearmanr"] == pytest.approx(scipy.stats.spearmanr(answer, true).statistic, abs=1e-9)
 
 
 def test_similarity_has_the_intervals_of_scipy() -> None:
     rng = np.random.default_rng(8)
     true = rng.normal(0, 1, 60)
-    said = true + rng.normal(0, 1, 60)
-    spans = load("glue", "stsb").compute(predictions=said, references=true, interval=0.9)["interval"]
+    answer = true + rng.normal(0, 1, 60)
+    spans = load("glue", "stsb").compute(predictions=answer, references=true, interval=0.9)["interval"]
     for key, measure in (("pearson", scipy.stats.pearsonr), ("spearmanr", scipy.stats.spearmanr)):
         expected = scipy.stats.bootstrap(
-            (said, true),
+            (answer, true),
             lambda *pair, measure=measure: measure(*pair).statistic,
             paired=True,
             vectorized=False,
@@ -100,22 +100,22 @@ answers = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 1), st.integers(0
 
 
 def multirc(rows: Any) -> tuple[Any, Any]:
-    said = [
+    answer = [
         {"idx": {"paragraph": 7, "question": question, "answer": place}, "prediction": label}
         for place, (question, label, _) in enumerate(rows)
     ]
-    return said, [row[2] for row in rows]
+    return answer, [row[2] for row in rows]
 
 
 @given(answers)
 def test_lists_of_answers_are_scored_by_question(rows: Any) -> None:
-    said, true = multirc(rows)
-    found = load("super_glue", "multirc").compute(predictions=said, references=true)
+    answer, true = multirc(rows)
+    result = load("super_glue", "multirc").compute(predictions=answer, references=true)
     groups = [[row[1:] for row in rows if row[0] == question] for question in dict.fromkeys(row[0] for row in rows)]
     exact = [all(label == right for label, right in group) for group in groups]
     within = [sklearn.metrics.f1_score(*list(zip(*group, strict=True))[::-1], average="macro") for group in groups]
     over = sklearn.metrics.f1_score(true, [row[1] for row in rows], zero_division=0)
-    assert found == {
+    assert result == {
         "exact_match": pytest.approx(np.mean(exact)),
         "f1_m": pytest.approx(np.mean(within)),
         "f1_a": pytest.approx(over),
@@ -132,17 +132,17 @@ def test_a_question_may_be_split_over_batches(first: Any, second: Any) -> None:
 
 def test_an_interval_of_questions_draws_questions() -> None:
     rows = [(question, 1, int(question % 3 > 0)) for question in range(30) for _ in range(4)]
-    said, true = multirc(rows)
-    state = load("super_glue", "multirc").state({"predictions": said, "references": true})
+    answer, true = multirc(rows)
+    state = load("super_glue", "multirc").state({"predictions": answer, "references": true})
     assert len(state) == 30
-    spans = load("super_glue", "multirc").compute(predictions=said, references=true, interval=0.9)["interval"]
+    spans = load("super_glue", "multirc").compute(predictions=answer, references=true, interval=0.9)["interval"]
     assert spans["exact_match"]["standard_error"] == pytest.approx(np.sqrt(2 / 3 * 1 / 3 / 30), rel=0.05)
 
 
 def record(texts: Any, right: Any) -> tuple[Any, Any]:
     places = [{"passage": 1, "query": query} for query in range(len(texts))]
-    said = [{"idx": place, "prediction_text": text} for place, text in zip(places, texts, strict=True)]
-    return said, [{"idx": place, "answers": list(one)} for place, one in zip(places, right, strict=True)]
+    answer = [{"idx": place, "prediction_text": text} for place, text in zip(places, texts, strict=True)]
+    return answer, [{"idx": place, "answers": list(first)} for place, first in zip(places, right, strict=True)]
 
 
 @pytest.mark.parametrize(
@@ -157,14 +157,14 @@ def record(texts: Any, right: Any) -> tuple[Any, Any]:
 def test_an_answer_is_compared_without_case_punctuation_and_articles(
     text: str, right: Any, exact: float, f1: float
 ) -> None:
-    said, true = record([text], [right])
-    found = load("super_glue", "record").compute(predictions=said, references=true)
-    assert found == {"exact_match": exact, "f1": pytest.approx(f1)}
+    answer, true = record([text], [right])
+    result = load("super_glue", "record").compute(predictions=answer, references=true)
+    assert result == {"exact_match": exact, "f1": pytest.approx(f1)}
 
 
 def test_answers_are_matched_by_their_place_not_their_order() -> None:
-    said, true = record(["Paris", "Rome"], [["Paris"], ["Rome"]])
-    assert load("super_glue", "record").compute(predictions=said[::-1], references=true)["exact_match"] == 1
+    answer, true = record(["Paris", "Rome"], [["Paris"], ["Rome"]])
+    assert load("super_glue", "record").compute(predictions=answer[::-1], references=true)["exact_match"] == 1
 
 
 @pytest.mark.parametrize(
@@ -189,13 +189,13 @@ def test_what_is_no_answer_is_told(config: str, said: Any, true: Any, told: str)
 def test_translations_are_found_as_by_cosine_distance(n: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     queries, candidates = rng.normal(0, 1, (2, n, 3))
-    found = load("indic_glue", "cvit-mkb-clsr").compute(predictions=queries, references=candidates)
+    result = load("indic_glue", "cvit-mkb-clsr").compute(predictions=queries, references=candidates)
     if n == 1:
-        assert found == {"precision@10": 1.0}
+        assert result == {"precision@10": 1.0}
         return
     distances = cdist(queries - queries.mean(0), candidates - candidates.mean(0), "cosine")
     nearest = np.argsort(distances, axis=1)[:, :10]
-    assert found["precision@10"] == pytest.approx(np.mean([row in nearest[row] for row in range(n)]))
+    assert result["precision@10"] == pytest.approx(np.mean([row in nearest[row] for row in range(n)]))
 
 
 def test_vectors_that_are_all_equal_find_no_more_than_ten() -> None:

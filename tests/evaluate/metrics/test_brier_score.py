@@ -17,30 +17,30 @@ rows = st.lists(
 
 @given(rows, st.booleans(), st.sampled_from(["ham", "spam"]))
 def test_texts_equal_scikit_learn(rows: Any, weighted: bool, positive: str) -> None:
-    true, said, weight = (list(column) for column in zip(*rows, strict=True))
+    true, answer, weight = (list(column) for column in zip(*rows, strict=True))
     options = {"sample_weight": weight if weighted else None, "pos_label": positive}
-    found = load("brier_score").compute(predictions=said, references=true, **options)["brier_score"]
+    brier_score = load("brier_score").compute(predictions=answer, references=true, **options)["brier_score"]
     if len(set(true)) == 2:
-        assert found == pytest.approx(brier_score_loss(true, said, **options))
+        assert brier_score == pytest.approx(brier_score_loss(true, answer, **options))
     weights = np.array(weight) if weighted else np.ones(len(true))
-    errors = (np.array(said) - (np.array(true) == positive)) ** 2
-    assert found == pytest.approx((errors * weights).sum() / weights.sum())
+    errors = (np.array(answer) - (np.array(true) == positive)) ** 2
+    assert brier_score == pytest.approx((errors * weights).sum() / weights.sum())
 
 
 @pytest.mark.parametrize("labels", [(0, 1), (-1, 1), (0.0, 1.0), (False, True)])
 def test_numbers_equal_scikit_learn(labels: Any) -> None:
-    true, said = [labels[0], labels[1], labels[1]], [0.2, 0.7, 0.4]
-    found = load("brier_score").compute(predictions=said, references=true)
-    assert found["brier_score"] == pytest.approx(brier_score_loss(true, said))
+    true, answer = [labels[0], labels[1], labels[1]], [0.2, 0.7, 0.4]
+    result = load("brier_score").compute(predictions=answer, references=true)
+    assert result["brier_score"] == pytest.approx(brier_score_loss(true, answer))
 
 
 @given(st.integers(2, 4), st.integers(0, 10**6))
 def test_rows_of_probabilities_equal_scikit_learn(classes: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
-    said = rng.dirichlet(np.ones(classes), 6)
+    answer = rng.dirichlet(np.ones(classes), 6)
     true = np.eye(classes, dtype=int)[[0, 1, *rng.integers(0, classes, 4)]]
-    found = load("brier_score", "multilist").compute(predictions=said, references=true)
-    assert found["brier_score"] == pytest.approx(brier_score_loss(true, said))
+    result = load("brier_score", "multilist").compute(predictions=answer, references=true)
+    assert result["brier_score"] == pytest.approx(brier_score_loss(true, answer))
 
 
 @given(rows, rows)
@@ -50,16 +50,16 @@ def test_merged_batches_equal_all_rows(first: Any, second: Any) -> None:
         dict(zip(("references", "predictions", "sample_weight"), map(list, zip(*part, strict=True)), strict=True))
         for part in (first, second, first + second)
     ]
-    merged = module.merge(*(module.state(one) for one in columns[:2]))
+    merged = module.merge(*(module.state(column) for column in columns[:2]))
     assert module.result(merged)["brier_score"] == pytest.approx(module.compute(**columns[2])["brier_score"])
 
 
 def test_each_example_has_its_squared_error_and_all_an_interval() -> None:
-    found = load("brier_score").compute(
+    result = load("brier_score").compute(
         predictions=[0.5, 0.9, 0.1], references=[1, 1, 1], per_example=True, interval=0.9
     )
-    assert found["per_example"]["brier_score"] == pytest.approx([0.25, 0.01, 0.81])
-    assert found["interval"]["brier_score"]["low"] < found["brier_score"] < found["interval"]["brier_score"]["high"]
+    assert result["per_example"]["brier_score"] == pytest.approx([0.25, 0.01, 0.81])
+    assert result["interval"]["brier_score"]["low"] < result["brier_score"] < result["interval"]["brier_score"]["high"]
 
 
 @pytest.mark.parametrize(

@@ -19,65 +19,65 @@ def plain(groups: Any) -> tuple[float, float]:
     """Expected and maximum error of groups of (confidence, right, weight)."""
     gaps, weights = [], []
     for group in groups:
-        said, right, weight = (np.array(column) for column in zip(*group, strict=True))
-        gaps.append(abs(np.average(said, weights=weight) - np.average(right, weights=weight)))
+        answer, right, weight = (np.array(column) for column in zip(*group, strict=True))
+        gaps.append(abs(np.average(answer, weights=weight) - np.average(right, weights=weight)))
         weights.append(weight.sum())
     return float(np.average(gaps, weights=weights)), max(gaps)
 
 
 def compute(name: str, rows: Any, weighted: bool = True, **options: Any) -> Any:
-    said, right, weight = (list(column) for column in zip(*rows, strict=True))
-    given = {"sample_weight": weight} if weighted else {}
-    return load(name).compute(predictions=said, references=right, **given, **options)
+    answer, right, weight = (list(column) for column in zip(*rows, strict=True))
+    values = {"sample_weight": weight} if weighted else {}
+    return load(name).compute(predictions=answer, references=right, **values, **options)
 
 
 @given(rows, st.integers(1, 15), st.booleans())
 def test_bins_of_equal_width_equal_the_plain_computation(rows: Any, n_bins: int, weighted: bool) -> None:
     edges = np.linspace(0, 1, n_bins + 1)
     groups: dict[int, list[Any]] = {}
-    for said, right, weight in rows:
-        place = next(k for k in range(n_bins) if said <= edges[k + 1])
-        groups.setdefault(place, []).append((said, right, weight if weighted else 1.0))
+    for answer, right, weight in rows:
+        place = next(k for k in range(n_bins) if answer <= edges[k + 1])
+        groups.setdefault(place, []).append((answer, right, weight if weighted else 1.0))
     expected = plain(groups.values())
     for name, value in zip(NAMES, expected, strict=True):
-        found = compute(name, rows, weighted, n_bins=n_bins)
-        assert found[name] == pytest.approx(value, abs=1e-9)
-        assert [bool(one["count"]) for one in found["bins"]] == [k in groups for k in range(n_bins)]
-        assert [one["low"] for one in found["bins"]] == pytest.approx(edges[:-1])
+        result = compute(name, rows, weighted, n_bins=n_bins)
+        assert result[name] == pytest.approx(value, abs=1e-9)
+        assert [bool(single["count"]) for single in result["bins"]] == [k in groups for k in range(n_bins)]
+        assert [first["low"] for first in result["bins"]] == pytest.approx(edges[:-1])
 
 
 @given(st.integers(1, 6), st.integers(1, 5), st.integers(0, 10**6))
 def test_bins_of_equal_mass_hold_as_many_each(n_bins: int, each: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
-    said = rng.permutation(np.linspace(0.013, 0.987, n_bins * each))
-    right = rng.integers(0, 2, len(said))
-    rows = list(zip(said.tolist(), right.tolist(), np.ones(len(said)).tolist(), strict=True))
-    groups = [[rows[row] for row in part] for part in np.array_split(np.argsort(said), n_bins)]
+    answer = rng.permutation(np.linspace(0.013, 0.987, n_bins * each))
+    right = rng.integers(0, 2, len(answer))
+    rows = list(zip(answer.tolist(), right.tolist(), np.ones(len(answer)).tolist(), strict=True))
+    groups = [[rows[row] for row in part] for part in np.array_split(np.argsort(answer), n_bins)]
     for name, value in zip(NAMES, plain(groups), strict=True):
-        found = compute(name, rows, False, n_bins=n_bins, binning="mass")
-        assert found[name] == pytest.approx(value, abs=1e-9)
-        assert [one["count"] for one in found["bins"]] == [each] * n_bins
-        assert [one["high"] for one in found["bins"]] == [max(group)[0] for group in groups]
+        result = compute(name, rows, False, n_bins=n_bins, binning="mass")
+        assert result[name] == pytest.approx(value, abs=1e-9)
+        assert [single["count"] for single in result["bins"]] == [each] * n_bins
+        assert [first["high"] for first in result["bins"]] == [max(group)[0] for group in groups]
 
 
 @given(rows, st.integers(1, 8), st.sampled_from(["width", "mass"]))
 def test_bins_hold_all_examples_and_give_the_errors(rows: Any, n_bins: int, binning: str) -> None:
-    found = [compute(name, rows, n_bins=n_bins, binning=binning) for name in NAMES]
-    bins = found[0]["bins"]
-    assert sum(one["count"] for one in bins) == pytest.approx(sum(row[2] for row in rows))
-    full = [one for one in bins if one["count"]]
-    gaps = [abs(one["confidence"] - one["accuracy"]) for one in full]
-    assert found[0][NAMES[0]] == pytest.approx(np.average(gaps, weights=[one["count"] for one in full]), abs=1e-9)
-    assert found[1][NAMES[1]] == pytest.approx(max(gaps), abs=1e-9)
-    for one in full:
-        assert one["low"] - 1e-9 <= one["confidence"] <= one["high"] + 1e-9
+    results = [compute(name, rows, n_bins=n_bins, binning=binning) for name in NAMES]
+    bins = results[0]["bins"]
+    assert sum(first["count"] for first in bins) == pytest.approx(sum(row[2] for row in rows))
+    full = [single for single in bins if single["count"]]
+    gaps = [abs(single["confidence"] - single["accuracy"]) for single in full]
+    assert results[0][NAMES[0]] == pytest.approx(np.average(gaps, weights=[first["count"] for first in full]), abs=1e-9)
+    assert results[1][NAMES[1]] == pytest.approx(max(gaps), abs=1e-9)
+    for first in full:
+        assert first["low"] - 1e-9 <= first["confidence"] <= first["high"] + 1e-9
 
 
 @given(rows, st.randoms(use_true_random=False), st.sampled_from(["width", "mass"]))
 def test_the_order_of_rows_does_not_matter(rows: Any, shuffler: Any, binning: str) -> None:
     other = list(rows)
     shuffler.shuffle(other)
-    first, second = (compute(NAMES[0], one, binning=binning)[NAMES[0]] for one in (rows, other))
+    first, second = (compute(NAMES[0], single, binning=binning)[NAMES[0]] for single in (rows, other))
     assert first == pytest.approx(second, abs=1e-9)
 
 
@@ -88,31 +88,31 @@ def test_merged_batches_equal_all_rows(first: Any, second: Any) -> None:
         dict(zip(("predictions", "references", "sample_weight"), map(list, zip(*part, strict=True)), strict=True))
         for part in (first, second, first + second)
     ]
-    merged = module.merge(*(module.state(one) for one in columns[:2]))
+    merged = module.merge(*(module.state(column) for column in columns[:2]))
     assert module.result(merged, binning="mass")[NAMES[0]] == module.compute(**columns[2])[NAMES[0]]
 
 
 def test_rows_of_probabilities_are_judged_by_their_highest() -> None:
-    said = [[0.7, 0.2, 0.1], [0.1, 0.1, 0.8], [0.3, 0.4, 0.3]]
+    answer = [[0.7, 0.2, 0.1], [0.1, 0.1, 0.8], [0.3, 0.4, 0.3]]
     for name in NAMES:
-        of_rows = load(name).compute(predictions=said, references=["c", "b", "a"], labels=["c", "a", "b"])
+        of_rows = load(name).compute(predictions=answer, references=["c", "b", "a"], labels=["c", "a", "b"])
         assert of_rows == load(name).compute(predictions=[0.7, 0.8, 0.4], references=[1, 1, 1])
 
 
 def test_a_calibrated_forecast_of_many_has_nearly_no_error() -> None:
     rng = np.random.default_rng(0)
-    said = rng.random(200_000)
-    right = (rng.random(200_000) < said).astype(int)
+    answer = rng.random(200_000)
+    right = (rng.random(200_000) < answer).astype(int)
     for binning in ("width", "mass"):
-        assert load(NAMES[0]).compute(predictions=said, references=right, binning=binning)[NAMES[0]] < 0.005
+        assert load(NAMES[0]).compute(predictions=answer, references=right, binning=binning)[NAMES[0]] < 0.005
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_interval_is_that_of_scipy(name: str) -> None:
     rng = np.random.default_rng(1)
-    said = np.round(rng.random(100), 2)
-    right = (rng.random(100) < said**2).astype(int)
-    found = load(name, n_bins=4).compute(predictions=said, references=right, interval=0.9, method="percentile")
+    answer = np.round(rng.random(100), 2)
+    right = (rng.random(100) < answer**2).astype(int)
+    result = load(name, n_bins=4).compute(predictions=answer, references=right, interval=0.9, method="percentile")
     edges = np.linspace(0, 1, 5)
 
     def error(said: Any, right: Any) -> float:
@@ -121,7 +121,7 @@ def test_the_interval_is_that_of_scipy(name: str) -> None:
         return plain(groups)[NAMES.index(name)]
 
     expected = scipy.stats.bootstrap(
-        (said, right),
+        (answer, right),
         error,
         paired=True,
         vectorized=False,
@@ -130,7 +130,7 @@ def test_the_interval_is_that_of_scipy(name: str) -> None:
         random_state=rng,
         method="percentile",
     )
-    span = found["interval"][name]
+    span = result["interval"][name]
     assert span["low"] == pytest.approx(expected.confidence_interval.low, abs=0.015)
     assert span["high"] == pytest.approx(expected.confidence_interval.high, abs=0.015)
 

@@ -22,7 +22,7 @@ def pairs() -> list[tuple[str, str]]:
     """Sentences of SQuAD with phrases moved, words lost and letters changed, each with the original."""
     rng = random.Random(2)
     texts = [paragraph["context"] for paragraph in real.paragraphs(4)]
-    sentences = rng.sample([one.strip() for text in texts for one in text.split(". ") if one.strip()], 60)
+    sentences = rng.sample([part.strip() for text in texts for part in text.split(". ") if part.strip()], 60)
     return [(_changed(text, rng), text) for text in sentences]
 
 
@@ -38,8 +38,8 @@ def _exact():
     """The package subtracts rounded ratios, and now and then makes a move that gains 1e-17; give it fractions."""
 
     def distance(said, true, *, do_norm=False):
-        found = Levenshtein.distance(said, true)
-        return Fraction(found, len(true)) if do_norm else found
+        result = Levenshtein.distance(said, true)
+        return Fraction(result, len(true)) if do_norm else result
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reference_character, "calculate_levenshtein", distance)
@@ -47,20 +47,20 @@ def _exact():
 
 
 def test_character_of_real_sentences_is_that_of_its_package(pairs):
-    said = [reference_character.calculate_cer(a.split(), b.split()) for a, b in pairs]
-    found = load("character").compute(
+    cers = [reference_character.calculate_cer(a.split(), b.split()) for a, b in pairs]
+    result = load("character").compute(
         predictions=[a for a, _ in pairs], references=[b for _, b in pairs], return_all_scores=True
     )
-    assert found["cer_scores"] == pytest.approx(said, abs=1e-12)
-    assert found["cer_score"] == pytest.approx(sum(said) / len(said))
-    assert 0.1 < found["cer_score"] < 0.6
+    assert result["cer_scores"] == pytest.approx(cers, abs=1e-12)
+    assert result["cer_score"] == pytest.approx(sum(cers) / len(cers))
+    assert 0.1 < result["cer_score"] < 0.6
 
 
 @settings(deadline=None)
 @given(WORDS, WORDS)
 def test_character_of_any_words_is_that_of_its_package(prediction, reference):
-    said = reference_character.calculate_cer(prediction.split(), reference.split())
-    assert character(prediction, reference) == pytest.approx(said, abs=1e-12)
+    cer = reference_character.calculate_cer(prediction.split(), reference.split())
+    assert character(prediction, reference) == pytest.approx(cer, abs=1e-12)
 
 
 def test_character_aggregates_by_mean_sum_and_median():
@@ -69,16 +69,16 @@ def test_character_aggregates_by_mean_sum_and_median():
     assert scores[0] == scores[3] == 0
     assert scores[2] == 1
     for name, value in (("mean", sum(scores) / 4), ("sum", sum(scores)), ("median", scores[1] / 2)):
-        found = load("character").compute(**rows, aggregate=name, interval=0.9, resamples=200)
-        assert found["cer_score"] == pytest.approx(value)
-        assert found["interval"]["cer_score"]["low"] <= value <= found["interval"]["cer_score"]["high"]
+        result = load("character").compute(**rows, aggregate=name, interval=0.9, resamples=200)
+        assert result["cer_score"] == pytest.approx(value)
+        assert result["interval"]["cer_score"]["low"] <= value <= result["interval"]["cer_score"]["high"]
 
 
 def test_character_merges_batches_of_medians():
     metric = load("character")
     parts = [
-        metric.state({"predictions": [said], "references": ["a b c"]}, aggregate="median")
-        for said in ("a b c", "x", "a c")
+        metric.state({"predictions": [text], "references": ["a b c"]}, aggregate="median")
+        for text in ("a b c", "x", "a c")
     ]
     merged = metric.merge(metric.merge(parts[0], parts[1]), parts[2])
     whole = metric.compute(predictions=["a b c", "x", "a c"], references=["a b c"] * 3, aggregate="median")
@@ -87,20 +87,20 @@ def test_character_merges_batches_of_medians():
 
 def test_charcut_of_real_sentences_is_that_of_its_package(pairs):
     predictions, references = map(list, zip(*pairs, strict=True))
-    found = load("charcut_mt").compute(predictions=predictions, references=references, per_example=True)
-    assert found["charcut_mt"] == pytest.approx(
+    result = load("charcut_mt").compute(predictions=predictions, references=references, per_example=True)
+    assert result["charcut_mt"] == pytest.approx(
         reference_charcut.calculate_charcut(predictions, references)[0], rel=1e-12
     )
-    assert 0.05 < found["charcut_mt"] < 0.6
-    assert len(found["per_example"]["charcut_mt"]) == len(pairs)
+    assert 0.05 < result["charcut_mt"] < 0.6
+    assert len(result["per_example"]["charcut_mt"]) == len(pairs)
 
 
 @settings(deadline=None)
 @given(st.text("ab ,c", max_size=30), st.text("ab ,c", max_size=30))
 def test_charcut_of_any_texts_is_that_of_its_package(prediction, reference):
     styled = reference_charcut.compare_segments(prediction, reference, 3)
-    said, _ = reference_charcut.score_pair(prediction, reference, *styled, False)
-    assert charcut_cost(prediction, reference) == said
+    answer, _ = reference_charcut.score_pair(prediction, reference, *styled, False)
+    assert charcut_cost(prediction, reference) == answer
 
 
 def test_charcut_counts_a_moved_piece_once_and_a_far_one_as_lost_and_found():

@@ -28,49 +28,49 @@ def library(predictions: list[str], references: list[list[str]], **options) -> f
     ids=str,
 )
 def test_chrf_equals_the_library_on_real_texts(options):
-    said, right = pairs(400)
-    found = load("chrf").compute(predictions=said, references=right, **options)
-    assert found["score"] == pytest.approx(library(said, right, **options), rel=1e-12)
+    answer, right = pairs(400)
+    result = load("chrf").compute(predictions=answer, references=right, **options)
+    assert result["score"] == pytest.approx(library(answer, right, **options), rel=1e-12)
 
 
 def test_chrf_plus_plus_is_chrf_with_pairs_of_words():
-    said, right = pairs(300)
-    found = load("chrf_plus_plus").compute(predictions=said, references=right)
-    assert found["score"] == pytest.approx(library(said, right, word_order=2), rel=1e-12)
-    assert found == load("chrf").compute(predictions=said, references=right, word_order=2)
+    answer, right = pairs(300)
+    result = load("chrf_plus_plus").compute(predictions=answer, references=right)
+    assert result["score"] == pytest.approx(library(answer, right, word_order=2), rel=1e-12)
+    assert result == load("chrf").compute(predictions=answer, references=right, word_order=2)
 
 
 @settings(deadline=None)
 @given(CORPORA, st.booleans(), st.booleans(), st.integers(0, 2))
 def test_chrf_equals_the_library_on_odd_texts(corpus, whitespace, eps, words):
-    said, right = [row[0] for row in corpus], [row[1] for row in corpus]
+    answer, right = [row[0] for row in corpus], [row[1] for row in corpus]
     options = {"whitespace": whitespace, "eps_smoothing": eps, "word_order": words, "char_order": 4}
-    found = load("chrf").compute(predictions=said, references=right, **options)["score"]
-    assert found == pytest.approx(library(said, right, **options), rel=1e-12, abs=1e-9)
+    score = load("chrf").compute(predictions=answer, references=right, **options)["score"]
+    assert score == pytest.approx(library(answer, right, **options), rel=1e-12, abs=1e-9)
 
 
 def test_scores_per_example_are_those_of_single_sentences():
-    said, right = pairs(100)
-    found = load("chrf").compute(predictions=said, references=right, per_example=True)["per_example"]["score"]
-    single = [CHRF().sentence_score(one, many).score for one, many in zip(said, right, strict=True)]
-    assert found == pytest.approx(single, rel=1e-12)
+    answer, right = pairs(100)
+    result = load("chrf").compute(predictions=answer, references=right, per_example=True)["per_example"]["score"]
+    single = [CHRF().sentence_score(first, many).score for first, many in zip(answer, right, strict=True)]
+    assert result == pytest.approx(single, rel=1e-12)
 
 
 def test_lone_surrogates_are_characters_like_others():
-    found = load("chrf").compute(predictions=["a\ud800b"], references=["a\ud800b"])
-    assert found["score"] == pytest.approx(100)
+    result = load("chrf").compute(predictions=["a\ud800b"], references=["a\ud800b"])
+    assert result["score"] == pytest.approx(100)
 
 
 def test_merged_batches_of_unequal_numbers_of_references_give_the_result_of_all():
-    said, right = pairs(60)
+    answer, right = pairs(60)
     right = [row[: 1 + place % 2] for place, row in enumerate(right)]
     chrf = load("chrf")
-    parts = [chrf.state({"predictions": said[cut], "references": right[cut]}) for cut in (slice(7), slice(7, None))]
-    assert chrf.result(chrf.merge(*parts)) == chrf.compute(predictions=said, references=right)
+    parts = [chrf.state({"predictions": answer[cut], "references": right[cut]}) for cut in (slice(7), slice(7, None))]
+    assert chrf.result(chrf.merge(*parts)) == chrf.compute(predictions=answer, references=right)
 
 
 def test_an_interval_lies_around_the_score():
-    said, right = pairs(300)
-    found = load("chrf").compute(predictions=said, references=right, interval=0.95, resamples=999)
-    assert found["interval"]["score"]["low"] < found["score"] < found["interval"]["score"]["high"]
-    assert list(found["interval"]) == ["score"]
+    answer, right = pairs(300)
+    result = load("chrf").compute(predictions=answer, references=right, interval=0.95, resamples=999)
+    assert result["interval"]["score"]["low"] < result["score"] < result["interval"]["score"]["high"]
+    assert list(result["interval"]) == ["score"]

@@ -42,26 +42,32 @@ def test_nothing_runs_unless_it_is_allowed(monkeypatch, tmp_path):
 
 def test_programs_that_pass_are_counted(monkeypatch):
     monkeypatch.setenv("HF_ALLOW_CODE_EVAL", "1")
-    found = load("code_eval").compute(**ADD, k=[1, 2, 3], per_example=True)
-    assert found["pass@1"] == 0.5
-    assert found["pass@2"] == 1
-    assert "pass@3" not in found
-    assert [[one["passed"] for one in task] for task in found["results"]] == [[False, True], [False, True]]
-    assert found["results"][0][0] == {
+    result = load("code_eval").compute(**ADD, k=[1, 2, 3], per_example=True)
+    assert result["pass@1"] == 0.5
+    assert result["pass@2"] == 1
+    assert "pass@3" not in result
+    assert [[first["passed"] for first in task] for task in result["results"]] == [[False, True], [False, True]]
+    assert result["results"][0][0] == {
         "task_id": 0,
         "passed": False,
         "result": "failed: AssertionError",
         "completion_id": 0,
     }
-    assert found["per_example"] == {"pass@1": [0.5, 0.5], "pass@2": [1, 1]}
+    assert result["per_example"] == {"pass@1": [0.5, 0.5], "pass@2": [1, 1]}
 
 
 def test_compatible_is_the_pair_that_evaluate_returns():
     rates, results = load("code_eval", compat=True).compute(**ADD, k=[1], allow_code=True)
     assert rates == {"pass@1": 0.5}
     assert list(results) == [0, 1]
-    place, told = results[1][1]
-    assert (place, told["task_id"], told["completion_id"], told["passed"], told["result"]) == (1, 1, 1, True, "passed")
+    place, answer = results[1][1]
+    assert (place, answer["task_id"], answer["completion_id"], answer["passed"], answer["result"]) == (
+        1,
+        1,
+        1,
+        True,
+        "passed",
+    )
 
 
 def test_batches_merge_to_the_whole_with_tasks_numbered_on():
@@ -165,8 +171,8 @@ def test_programs_reach_no_network_not_even_this_machine(confined):
 
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-        told = confined(f"import socket; socket.create_connection(('127.0.0.1', {port}), 2)", ProgramLimits(5))
-    assert told.startswith("failed: OSError: [Errno 101]")
+        answer = confined(f"import socket; socket.create_connection(('127.0.0.1', {port}), 2)", ProgramLimits(5))
+    assert answer.startswith("failed: OSError: [Errno 101]")
 
 
 @pytest.mark.skipif(not sandbox.confinement_command(), reason="needs a bubblewrap that works here")

@@ -54,8 +54,8 @@ def test_different_answers_stay_different(one, other):
 @settings(deadline=None)
 @given(st.text("\\frac{}sqt12/.=k $%^", max_size=20))
 def test_any_text_equals_itself_with_space_around(text):
-    found = load("competition_math").compute(predictions=[f" {text}  "], references=[text])
-    assert found == {"accuracy": 1}
+    result = load("competition_math").compute(predictions=[f" {text}  "], references=[text])
+    assert result == {"accuracy": 1}
 
 
 @pytest.mark.timeout(5)
@@ -66,5 +66,5 @@ def test_a_long_answer_takes_no_long_time():
 
 def test_batches_merge_to_the_whole():
     metric = load("competition_math")
-    parts = [metric.state({"predictions": [said], "references": ["1/2"]}) for said in (".5", "3")]
+    parts = [metric.state({"predictions": [text], "references": ["1/2"]}) for text in (".5", "3")]
     assert metric.result(metric.merge(*parts)) == {"accuracy": 0.5}

@@ -26,26 +26,26 @@ def drawn(n, seed=0, places=None):
 @pytest.mark.parametrize("places", [None, 0])
 def test_correlation_and_p_value_are_those_of_scipy(name, places):
     predictions, references = drawn(60, places=places)
-    found = load(name).compute(predictions=predictions, references=references, return_pvalue=True)
+    result = load(name).compute(predictions=predictions, references=references, return_pvalue=True)
     expected = ORACLES[name](references, predictions)
-    assert list(found) == [name, PVALUES[name]]
-    assert found[name] == pytest.approx(expected.statistic, rel=1e-12)
-    assert found[PVALUES[name]] == pytest.approx(expected.pvalue, rel=1e-9)
+    assert list(result) == [name, PVALUES[name]]
+    assert result[name] == pytest.approx(expected.statistic, rel=1e-12)
+    assert result[PVALUES[name]] == pytest.approx(expected.pvalue, rel=1e-9)
 
 
 @pytest.mark.parametrize("name", ORACLES)
 @given(PAIRS)
 def test_correlation_with_ties_is_that_of_scipy(name, pairs):
     assume((pairs.min(0) < pairs.max(0)).all())
-    found = load(name).compute(predictions=pairs[:, 0], references=pairs[:, 1])[name]
-    assert found == pytest.approx(ORACLES[name](*pairs.T).statistic, abs=1e-12)
+    result = load(name).compute(predictions=pairs[:, 0], references=pairs[:, 1])[name]
+    assert result == pytest.approx(ORACLES[name](*pairs.T).statistic, abs=1e-12)
 
 
 @pytest.mark.parametrize("name", ORACLES)
 @pytest.mark.parametrize(("n", "expected"), [(2, 1.0), (5, 0.0)])
 def test_a_perfect_relation_has_a_p_value_at_its_end(name, n, expected):
-    found = load(name).compute(predictions=range(n), references=range(n), return_pvalue=True)
-    assert found == {name: 1.0, PVALUES[name]: expected}
+    result = load(name).compute(predictions=range(n), references=range(n), return_pvalue=True)
+    assert result == {name: 1.0, PVALUES[name]: expected}
 
 
 def test_correlation_keeps_its_digits_far_from_zero():
@@ -59,8 +59,8 @@ def test_correlation_keeps_its_digits_far_from_zero():
 @pytest.mark.parametrize("scale", [1e-300, 1e300])
 def test_neither_tiny_nor_huge_numbers_break_the_correlation(scale):
     x, y = drawn(30)
-    found = load("pearsonr").compute(predictions=x * scale, references=y)
-    assert found["pearsonr"] == pytest.approx(stats.pearsonr(x, y).statistic, rel=1e-9)
+    result = load("pearsonr").compute(predictions=x * scale, references=y)
+    assert result["pearsonr"] == pytest.approx(stats.pearsonr(x, y).statistic, rel=1e-9)
 
 
 @pytest.mark.parametrize("name", ["pearsonr", "spearmanr", "r_squared"])
@@ -84,8 +84,8 @@ def test_errors_beyond_floats_are_told():
 def test_r_squared_is_that_of_scikit_learn(pairs):
     predictions, references = pairs.T
     assume(references.min() < references.max())
-    found = load("r_squared").compute(predictions=predictions, references=references)["r_squared"]
-    assert found == pytest.approx(r2_score(references, predictions), abs=1e-12, rel=1e-12)
+    r_squared = load("r_squared").compute(predictions=predictions, references=references)["r_squared"]
+    assert r_squared == pytest.approx(r2_score(references, predictions), abs=1e-12, rel=1e-12)
 
 
 def test_r_squared_keeps_its_digits_far_from_zero():
@@ -143,7 +143,7 @@ def ranked(x, y, axis):
 @pytest.mark.parametrize("name", ["pearsonr", "spearmanr"])
 def test_intervals_are_those_of_scipy(name):
     predictions, references = drawn(60, 4)
-    found = load(name).compute(predictions=predictions, references=references, interval=0.95)["interval"][name]
+    result = load(name).compute(predictions=predictions, references=references, interval=0.95)["interval"][name]
     expected = stats.bootstrap(
         (predictions, references),
         along if name == "pearsonr" else ranked,
@@ -152,11 +152,11 @@ def test_intervals_are_those_of_scipy(name):
         n_resamples=9999,
         rng=np.random.default_rng(1),
     )
-    assert (found["low"], found["high"]) == pytest.approx(expected.confidence_interval, abs=0.015)
-    assert found["standard_error"] == pytest.approx(expected.standard_error, rel=0.04)
+    assert (result["low"], result["high"]) == pytest.approx(expected.confidence_interval, abs=0.015)
+    assert result["standard_error"] == pytest.approx(expected.standard_error, rel=0.04)
 
 
 def test_resamples_without_spread_are_left_out_of_the_interval():
-    found = load("pearsonr").compute(predictions=[1, 2, 3], references=[1, 2, 2.5], interval=0.95, resamples=500)
-    span = found["interval"]["pearsonr"]
+    result = load("pearsonr").compute(predictions=[1, 2, 3], references=[1, 2, 2.5], interval=0.95, resamples=500)
+    span = result["interval"]["pearsonr"]
     assert -1 <= span["low"] <= span["high"] <= 1

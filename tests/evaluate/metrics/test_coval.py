@@ -99,10 +99,10 @@ def scored(key: str, response: str, **options):
 @pytest.mark.parametrize("case", PUBLISHED)
 def test_scores_are_those_published_with_the_test_cases(case):
     key, response, expected = PUBLISHED[case]
-    found = scored(key, response)
+    result = scored(key, response)
     for measure, (recall, precision) in expected.items():
         f1 = 2 * recall * precision / (recall + precision) if recall + precision else 0
-        values = [found[f"{measure}/{part}"] for part in ("recall", "precision", "f1")]
+        values = [result[f"{measure}/{part}"] for part in ("recall", "precision", "f1")]
         assert values == pytest.approx([recall, precision, f1]), measure
 
 
@@ -121,40 +121,42 @@ def as_text(labels):
 @given(PARTITIONS, PARTITIONS)
 def test_b_cubed_and_lea_are_what_loops_over_mentions_and_links_give(first, second):
     key, response = as_text(first), as_text(second)
-    found = scored(f"{key} z", f"{response} z")
-    true, said = ([set(cluster) for cluster in f"{text} z".split()] for text in (key, response))
+    result = scored(f"{key} z", f"{response} z")
+    true, answer = ([set(cluster) for cluster in f"{text} z".split()] for text in (key, response))
     mentions = set().union(*true)
 
     def home(mention, clusters):
         return next((cluster for cluster in clusters if mention in cluster), set())
 
-    share = [len(home(one, true) & home(one, said)) / len(home(one, true)) for one in mentions]
-    assert found["bcub/recall"] == pytest.approx(sum(share) / len(mentions))
+    share = [len(home(single, true) & home(single, answer)) / len(home(single, true)) for single in mentions]
+    assert result["bcub/recall"] == pytest.approx(sum(share) / len(mentions))
     total = 0.0
     for cluster in true:
         links = list(combinations(cluster, 2)) or [(min(cluster), min(cluster))]
-        kept = [
-            home(one, said) == home(two, said) != set() and (one != two or len(home(one, said)) == 1)
-            for one, two in links
+        stored = [
+            home(single, answer) == home(two, answer) != set() and (single != two or len(home(single, answer)) == 1)
+            for single, two in links
         ]
-        total += len(cluster) * sum(kept) / len(links)
-    assert found["lea/recall"] == pytest.approx(total / len(mentions))
+        total += len(cluster) * sum(stored) / len(links)
+    assert result["lea/recall"] == pytest.approx(total / len(mentions))
 
 
 @given(PARTITIONS, PARTITIONS)
 def test_key_and_response_exchanged_exchange_recall_and_precision(first, second):
     key, response = f"{as_text(first)} z", f"{as_text(second)} z"
-    one, other = scored(key, response), scored(response, key)
+    single, other = scored(key, response), scored(response, key)
     for measure in ("mentions", "muc", "bcub", "ceafe", "lea"):
-        assert one[f"{measure}/recall"] == pytest.approx(other[f"{measure}/precision"])
-        assert one[f"{measure}/f1"] == pytest.approx(other[f"{measure}/f1"])
-    assert one["conll_score"] == pytest.approx(100 * sum(one[f"{name}/f1"] for name in ("muc", "bcub", "ceafe")) / 3)
+        assert single[f"{measure}/recall"] == pytest.approx(other[f"{measure}/precision"])
+        assert single[f"{measure}/f1"] == pytest.approx(other[f"{measure}/f1"])
+    assert single["conll_score"] == pytest.approx(
+        100 * sum(single[f"{name}/f1"] for name in ("muc", "bcub", "ceafe")) / 3
+    )
 
 
 def test_chains_of_one_mention_can_be_left_out():
-    found = scored("a bc def", "a bc d ef", keep_singletons=False)
-    assert found["mentions/recall"] == 4 / 5
-    assert found["mentions/precision"] == 1
+    result = scored("a bc def", "a bc d ef", keep_singletons=False)
+    assert result["mentions/recall"] == 4 / 5
+    assert result["mentions/precision"] == 1
 
 
 PARSED = [
@@ -191,16 +193,16 @@ def test_both_phrases_of_a_conjunction_belong_to_the_minimum_span():
         return [f"{line} {mark}" for line, mark in zip(text, marks, strict=True)]
 
     both = with_marks("(1", "-", "-", "-", "1)", "(1)")
-    one = with_marks("-", "-", "-", "(1", "1)", "(1)")
-    found = load("coval").compute(references=[both], predictions=[one], min_span=True)
-    assert found["mentions/recall"] == 0.5
+    first = with_marks("-", "-", "-", "(1", "1)", "(1)")
+    result = load("coval").compute(references=[both], predictions=[first], min_span=True)
+    assert result["mentions/recall"] == 0.5
 
 
 def test_verb_phrases_can_be_left_out():
     key = marked("(1", "-", "-", "1)", "-", "(2)", "-")
     assert load("coval").compute(references=[key], predictions=[key])["mentions/f1"] == 1
-    found = load("coval").compute(references=[key], predictions=[marked("(1", "-", "-", "1)", *"---")], NP_only=True)
-    assert found["mentions/f1"] == 1
+    result = load("coval").compute(references=[key], predictions=[marked("(1", "-", "-", "1)", *"---")], NP_only=True)
+    assert result["mentions/f1"] == 1
 
 
 def test_mentions_within_another_of_their_chain_can_be_left_out():
@@ -219,10 +221,10 @@ def test_documents_are_scored_apart_and_their_counts_summed():
     references = [document("one", "ab", "abc"), document("two", "ab", "abc")]
     predictions = [document("one", "ab", "abc"), document("two", "bc", "abc")]
     module = load("coval")
-    found = module.compute(references=references, predictions=predictions, per_example=True)
-    assert found["per_example"]["document"] == ["one 0", "two 0"]
-    assert found["per_example"]["muc/recall"] == [1, 0]
-    assert found["muc/recall"] == 1 / 2
+    result = module.compute(references=references, predictions=predictions, per_example=True)
+    assert result["per_example"]["document"] == ["one 0", "two 0"]
+    assert result["per_example"]["muc/recall"] == [1, 0]
+    assert result["muc/recall"] == 1 / 2
     together = load("coval", compat=True).compute(references=references, predictions=predictions)
     assert together["muc/recall"] == 2 / 3
 
@@ -230,7 +232,7 @@ def test_documents_are_scored_apart_and_their_counts_summed():
 def test_a_document_that_is_cut_into_batches_is_whole_again_after_merging():
     module = load("coval")
     key, response = ["a (1)", "b (2)"], ["a (1)", "b (1)"]
-    states = [module.state({"references": [key], "predictions": [said]}) for said in (response, key)]
+    states = [module.state({"references": [key], "predictions": [answer]}) for answer in (response, key)]
     merged = module.result(module.merge(*states))
     assert merged == module.compute(references=[key, key], predictions=[response, key])
 
@@ -239,9 +241,9 @@ def test_the_interval_draws_documents():
     names = "ab ac bc abc".split()
     references = [document(f"d{row}", "ab c", "abc") for row in range(20)]
     predictions = [document(f"d{row}", names[row % 4], "abc") for row in range(20)]
-    found = load("coval").compute(references=references, predictions=predictions, interval=0.95, resamples=500)
-    span = found["interval"]["conll_score"]
-    assert span["low"] < found["conll_score"] < span["high"]
+    result = load("coval").compute(references=references, predictions=predictions, interval=0.95, resamples=500)
+    span = result["interval"]["conll_score"]
+    assert span["low"] < result["conll_score"] < span["high"]
 
 
 @pytest.mark.parametrize(

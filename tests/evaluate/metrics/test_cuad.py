@@ -22,20 +22,20 @@ def near(said: str, true: str, within: bool) -> bool:
 
 
 def bare(text: str) -> str:
-    kept = "".join(letter for letter in text.lower() if letter not in string.punctuation)
-    return " ".join(re.sub(r"\b(a|an|the)\b", " ", kept).split())
+    stored = "".join(letter for letter in text.lower() if letter not in string.punctuation)
+    return " ".join(re.sub(r"\b(a|an|the)\b", " ", stored).split())
 
 
 def expected(questions) -> dict[str, float]:
     points, scores, exact = [], [], []
-    for said, true, within in questions:
-        hits = sum(any(near(one, clause, within) for one in said) for clause in true)
-        wrong = sum(not any(near(one, clause, within) for clause in true) for one in said)
+    for answer, true, within in questions:
+        hits = sum(any(near(first, clause, within) for first in answer) for clause in true)
+        wrong = sum(not any(near(single, clause, within) for clause in true) for single in answer)
         precision = hits / (hits + wrong) if hits + wrong else 0
         recall = hits / len(true)
         points.append((recall, precision))
         scores.append(2 * precision * recall / (precision + recall) if precision + recall else 0)
-        exact.append(any(bare(one) == bare(clause) for one in said for clause in true))
+        exact.append(any(bare(first) == bare(clause) for first in answer for clause in true))
     points.sort()
     best = [max(precision for _, precision in points[at:]) for at in range(len(points))]
     area = sum((points[at][0] - points[at - 1][0]) * (best[at] + best[at - 1]) / 2 for at in range(1, len(points)))
@@ -51,8 +51,12 @@ def expected(questions) -> dict[str, float]:
 def records(questions) -> dict[str, list[dict]]:
     names = [f"{at}__{'Parties' if within else 'Date'}" for at, (_, _, within) in enumerate(questions)]
     return {
-        "predictions": [{"id": name, "prediction_text": one[0]} for name, one in zip(names, questions, strict=True)],
-        "references": [{"id": name, "answers": {"text": one[1]}} for name, one in zip(names, questions, strict=True)],
+        "predictions": [
+            {"id": name, "prediction_text": first[0]} for name, first in zip(names, questions, strict=True)
+        ],
+        "references": [
+            {"id": name, "answers": {"text": question[1]}} for name, question in zip(names, questions, strict=True)
+        ],
     }
 
 
@@ -63,10 +67,10 @@ def test_clauses_score_by_the_published_rules(questions):
 
 
 def test_a_contract_without_the_clause_is_right_only_in_silence_and_no_point_of_the_curve():
-    known = [(["rent is due"], ["rent is due"], False), (["x"], ["the seller", "rent"], False)]
-    alone = load("cuad").compute(**records(known))
-    silent = load("cuad").compute(**records([*known, ([], [], False)]))
-    talking = load("cuad").compute(**records([*known, (["y"], [], False)]))
+    known_values = [(["rent is due"], ["rent is due"], False), (["x"], ["the seller", "rent"], False)]
+    alone = load("cuad").compute(**records(known_values))
+    silent = load("cuad").compute(**records([*known_values, ([], [], False)]))
+    talking = load("cuad").compute(**records([*known_values, (["y"], [], False)]))
     for key in ("aupr", "prec_at_80_recall", "prec_at_90_recall"):
         assert silent[key] == talking[key] == alone[key]
     assert silent["f1"] == pytest.approx((2 * alone["f1"] + 100) / 3)
@@ -75,8 +79,8 @@ def test_a_contract_without_the_clause_is_right_only_in_silence_and_no_point_of_
 
 
 def test_saying_nothing_where_clauses_are_scores_0():
-    found = load("cuad").compute(predictions=[[], []], references=[["rent"], ["seller"]])
-    assert found == {"exact_match": 0, "f1": 0, "aupr": 0, "prec_at_80_recall": 0, "prec_at_90_recall": 0}
+    result = load("cuad").compute(predictions=[[], []], references=[["rent"], ["seller"]])
+    assert result == {"exact_match": 0, "f1": 0, "aupr": 0, "prec_at_80_recall": 0, "prec_at_90_recall": 0}
     nothing = load("cuad").compute(predictions=[[]], references=[[]])
     assert nothing["f1"] == nothing["exact_match"] == 100
     assert nothing["aupr"] == nothing["prec_at_80_recall"] == 0
@@ -95,8 +99,8 @@ def test_batches_merge_to_the_whole_and_intervals_are_of_each_resample(questions
     drawn = np.random.default_rng(0).integers(0, len(questions), (3, len(questions)))
     block = metric.formula(state.at(drawn))
     for place, chosen in enumerate(drawn):
-        one = expected([questions[row] for row in chosen])
-        assert {key: values[place] for key, values in block.items()} == pytest.approx(one)
+        first = expected([questions[row] for row in chosen])
+        assert {key: values[place] for key, values in block.items()} == pytest.approx(first)
 
 
 @pytest.mark.parametrize("predictions", [["rent"], [{"id": "x", "prediction_text": "rent"}], [None], [[3]]])

@@ -10,8 +10,8 @@ from dynabench.evaluate import load
 
 
 def compute(said, *right, **options):
-    found = load("drop").compute(predictions=[said], references=[list(right)], **options)
-    return found["exact_match"], pytest.approx(found["f1"])
+    result = load("drop").compute(predictions=[said], references=[list(right)], **options)
+    return result["exact_match"], pytest.approx(result["f1"])
 
 
 @pytest.mark.parametrize(

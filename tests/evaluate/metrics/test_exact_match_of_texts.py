@@ -31,11 +31,11 @@ def stripped(text: str, patterns: list[str], case: bool, punctuation: bool, numb
 )
 def test_texts_match_when_what_is_left_of_them_does(pairs, patterns, case, punctuation, numbers):
     expected = []
-    for said, true in pairs:
-        one, other = (stripped(text, patterns, case, punctuation, numbers) for text in (said, true))
-        expected.append(float(one == other if one or other else said == true))
-    found = load("exact_match").compute(
-        predictions=[said for said, _ in pairs],
+    for answer, true in pairs:
+        first, other = (stripped(text, patterns, case, punctuation, numbers) for text in (answer, true))
+        expected.append(float(first == other if first or other else answer == true))
+    result = load("exact_match").compute(
+        predictions=[answer for answer, _ in pairs],
         references=[true for _, true in pairs],
         regexes_to_ignore=patterns or None,
         ignore_case=case,
@@ -43,8 +43,8 @@ def test_texts_match_when_what_is_left_of_them_does(pairs, patterns, case, punct
         ignore_numbers=numbers,
         per_example=True,
     )
-    assert found["per_example"]["exact_match"] == expected
-    assert found["exact_match"] == pytest.approx(sum(expected) / len(expected))
+    assert result["per_example"]["exact_match"] == expected
+    assert result["exact_match"] == pytest.approx(sum(expected) / len(expected))
 
 
 def test_the_documented_steps_raise_the_score_as_documented():
@@ -69,7 +69,7 @@ def test_one_text_in_place_of_a_list_of_expressions_is_refused():
 def test_batches_merge_to_the_whole():
     metric = load("exact_match")
     parts = [
-        metric.state({"predictions": said, "references": ["A", "b"]}, ignore_case=True)
-        for said in (["a", "x"], ["y", "B"])
+        metric.state({"predictions": answer, "references": ["A", "b"]}, ignore_case=True)
+        for answer in (["a", "x"], ["y", "B"])
     ]
     assert metric.result(metric.merge(*parts)) == {"exact_match": 0.5}

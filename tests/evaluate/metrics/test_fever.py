@@ -20,13 +20,13 @@ REFERENCES = [
 
 
 def test_labels_and_whole_sets_of_evidence_are_counted():
-    found = load("fever").compute(predictions=PREDICTIONS, references=REFERENCES, per_example=True)
-    assert found["label_accuracy"] == 0.75
-    assert found["fever_score"] == 0.5
-    assert found["per_example"]["fever_score"] == [1, 0, 0, 1]
-    assert found["evidence_precision"] == pytest.approx(4 / 6)  # a, b, c, d of a, b, c, d, x, y
-    assert found["evidence_recall"] == pytest.approx(4 / 6)  # of a, b, z, c, d, e
-    assert found["evidence_f1"] == pytest.approx(4 / 6)
+    result = load("fever").compute(predictions=PREDICTIONS, references=REFERENCES, per_example=True)
+    assert result["label_accuracy"] == 0.75
+    assert result["fever_score"] == 0.5
+    assert result["per_example"]["fever_score"] == [1, 0, 0, 1]
+    assert result["evidence_precision"] == pytest.approx(4 / 6)  # a, b, c, d of a, b, c, d, x, y
+    assert result["evidence_recall"] == pytest.approx(4 / 6)  # of a, b, z, c, d, e
+    assert result["evidence_f1"] == pytest.approx(4 / 6)
 
 
 def test_no_evidence_at_all_scores_0_without_an_error():
@@ -49,10 +49,10 @@ def test_batches_merge_to_the_whole_and_have_intervals():
         metric.state({"predictions": PREDICTIONS[part], "references": REFERENCES[part]})
         for part in (slice(0, 3), slice(3, None))
     ]
-    found = metric.compute(predictions=PREDICTIONS, references=REFERENCES, interval=0.9, resamples=200)
-    interval = found.pop("interval")
-    assert metric.result(metric.merge(*parts)) == pytest.approx(found)
-    assert all(one["low"] <= found[key] <= one["high"] for key, one in interval.items())
+    outcome = metric.compute(predictions=PREDICTIONS, references=REFERENCES, interval=0.9, resamples=200)
+    interval = outcome.pop("interval")
+    assert metric.result(metric.merge(*parts)) == pytest.approx(outcome)
+    assert all(first["low"] <= outcome[key] <= first["high"] for key, first in interval.items())
 
 
 @pytest.mark.parametrize(

@@ -19,27 +19,27 @@ MORE = [
 
 def library(predictions: list[str], references: list[list[str]], **options) -> float:
     return corpus_gleu(
-        [[one.split() for one in row] for row in references], [s.split() for s in predictions], **options
+        [[first.split() for first in row] for row in references], [s.split() for s in predictions], **options
     )
 
 
 @settings(deadline=None)
 @given(CORPORA, LENGTHS)
 def test_it_equals_nltk_on_odd_texts(corpus, lengths):
-    said, right = [row[0] for row in corpus], [row[1] for row in corpus]
+    answer, right = [row[0] for row in corpus], [row[1] for row in corpus]
     options = {"min_len": lengths[0], "max_len": lengths[1]}
-    found = load("google_bleu").compute(predictions=said, references=right, **options)
-    assert found["google_bleu"] == pytest.approx(library(said, right, **options), abs=1e-15)
+    result = load("google_bleu").compute(predictions=answer, references=right, **options)
+    assert result["google_bleu"] == pytest.approx(library(answer, right, **options), abs=1e-15)
 
 
 def test_it_equals_nltk_on_real_texts_as_a_whole_and_for_each():
-    said, right = pairs(500)
-    found = load("google_bleu").compute(predictions=said, references=right, tokenizer="none", per_example=True)
-    assert found["google_bleu"] == pytest.approx(library(said, right), rel=1e-12)
+    answer, right = pairs(500)
+    result = load("google_bleu").compute(predictions=answer, references=right, tokenizer="none", per_example=True)
+    assert result["google_bleu"] == pytest.approx(library(answer, right), rel=1e-12)
     single = [
-        sentence_gleu([one.split() for one in many], text.split()) for text, many in zip(said, right, strict=True)
+        sentence_gleu([first.split() for first in many], text.split()) for text, many in zip(answer, right, strict=True)
     ]
-    assert found["per_example"]["google_bleu"] == pytest.approx(single, rel=1e-12)
+    assert result["per_example"]["google_bleu"] == pytest.approx(single, rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -49,8 +49,8 @@ def test_it_gives_the_published_values_for_several_references(options, published
     gleu = load("google_bleu")
     ducks = gleu.card.examples[0].inputs
     right = [[ducks["references"][0][0], *MORE], ducks["references"][1]]
-    found = gleu.compute(predictions=ducks["predictions"], references=right, **options)
-    assert round(found["google_bleu"], 2) == published
+    result = gleu.compute(predictions=ducks["predictions"], references=right, **options)
+    assert round(result["google_bleu"], 2) == published
 
 
 def test_texts_without_n_grams_count_nothing():

@@ -28,7 +28,7 @@ def apart(draw: st.DrawFn) -> list[dict[str, object]]:
 overlapping = st.lists(
     st.builds(lambda at, size, *label: span(at, at + size, *label), st.integers(0, 5), st.integers(1, 4), labels),
     max_size=4,
-    unique_by=lambda each: tuple(each.values()),
+    unique_by=lambda item: tuple(item.values()),
 )
 
 
@@ -37,11 +37,11 @@ def compute(said, right, **options):
 
 
 def tags(spans):
-    found = ["O"] * LENGTH
-    for each in spans:
-        for at in range(each["start"], each["end"]):
-            found[at] = f"{'B' if at == each['start'] else 'I'}-{each['label']}"
-    return found
+    result = ["O"] * LENGTH
+    for item in spans:
+        for at in range(item["start"], item["end"]):
+            result[at] = f"{'B' if at == item['start'] else 'I'}-{item['label']}"
+    return result
 
 
 @pytest.mark.parametrize(
@@ -59,17 +59,17 @@ def tags(spans):
     ],
 )
 def test_by_hand(said, right, scores):
-    found = compute([said], [right])
-    assert [found[key] for key in ("f1", "exact_f1", "partial_f1", "type_f1")] == pytest.approx(scores)
+    result = compute([said], [right])
+    assert [result[key] for key in ("f1", "exact_f1", "partial_f1", "type_f1")] == pytest.approx(scores)
 
 
 @given(st.lists(st.tuples(apart(), apart()), min_size=1, max_size=4).filter(lambda rows: any(map(any, rows))))
 def test_the_strict_score_is_that_of_seqeval(rows):
-    said, right = zip(*rows, strict=True)
-    found = compute(list(said), list(right))
-    tagged = [list(map(tags, right)), list(map(tags, said))]
+    answer, right = zip(*rows, strict=True)
+    result = compute(list(answer), list(right))
+    tagged = [list(map(tags, right)), list(map(tags, answer))]
     for ours, theirs in {"precision": "precision_score", "recall": "recall_score", "f1": "f1_score"}.items():
-        assert found[ours] == pytest.approx(getattr(seqeval.metrics, theirs)(*tagged, zero_division=0)), ours
+        assert result[ours] == pytest.approx(getattr(seqeval.metrics, theirs)(*tagged, zero_division=0)), ours
 
 
 def best(said, right, worth):
@@ -91,9 +91,9 @@ def test_partial_and_type_take_the_best_of_all_pairings(said, right):
     def kind(one, other):
         return overlap(one, other) and one["label"] == other["label"]
 
-    found, size = compute([said], [right]), len(said) + len(right)
+    result, size = compute([said], [right]), len(said) + len(right)
     for key, worth in (("partial_f1", place), ("type_f1", kind)):
-        assert found[key] == pytest.approx(2 * best(said, right, worth) / size if size else 0), key
+        assert result[key] == pytest.approx(2 * best(said, right, worth) / size if size else 0), key
 
 
 @pytest.mark.parametrize(

@@ -15,22 +15,22 @@ POINTS = RNG.normal(size=(9, 3))
 def test_distances_are_those_of_scipy(squared):
     inverse = np.linalg.inv(np.cov(REFERENCE.T))
     expected = [distance.mahalanobis(point, REFERENCE.mean(0), inverse) for point in POINTS]
-    found = load("mahalanobis").compute(X=POINTS, reference_distribution=REFERENCE, squared=squared)["mahalanobis"]
-    assert found == pytest.approx(np.array(expected) ** (2 if squared else 1))
+    result = load("mahalanobis").compute(X=POINTS, reference_distribution=REFERENCE, squared=squared)["mahalanobis"]
+    assert result == pytest.approx(np.array(expected) ** (2 if squared else 1))
 
 
 def test_the_compatible_form_subtracts_one_mean_over_all_coordinates():
     inverse = np.linalg.inv(np.cov(REFERENCE.T))
     expected = [distance.mahalanobis(point, np.full(3, REFERENCE.mean()), inverse) ** 2 for point in POINTS]
-    found = load("mahalanobis", compat=True).compute(X=POINTS, reference_distribution=REFERENCE)["mahalanobis"]
-    assert found == pytest.approx(expected)
+    result = load("mahalanobis", compat=True).compute(X=POINTS, reference_distribution=REFERENCE)["mahalanobis"]
+    assert result == pytest.approx(expected)
 
 
 def test_one_coordinate_gives_the_square_of_a_standard_score():
     reference = RNG.normal(2, 3, 40)
     expected = ((4 - reference.mean()) / reference.std(ddof=1)) ** 2
-    found = load("mahalanobis").compute(X=[[4]], reference_distribution=reference[:, None])
-    assert found["mahalanobis"] == pytest.approx([expected])
+    result = load("mahalanobis").compute(X=[[4]], reference_distribution=reference[:, None])
+    assert result["mahalanobis"] == pytest.approx([expected])
 
 
 def test_distances_do_not_change_when_everything_is_turned_and_stretched():

@@ -42,7 +42,7 @@ def test_the_area_and_the_curve_follow_their_definitions(counts):
     curve = frontier(p, q, WEIGHTS, 5)
     for weight, point in zip(WEIGHTS, curve[1:-1], strict=True):
         mixture = weight * p + (1 - weight) * q
-        expected = [np.exp(-5 * rel_entr(one, mixture).sum()) for one in (q, p)]
+        expected = [np.exp(-5 * rel_entr(first, mixture).sum()) for first in (q, p)]
         assert point == pytest.approx(expected)
     x, y = np.minimum.accumulate(curve[:, 0]), np.maximum.accumulate(curve[:, 1])  # but for rounding
     assert area_under_frontier(curve) == pytest.approx((auc(x, y) + auc(y, x)) / 2, abs=1e-9)
@@ -69,9 +69,9 @@ def test_values_of_the_authors_program_for_given_histograms():
 
 def test_components_are_those_of_scikit_learn():
     points = np.random.default_rng(0).normal(size=(60, 8)) * np.arange(1, 9)
-    found = reduce_dimensions(points, 0.9, -1, np.random.default_rng(0))
+    result = reduce_dimensions(points, 0.9, -1, np.random.default_rng(0))
     expected = PCA(0.9).fit_transform(normalize(points))
-    assert np.abs(found) == pytest.approx(np.abs(expected))
+    assert np.abs(result) == pytest.approx(np.abs(expected))
 
 
 def test_clusters_are_as_tight_as_those_of_scikit_learn():
@@ -79,7 +79,10 @@ def test_clusters_are_as_tight_as_those_of_scikit_learn():
     points = rng.normal(size=(300, 4)) + 4 * rng.integers(0, 2, (300, 4))
 
     def spread(clusters):
-        return sum(((points[clusters == one] - points[clusters == one].mean(0)) ** 2).sum() for one in set(clusters))
+        return sum(
+            ((points[clusters == cluster] - points[clusters == cluster].mean(0)) ** 2).sum()
+            for cluster in set(clusters)
+        )
 
     ours = cluster_points(points, 16, 5, 300, np.random.default_rng(0))
     assert list(dict.fromkeys(ours)) == list(range(16))
@@ -87,22 +90,22 @@ def test_clusters_are_as_tight_as_those_of_scikit_learn():
 
 
 def test_the_further_the_clouds_the_lower_the_score():
-    found = [load("mauve").compute(**clouds(shift)) for shift in (0, 1, 3, 9)]
-    scores = [one["mauve"] for one in found]
+    results = [load("mauve").compute(**clouds(shift)) for shift in (0, 1, 3, 9)]
+    scores = [single["mauve"] for single in results]
     assert scores == sorted(scores, reverse=True)
     assert scores[0] > 0.9
     assert scores[-1] < 0.05
-    integrals = [one["frontier_integral"] for one in found]
+    integrals = [first["frontier_integral"] for first in results]
     assert integrals == sorted(integrals)
-    assert len(found[0]["p_hist"]) == 20
-    assert np.shape(found[0]["divergence_curve"]) == (27, 2)
+    assert len(results[0]["p_hist"]) == 20
+    assert np.shape(results[0]["divergence_curve"]) == (27, 2)
 
 
 def test_a_seed_repeats_itself_and_others_differ():
     module, columns = load("mauve"), clouds(1)
-    one, again, other = (module.compute(**columns, seed=seed) for seed in (7, 7, 8))
-    assert one == again
-    assert one != other
+    first, again, other = (module.compute(**columns, seed=seed) for seed in (7, 7, 8))
+    assert first == again
+    assert first != other
     assert module.compute(**columns) == module.compute(**columns, seed=25)
 
 
@@ -111,9 +114,9 @@ def test_texts_are_given_to_a_function():
         return [[text.count("a"), text.count("b"), 1] for text in texts]
 
     predictions, references = ["aab", "ab", "b", "abb"] * 5, ["aab", "a", "b", "aaa"] * 5
-    found = load("mauve").compute(predictions=predictions, references=references, featurize=featurize)
+    result = load("mauve").compute(predictions=predictions, references=references, featurize=featurize)
     expected = load("mauve").compute(p_features=featurize(predictions), q_features=featurize(references), num_buckets=2)
-    assert found == expected
+    assert result == expected
 
 
 def test_merged_batches_are_all_rows():
@@ -123,9 +126,9 @@ def test_merged_batches_are_all_rows():
 
 
 def test_equal_points_make_one_cluster():
-    found = load("mauve").compute(p_features=[[1, 2]] * 5, q_features=[[2, 4]] * 3, num_buckets=4)
-    assert found["mauve"] == 1
-    assert found["p_hist"] == found["q_hist"] == [1, 0, 0, 0]
+    result = load("mauve").compute(p_features=[[1, 2]] * 5, q_features=[[2, 4]] * 3, num_buckets=4)
+    assert result["mauve"] == 1
+    assert result["p_hist"] == result["q_hist"] == [1, 0, 0, 0]
 
 
 def test_the_compatible_form_has_attributes():

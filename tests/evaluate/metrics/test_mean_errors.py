@@ -35,7 +35,7 @@ def test_errors_are_those_of_scikit_learn(key, shape, weighted):
     weights = weights if weighted else None
     choices = ["uniform_average", "raw_values"] + ([[0.2, 0.5, 0.3]] if len(shape) == 2 else [])
     for multioutput in choices:
-        found = load(name).compute(
+        result = load(name).compute(
             predictions=predictions,
             references=references,
             sample_weight=weights,
@@ -43,22 +43,22 @@ def test_errors_are_those_of_scikit_learn(key, shape, weighted):
             **dict(options),
         )
         expected = ORACLES[key](references, predictions, sample_weight=weights, multioutput=multioutput)
-        assert np.allclose(found[name], expected, rtol=1e-12)
-        assert np.ndim(found[name]) == np.ndim(expected)
+        assert np.allclose(result[name], expected, rtol=1e-12)
+        assert np.ndim(result[name]) == np.ndim(expected)
 
 
 def test_mape_in_compatible_form_divides_by_the_smallest_step_as_scikit_learn_does():
     predictions, references = [1, 2.5], [0, 2]
-    found = load("mape", compat=True).compute(predictions=predictions, references=references)
-    assert found["mape"] == pytest.approx(oracle.mean_absolute_percentage_error(references, predictions), rel=1e-12)
+    result = load("mape", compat=True).compute(predictions=predictions, references=references)
+    assert result["mape"] == pytest.approx(oracle.mean_absolute_percentage_error(references, predictions), rel=1e-12)
 
 
 @given(arrays(float, st.tuples(st.integers(1, 8), st.just(2)), elements=FINITE))
 def test_smape_stays_between_0_and_2_and_does_not_mind_which_column_is_which(pairs):
-    one, two = pairs.T
-    found = load("smape").compute(predictions=one, references=two)["smape"]
-    assert 0 <= found <= 2 + 1e-12
-    assert found == load("smape").compute(predictions=two, references=one)["smape"]
+    first, two = pairs.T
+    smape = load("smape").compute(predictions=first, references=two)["smape"]
+    assert 0 <= smape <= 2 + 1e-12
+    assert smape == load("smape").compute(predictions=two, references=first)["smape"]
 
 
 def test_mase_of_several_weights_divides_combined_errors():
@@ -77,8 +77,8 @@ def test_mase_with_a_season_compares_with_the_same_time_of_the_season_before():
     training = [1, 5, 2, 7, 4, 6]
     error = load("mae").compute(predictions=[3, 6], references=[5, 6.5])["mae"]
     naive = np.mean(np.abs(np.subtract(training[2:], training[:-2])))
-    found = load("mase").compute(predictions=[3, 6], references=[5, 6.5], training=training, periodicity=2)
-    assert found["mase"] == pytest.approx(error / naive)
+    result = load("mase").compute(predictions=[3, 6], references=[5, 6.5], training=training, periodicity=2)
+    assert result["mase"] == pytest.approx(error / naive)
 
 
 @pytest.mark.parametrize(
@@ -98,8 +98,8 @@ def test_mase_says_what_is_wrong_with_its_training_series(options, told):
 
 
 def test_a_constant_training_series_in_compatible_form_is_scaled_by_the_smallest_step():
-    found = load("mase", compat=True).compute(predictions=[1.0], references=[2.0], training=[4, 4])
-    assert found["mase"] == pytest.approx(1 / np.finfo(float).eps)
+    result = load("mase", compat=True).compute(predictions=[1.0], references=[2.0], training=[4, 4])
+    assert result["mase"] == pytest.approx(1 / np.finfo(float).eps)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -129,10 +129,10 @@ def test_weights_are_as_good_as_repeated_rows():
 
 
 def test_each_example_that_weighs_something_has_its_error():
-    found = load("mse").compute(
+    result = load("mse").compute(
         predictions=[1, 2, 5], references=[1, 4, 4], sample_weight=[0, 3, 1], squared=False, per_example=True
     )
-    assert found["per_example"]["mse"] == [None, 2, 1]
+    assert result["per_example"]["mse"] == [None, 2, 1]
 
 
 @pytest.mark.parametrize(
@@ -155,20 +155,20 @@ def test_what_cannot_be_computed_is_told(columns, told):
 @pytest.mark.parametrize("method", ["BCa", "percentile", "basic"])
 def test_the_interval_of_mae_is_that_of_scipy(method):
     predictions, references, _ = drawn((80,), 3)
-    found = load("mae").compute(predictions=predictions, references=references, interval=0.9, method=method.lower())
+    result = load("mae").compute(predictions=predictions, references=references, interval=0.9, method=method.lower())
     rng = np.random.default_rng(1)
     expected = stats.bootstrap(
         (np.abs(predictions - references),), np.mean, confidence_level=0.9, n_resamples=9999, method=method, rng=rng
     )
-    ours = found["interval"]["mae"]
+    ours = result["interval"]["mae"]
     assert (ours["low"], ours["high"]) == pytest.approx(expected.confidence_interval, abs=0.01)
     assert ours["standard_error"] == pytest.approx(expected.standard_error, rel=0.03)
 
 
 def test_intervals_come_for_each_output():
     predictions, references, _ = drawn((50, 2))
-    found = load("mse").compute(
+    result = load("mse").compute(
         predictions=predictions, references=references, multioutput="raw_values", interval=0.95, resamples=500
     )
-    span = found["interval"]["mse"]
-    assert all(low < value < high for low, value, high in zip(span["low"], found["mse"], span["high"], strict=True))
+    span = result["interval"]["mse"]
+    assert all(low < value < high for low, value, high in zip(span["low"], result["mse"], span["high"], strict=True))

@@ -29,32 +29,32 @@ class FakeWordNet:
 
 def library(said: str, right: list[str], split=str.split, known=None, **options) -> float:
     wordnet = FakeWordNet(known or {})
-    return meteor_score([split(one) for one in right], split(said), wordnet=wordnet, **options)
+    return meteor_score([split(first) for first in right], split(said), wordnet=wordnet, **options)
 
 
 def test_it_equals_nltk_without_synonyms_on_real_texts():
-    said, right = pairs(300)
-    found = load("meteor").compute(predictions=said, references=right, per_example=True)["per_example"]["meteor"]
-    assert found == pytest.approx(
-        [library(*row, treebank_splitter()) for row in zip(said, right, strict=True)], rel=1e-12
+    answer, right = pairs(300)
+    meteor = load("meteor").compute(predictions=answer, references=right, per_example=True)["per_example"]["meteor"]
+    assert meteor == pytest.approx(
+        [library(*row, treebank_splitter()) for row in zip(answer, right, strict=True)], rel=1e-12
     )
 
 
 @settings(deadline=None)
 @given(TEXTS, st.lists(TEXTS, min_size=1, max_size=3))
 def test_it_equals_nltk_with_synonyms(said, right):
-    found = load("meteor").compute(
+    result = load("meteor").compute(
         predictions=[said], references=[right], synonyms=lambda word: SYNONYMS.get(word, []), tokenizer="none"
     )
-    assert found["meteor"] == pytest.approx(library(said, right, known=SYNONYMS), rel=1e-12)
+    assert result["meteor"] == pytest.approx(library(said, right, known=SYNONYMS), rel=1e-12)
 
 
 @settings(deadline=None)
 @given(TEXTS, TEXTS, st.floats(0, 1), st.floats(0.1, 4), st.floats(0, 1))
 def test_weights_are_nltks(said, right, alpha, beta, gamma):
     options = {"alpha": alpha, "beta": beta, "gamma": gamma}
-    found = load("meteor").compute(predictions=[said], references=[right], tokenizer="none", **options)
-    assert found["meteor"] == pytest.approx(library(said, [right], **options), rel=1e-12)
+    result = load("meteor").compute(predictions=[said], references=[right], tokenizer="none", **options)
+    assert result["meteor"] == pytest.approx(library(said, [right], **options), rel=1e-12)
 
 
 def test_a_synonym_raises_the_score_and_the_default_knows_none():
@@ -87,8 +87,8 @@ def test_an_installed_wordnet_gives_single_words_of_its_synsets(monkeypatch):
         synsets=lambda word: [SimpleNamespace(lemma_names=lambda names=names: names) for names in sets.get(word, [])]
     )
     monkeypatch.setattr(corpus, "wordnet", fake)
-    found = load("meteor").compute(predictions=["car car"], references=["auto auto"], synonyms="wordnet")
-    assert found["meteor"] == pytest.approx(1 - 0.5 / 8)
+    result = load("meteor").compute(predictions=["car car"], references=["auto auto"], synonyms="wordnet")
+    assert result["meteor"] == pytest.approx(1 - 0.5 / 8)
 
 
 def test_sentences_within_a_text_end_words():

@@ -31,14 +31,14 @@ def test_the_estimate_is_the_share_of_draws_with_one_that_passes(counts, k):
 
 
 def test_large_counts_keep_their_precision():
-    found = float(pass_at_k(200, 3, 100))
-    assert found == pytest.approx(1 - comb(197, 100) / comb(200, 100), rel=1e-12)
+    result = float(pass_at_k(200, 3, 100))
+    assert result == pytest.approx(1 - comb(197, 100) / comb(200, 100), rel=1e-12)
     assert pass_at_k(100_000, 1, 1) == pytest.approx(1e-5, rel=1e-9)
 
 
 def test_a_k_that_some_problem_has_too_few_attempts_for_is_left_out():
-    found = load("pass_at_k").compute(correct=[1, 2], total=[9, 100])
-    assert set(found) == {"pass@1"}
+    result = load("pass_at_k").compute(correct=[1, 2], total=[9, 100])
+    assert set(result) == {"pass@1"}
     assert set(load("pass_at_k").compute(correct=[1, 2], total=[10, 100])) == {"pass@1", "pass@10"}
 
 
@@ -53,14 +53,14 @@ def test_batches_merge_to_the_whole_even_where_one_has_too_few_attempts():
 def test_the_interval_is_over_problems_as_in_scipy():
     rng = np.random.default_rng(7)
     correct = rng.integers(0, 21, 60)
-    found = load("pass_at_k").compute(
+    result = load("pass_at_k").compute(
         correct=correct, total=[20] * 60, k=5, interval=0.9, resamples=4000, per_example=True
     )
-    each = found["per_example"]["pass@5"]
-    said = stats.bootstrap((each,), np.mean, confidence_level=0.9, n_resamples=4000, rng=np.random.default_rng(1))
-    width = said.confidence_interval.high - said.confidence_interval.low
-    assert found["interval"]["pass@5"]["low"] == pytest.approx(said.confidence_interval.low, abs=0.06 * width)
-    assert found["interval"]["pass@5"]["high"] == pytest.approx(said.confidence_interval.high, abs=0.06 * width)
+    item = result["per_example"]["pass@5"]
+    answer = stats.bootstrap((item,), np.mean, confidence_level=0.9, n_resamples=4000, rng=np.random.default_rng(1))
+    width = answer.confidence_interval.high - answer.confidence_interval.low
+    assert result["interval"]["pass@5"]["low"] == pytest.approx(answer.confidence_interval.low, abs=0.06 * width)
+    assert result["interval"]["pass@5"]["high"] == pytest.approx(answer.confidence_interval.high, abs=0.06 * width)
 
 
 @pytest.mark.parametrize(

@@ -27,13 +27,13 @@ def oracle(name: str, true: Any, said: Any, **options: Any) -> Any:
 
 
 def check(name: str, rows: Any, weighted: bool, **options: Any) -> None:
-    said, true, weight = (list(column) for column in zip(*rows, strict=True))
+    answer, true, weight = (list(column) for column in zip(*rows, strict=True))
     options["sample_weight"] = weight if weighted else None
     zero = {"zero_division": options.pop("zero_division", 0)}
     if name == "f1":
         zero = {}  # it has none
-    found = load(name).compute(predictions=said, references=true, **options, **zero)[name]
-    assert found == pytest.approx(oracle(name, np.array(true), np.array(said), **options, **zero))
+    result = load(name).compute(predictions=answer, references=true, **options, **zero)[name]
+    assert result == pytest.approx(oracle(name, np.array(true), np.array(answer), **options, **zero))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -78,13 +78,13 @@ def test_several_classes_at_once_equal_scikit_learn(
 @pytest.mark.parametrize("name", NAMES)
 @given(rows=several)
 def test_texts_and_big_numbers_score_as_small_numbers(name: str, rows: Any) -> None:
-    said, true, _ = (list(column) for column in zip(*rows, strict=True))
-    small = load(name, average="macro").compute(predictions=said, references=true)
-    for disguise in (lambda one: f"class {one:+}", lambda one: one * 10**12 + 7):
-        columns = [[disguise(one) for one in column] for column in (said, true)]
+    answer, true, _ = (list(column) for column in zip(*rows, strict=True))
+    small = load(name, average="macro").compute(predictions=answer, references=true)
+    for disguise in (lambda first: f"class {first:+}", lambda single: single * 10**12 + 7):
+        columns = [[disguise(first) for first in column] for column in (answer, true)]
         for pair in (columns, [np.array(column) for column in columns]):
-            found = load(name, average="macro").compute(predictions=pair[0], references=pair[1])
-            assert found == pytest.approx(small)
+            result = load(name, average="macro").compute(predictions=pair[0], references=pair[1])
+            assert result == pytest.approx(small)
 
 
 @given(several, several)
@@ -94,7 +94,7 @@ def test_merged_batches_equal_all_rows(first: Any, second: Any) -> None:
         dict(zip(("predictions", "references", "sample_weight"), map(list, zip(*rows, strict=True)), strict=True))
         for rows in (first, second, first + second)
     ]
-    merged = module.merge(*(module.state(one) for one in columns[:2]))
+    merged = module.merge(*(module.state(column) for column in columns[:2]))
     assert module.result(merged, average=None)["f1"] == pytest.approx(module.compute(**columns[2])["f1"])
 
 
@@ -132,8 +132,8 @@ def test_a_strange_zero_division_is_told(name: str) -> None:
 def test_intervals_are_those_of_scipy(average: Any) -> None:
     rng = np.random.default_rng(7)
     true = rng.integers(0, 2, 120)
-    said = np.where(rng.random(120) < 0.8, true, 1 - true)
-    found = load("f1").compute(predictions=said, references=true, average=average, interval=0.95)["interval"]["f1"]
+    answer = np.where(rng.random(120) < 0.8, true, 1 - true)
+    result = load("f1").compute(predictions=answer, references=true, average=average, interval=0.95)["interval"]["f1"]
 
     def score(true: Any, predictions: Any) -> Any:
         columns = true[true == predictions], true, predictions
@@ -142,12 +142,12 @@ def test_intervals_are_those_of_scipy(average: Any) -> None:
         return {"binary": by_class[1], "macro": by_class.mean(), None: by_class}[average]
 
     expected = scipy.stats.bootstrap(
-        (true, said), score, paired=True, vectorized=False, n_resamples=700, random_state=rng
+        (true, answer), score, paired=True, vectorized=False, n_resamples=700, random_state=rng
     )
     for side in ("low", "high"):
         limits = getattr(expected.confidence_interval, side)
-        assert np.array(found[side]) == pytest.approx(np.array(limits), abs=0.02)
-    assert np.array(found["standard_error"]) == pytest.approx(expected.standard_error, rel=0.12)
+        assert np.array(result[side]) == pytest.approx(np.array(limits), abs=0.02)
+    assert np.array(result["standard_error"]) == pytest.approx(expected.standard_error, rel=0.12)
 
 
 @pytest.mark.slow
@@ -161,12 +161,12 @@ def test_intervals_are_those_of_scipy(average: Any) -> None:
 def test_a_rule_on_real_texts_scores_as_scikit_learn_says(folder: str, rule: Any) -> None:
     rows = real.rows(f"{folder}/all.jsonl.gz")
     true = [row["label"] for row in rows]
-    said = [rule(row["text"]) for row in rows]
-    assert 0 < sum(map(str.__eq__, true, said)) < len(true)
+    rules = [rule(row["text"]) for row in rows]
+    assert 0 < sum(map(str.__eq__, true, rules)) < len(true)
     for name in NAMES:
         for average in ("macro", "weighted", None):
-            found = load(name, average=average).compute(predictions=said, references=true)[name]
-            assert found == pytest.approx(oracle(name, true, said, average=average))
-    assert load("accuracy").compute(predictions=said, references=true)["accuracy"] == pytest.approx(
-        sklearn.metrics.accuracy_score(true, said)
+            result = load(name, average=average).compute(predictions=rules, references=true)[name]
+            assert result == pytest.approx(oracle(name, true, rules, average=average))
+    assert load("accuracy").compute(predictions=rules, references=true)["accuracy"] == pytest.approx(
+        sklearn.metrics.accuracy_score(true, rules)
     )

@@ -33,10 +33,10 @@ def online(columns, **options):
 
 
 def test_spread_within_runs_is_that_of_slopes_in_the_window():
-    found = online(THREE, eval_points=[9], window_size_trimmed=3, window_size=1)
-    assert np.allclose(found["StddevWithinRuns"], [[0], [0], [0.35355339059]])
-    assert np.allclose(found["IqrWithinRuns"], [[0], [0], [0.25]])
-    assert np.allclose(found["MadWithinRuns"], [[0], [0], [0.25]])
+    result = online(THREE, eval_points=[9], window_size_trimmed=3, window_size=1)
+    assert np.allclose(result["StddevWithinRuns"], [[0], [0], [0.35355339059]])
+    assert np.allclose(result["IqrWithinRuns"], [[0], [0], [0.25]])
+    assert np.allclose(result["MadWithinRuns"], [[0], [0], [0.25]])
     halved = online(THREE, eval_points=[9], window_size_trimmed=3, baseline=0.5)
     assert np.allclose(halved["StddevWithinRuns"], [[0], [0], [0.7071067812]])
 
@@ -44,9 +44,9 @@ def test_spread_within_runs_is_that_of_slopes_in_the_window():
 def test_spread_across_runs_is_that_of_values_at_the_eval_points():
     assert online(FOUR, eval_points=[0, 1])["MadAcrossRuns"] == [1.75, 0]
     columns = {"timesteps": [[-1, 0, 1], [-1, 0, 1, 2]], "rewards": [[1, 1, 1], [2, 3, 4, 5]]}
-    found = online(columns, eval_points=[0, 1])
-    assert found["StddevAcrossRuns"] == pytest.approx([1.41421356237, 2.12132034356])
-    assert found["IqrAcrossRuns"] == [1, 1.5]
+    result = online(columns, eval_points=[0, 1])
+    assert result["StddevAcrossRuns"] == pytest.approx([1.41421356237, 2.12132034356])
+    assert result["IqrAcrossRuns"] == [1, 1.5]
 
 
 @pytest.mark.parametrize(
@@ -63,23 +63,23 @@ def test_spread_across_runs_is_that_of_values_at_the_eval_points():
     ],
 )
 def test_tails_are_those_the_authors_publish(name, alpha, baseline, expected):
-    found = online(TWO, alpha=alpha, baseline=baseline, eval_points=[2], window_size=2, window_size_trimmed=2)
-    assert found[name] == pytest.approx(expected)
+    result = online(TWO, alpha=alpha, baseline=baseline, eval_points=[2], window_size=2, window_size_trimmed=2)
+    assert result[name] == pytest.approx(expected)
 
 
 def test_tails_across_runs_are_taken_at_each_eval_point():
-    found = online(TWO, alpha=0.51, eval_points=[2, 3], window_size=3, window_size_trimmed=2)
-    assert found["LowerCVaROnAcross"] == [-0.5, 1]
-    assert found["UpperCVaROnAcross"] == [2, 2]
+    result = online(TWO, alpha=0.51, eval_points=[2, 3], window_size=3, window_size_trimmed=2)
+    assert result["LowerCVaROnAcross"] == [-0.5, 1]
+    assert result["UpperCVaROnAcross"] == [2, 2]
 
 
 def test_a_rising_line_has_the_tail_that_the_original_documents():
     columns = {"timesteps": [np.linspace(0, 2_000_000, 1000)], "rewards": [np.linspace(0, 100, 1000)]}
-    found = load("rl_reliability", "online").compute(**columns)
-    assert round(found["LowerCVaROnRaw"][0], 4) == 0.0258
-    assert len(found) == 17
-    assert np.shape(found["MedianPerfDuringTraining"]) == (1, 20)
-    assert found["StddevAcrossRuns"] == [None] * 20
+    result = load("rl_reliability", "online").compute(**columns)
+    assert round(result["LowerCVaROnRaw"][0], 4) == 0.0258
+    assert len(result) == 17
+    assert np.shape(result["MedianPerfDuringTraining"]) == (1, 20)
+    assert result["StddevAcrossRuns"] == [None] * 20
     assert len(load("rl_reliability", "offline").compute(**columns)) == 6
 
 
@@ -100,10 +100,10 @@ def test_the_drawdown_is_the_largest_fall_from_any_earlier_peak(values):
 @given(NUMBERS)
 def test_spreads_are_those_of_scipy(values):
     columns = {"timesteps": [range(len(values))], "rewards": [values]}
-    found = load("rl_reliability", "offline").compute(**columns, baseline=None)
-    assert found["IqrAcrossRollouts"] == pytest.approx([stats.iqr(values)])
-    assert found["MadAcrossRollouts"] == pytest.approx([stats.median_abs_deviation(values)])
-    assert found["StddevAcrossRollouts"] == pytest.approx([np.std(values, ddof=1)])
+    result = load("rl_reliability", "offline").compute(**columns, baseline=None)
+    assert result["IqrAcrossRollouts"] == pytest.approx([stats.iqr(values)])
+    assert result["MadAcrossRollouts"] == pytest.approx([stats.median_abs_deviation(values)])
+    assert result["StddevAcrossRollouts"] == pytest.approx([np.std(values, ddof=1)])
     assert interquartile(values) == pytest.approx(stats.iqr(values))
 
 
@@ -111,9 +111,9 @@ def test_rollouts_are_divided_by_their_median_or_a_number():
     module = load("rl_reliability", "offline")
     assert module.compute(**ROLLOUTS)["IqrAcrossRollouts"] == [1, 0.8]
     assert module.compute(**ROLLOUTS, baseline=3)["MadAcrossRollouts"] == pytest.approx([2 / 3, 1])
-    found = module.compute(**ROLLOUTS, baseline=0.5, alpha=0.49)
-    assert found["StddevAcrossRollouts"] == pytest.approx([6.06630035524124, 27.589853207293434])
-    assert found["LowerCVaRAcrossRollouts"] == pytest.approx([1, 3])
+    result = module.compute(**ROLLOUTS, baseline=0.5, alpha=0.49)
+    assert result["StddevAcrossRollouts"] == pytest.approx([6.06630035524124, 27.589853207293434])
+    assert result["LowerCVaRAcrossRollouts"] == pytest.approx([1, 3])
     assert module.compute(**ROLLOUTS, baseline=0.7, alpha=0.49)["UpperCVaRAcrossRollouts"] == pytest.approx(
         [6 / 0.7, 20 / 0.7]
     )
@@ -138,8 +138,8 @@ def test_smoothing_keeps_a_constant_and_the_compatible_form_does_not():
 
 def test_the_original_example_of_smoothing_is_reproduced_where_the_filter_is_sound():
     columns = {"timesteps": [[-1, 0, 1], [-1, 0, 1, 2]], "rewards": [[1, 1, 1], [2, 3, 4, 5]]}
-    found = online(columns, eval_points=[0, 1], freq_thresh=0.5, baseline=0.5)
-    assert found["StddevAcrossRuns"] == pytest.approx([2.9954294688643497, 4.564952035367936])
+    result = online(columns, eval_points=[0, 1], freq_thresh=0.5, baseline=0.5)
+    assert result["StddevAcrossRuns"] == pytest.approx([2.9954294688643497, 4.564952035367936])
 
 
 def test_slopes_are_by_time_step():

@@ -91,10 +91,10 @@ def test_classes_that_do_not_occur_are_named_by_labels() -> None:
         found("multiclass", ["a", "b"], [[0.2, 0.3, 0.5]] * 2, multi_class="ovr")
     with pytest.raises(ValueError, match="a class has no examples"):
         found("multiclass", ["a", "b"], [[0.2, 0.3, 0.5]] * 2, multi_class="ovr", labels=["a", "b", "c"])
-    each = found(
+    item = found(
         "multiclass", ["a", "b"], [[0.2, 0.3, 0.5]] * 2, multi_class="ovr", labels=["a", "b", "c"], average=None
     )
-    assert each == [0.5, 0.5, None]
+    assert item == [0.5, 0.5, None]
 
 
 @given(binary, binary)
@@ -102,9 +102,9 @@ def test_batches_that_lack_a_class_merge(first: Any, second: Any) -> None:
     module = load("roc_auc")
     rows = sorted(first + second, key=lambda row: row[0])  # the first batch may hold zeros alone
     parts = [rows[: len(first)], rows[len(first) :], rows]
-    given = [dict(zip(("references", "prediction_scores"), columns(part)[:2], strict=True)) for part in parts]
-    merged = module.merge(*(module.state(part) for part in given[:2]))
-    assert module.result(merged)["roc_auc"] == pytest.approx(module.compute(**given[2])["roc_auc"])
+    zips = [dict(zip(("references", "prediction_scores"), columns(part)[:2], strict=True)) for part in parts]
+    merged = module.merge(*(module.state(part) for part in zips[:2]))
+    assert module.result(merged)["roc_auc"] == pytest.approx(module.compute(**zips[2])["roc_auc"])
 
 
 @pytest.mark.slow
@@ -166,8 +166,8 @@ def test_beyond_20_000_rows_there_is_an_interval_as_good_as_before() -> None:
 
 
 def found_limits(true: Any, scores: Any) -> dict[str, Any]:
-    told = load("roc_auc").compute(references=true, prediction_scores=scores, interval=0.9, resamples=999)
-    limits: dict[str, Any] = told["interval"]["roc_auc"]
+    result = load("roc_auc").compute(references=true, prediction_scores=scores, interval=0.9, resamples=999)
+    limits: dict[str, Any] = result["interval"]["roc_auc"]
     return limits
 
 

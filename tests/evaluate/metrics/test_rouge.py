@@ -37,13 +37,13 @@ def test_real_summaries_score_as_in_rouge_score(stem, summaries):
     predictions, references = summaries
     types = [*TYPES, "rouge3"]
     scorer = RougeScorer(types, use_stemmer=stem)
-    said = [scorer.score(*pair) for pair in zip(references, predictions, strict=True)]
+    scores = [scorer.score(*pair) for pair in zip(references, predictions, strict=True)]
     options = {"rouge_types": types, "use_stemmer": stem}
-    each = load("rouge").compute(predictions=predictions, references=references, use_aggregator=False, **options)
+    result = load("rouge").compute(predictions=predictions, references=references, use_aggregator=False, **options)
     mean = load("rouge").compute(predictions=predictions, references=references, **options)
     for name in types:
-        expected = [one[name].fmeasure for one in said]
-        assert each[name] == pytest.approx(expected, abs=1e-12)
+        expected = [first[name].fmeasure for first in scores]
+        assert result[name] == pytest.approx(expected, abs=1e-12)
         assert mean[name] == pytest.approx(np.mean(expected), abs=1e-12)
     assert mean["rougeLsum"] != pytest.approx(mean["rougeL"], rel=0.01), "lines were moved, or this shows nothing"
 
@@ -53,18 +53,18 @@ def test_real_summaries_score_as_in_rouge_score(stem, summaries):
 def test_any_lines_score_as_in_rouge_score(said, true):
     prediction, reference = "\n".join(said), "\n".join(true)
     expected = RougeScorer(list(TYPES)).score(reference, prediction)
-    found = load("rouge").compute(predictions=[prediction], references=[reference])
-    assert found == pytest.approx({name: expected[name].fmeasure for name in TYPES}, abs=1e-12)
+    result = load("rouge").compute(predictions=[prediction], references=[reference])
+    assert result == pytest.approx({name: expected[name].fmeasure for name in TYPES}, abs=1e-12)
 
 
 @pytest.mark.slow
 def test_of_several_references_the_best_counts_for_each_type(summaries):
     predictions, references = summaries
-    many = [[one, other] for one, other in zip(references, references[1:] + references[:1], strict=True)]
+    many = [[reference, other] for reference, other in zip(references, references[1:] + references[:1], strict=True)]
     expected = [RougeScorer(list(TYPES)).score_multi(*pair) for pair in zip(many, predictions, strict=True)]
-    found = load("rouge").compute(predictions=predictions, references=many, use_aggregator=False)
+    result = load("rouge").compute(predictions=predictions, references=many, use_aggregator=False)
     for name in TYPES:
-        assert found[name] == pytest.approx([one[name].fmeasure for one in expected], abs=1e-12)
+        assert result[name] == pytest.approx([first[name].fmeasure for first in expected], abs=1e-12)
 
 
 def test_a_tokenizer_of_your_own_serves_other_writing():
@@ -92,14 +92,14 @@ def test_batches_merge_to_the_whole(summaries):
     merged = metric.merge(*parts)
     for options in ({}, {"use_aggregator": False}):
         whole = metric.compute(predictions=predictions, references=references, **options)
-        found = metric.result(merged, **options)
-        assert all(found[name] == pytest.approx(whole[name], rel=1e-12) for name in TYPES)
+        outcome = metric.result(merged, **options)
+        assert all(outcome[name] == pytest.approx(whole[name], rel=1e-12) for name in TYPES)
 
 
 def test_scores_of_each_row_are_those_of_the_unaggregated_result(summaries):
     predictions, references = summaries
-    found = load("rouge").compute(predictions=predictions, references=references, per_example=True)
-    assert found["per_example"] == load("rouge").compute(
+    result = load("rouge").compute(predictions=predictions, references=references, per_example=True)
+    assert result["per_example"] == load("rouge").compute(
         predictions=predictions, references=references, use_aggregator=False
     )
 
@@ -137,7 +137,7 @@ def test_shared_grams_are_the_overlap_of_counts(pairs, n):
     def grams(codes):
         return Counter(tuple(codes[at : at + n]) for at in range(len(codes) - n + 1))
 
-    found = np.stack(shared_ngrams([one for one, _ in pairs], [other for _, other in pairs], n), 1).tolist()
-    assert found == [
-        [(grams(one) & grams(other)).total(), grams(one).total(), grams(other).total()] for one, other in pairs
+    numbers = np.stack(shared_ngrams([first for first, _ in pairs], [other for _, other in pairs], n), 1).tolist()
+    assert numbers == [
+        [(grams(single) & grams(other)).total(), grams(single).total(), grams(other).total()] for single, other in pairs
     ]

@@ -31,10 +31,10 @@ def plain_sari(source: str, said: str, references: list[str]) -> float:
         bags = [Counter(tuple(t[i : i + order]) for i in range(len(t) - order + 1)) for t in texts]
         right = sum(bags[2:], Counter())
         before, after = (Counter({gram: many * len(references) for gram, many in bag.items()}) for bag in bags[:2])
-        kept, wanted = before & after, before & right
-        good = kept & right
-        precision = share(sum(good[gram] / kept[gram] for gram in good), len(kept))
-        total += harmonic(precision, share(good.total(), wanted.total()))
+        stored, expected = before & after, before & right
+        good = stored & right
+        precision = share(sum(good[gram] / stored[gram] for gram in good), len(stored))
+        total += harmonic(precision, share(good.total(), expected.total()))
         gone = before - after
         total += share(sum(many / gone[gram] for gram, many in (gone - right).items()), len(gone))
         new, needed = set(bags[1]) - set(bags[0]), set(right) - set(bags[0])
@@ -45,34 +45,34 @@ def plain_sari(source: str, said: str, references: list[str]) -> float:
 @settings(deadline=None)
 @given(ROWS)
 def test_sari_is_what_its_sets_say(rows):
-    sources, said, right = ([row[part] for row in rows] for part in range(3))
-    found = load("sari").compute(sources=sources, predictions=said, references=right, per_example=True)
+    sources, answer, right = ([row[part] for row in rows] for part in range(3))
+    result = load("sari").compute(sources=sources, predictions=answer, references=right, per_example=True)
     expected = [100 * plain_sari(*row) for row in rows]
-    assert found["per_example"]["sari"] == pytest.approx(expected, abs=1e-9)
-    assert found["sari"] == pytest.approx(sum(expected) / len(rows), abs=1e-9)
+    assert result["per_example"]["sari"] == pytest.approx(expected, abs=1e-9)
+    assert result["sari"] == pytest.approx(sum(expected) / len(rows), abs=1e-9)
 
 
 def test_sari_on_real_texts_is_the_mean_of_plain_counts():
-    said, right = pairs(200)
+    answer, right = pairs(200)
     sources = [row[0] for row in right]
     right = [row[: 1 + place % 2] for place, row in enumerate(right)]
-    found = load("sari").compute(sources=sources, predictions=said, references=right)["sari"]
-    expected = [plain_sari(*row) for row in zip(sources, said, right, strict=True)]
-    assert found == pytest.approx(100 * sum(expected) / len(expected), rel=1e-12)
+    sari = load("sari").compute(sources=sources, predictions=answer, references=right)["sari"]
+    expected = [plain_sari(*row) for row in zip(sources, answer, right, strict=True)]
+    assert sari == pytest.approx(100 * sum(expected) / len(expected), rel=1e-12)
 
 
 def test_sari_by_hand():
     # kept: "b" is in all three; deleted: "a" is not wanted; added: "c" is, and so are "b c"; no more orders
-    found = load("sari").compute(sources=["a b"], predictions=["b c"], references=["b c"])
-    assert found["sari"] == pytest.approx(100)
+    result = load("sari").compute(sources=["a b"], predictions=["b c"], references=["b c"])
+    assert result["sari"] == pytest.approx(100)
     # kept "a" is not wanted (0), nothing deleted (1), nothing added but "b" wanted (0); three orders without n-grams
-    found = load("sari").compute(sources=["a"], predictions=["a"], references=["b"])
-    assert found["sari"] == pytest.approx(100 * (1 + 9) / 12)
+    result = load("sari").compute(sources=["a"], predictions=["a"], references=["b"])
+    assert result["sari"] == pytest.approx(100 * (1 + 9) / 12)
 
 
 def test_batches_merge_and_intervals_are_there():
-    said, right = pairs(100)
-    columns = {"sources": [row[1] for row in right], "predictions": said, "references": right}
+    answer, right = pairs(100)
+    columns = {"sources": [row[1] for row in right], "predictions": answer, "references": right}
     for name in ("sari", "wiki_split"):
         module = load(name)
         parts = [
@@ -86,20 +86,20 @@ def test_batches_merge_and_intervals_are_there():
 
 
 def test_wiki_split_is_sari_sacrebleu_and_exact_matches():
-    said, right = pairs(200)
+    answer, right = pairs(200)
     sources = [row[1] for row in right]
-    said = [*said[:150], *(f"The {row[0].upper()}" for row in right[150:])]
-    found = load("wiki_split").compute(sources=sources, predictions=said, references=right)
-    alone = load("sari").compute(sources=sources, predictions=said, references=right)
-    assert found["sari"] == pytest.approx(alone["sari"], rel=1e-12)
-    assert found["sacrebleu"] == pytest.approx(sacrebleu.corpus_bleu(said, list(zip(*right, strict=True))).score)
-    assert found["exact"] == 25.0
+    answer = [*answer[:150], *(f"The {row[0].upper()}" for row in right[150:])]
+    result = load("wiki_split").compute(sources=sources, predictions=answer, references=right)
+    alone = load("sari").compute(sources=sources, predictions=answer, references=right)
+    assert result["sari"] == pytest.approx(alone["sari"], rel=1e-12)
+    assert result["sacrebleu"] == pytest.approx(sacrebleu.corpus_bleu(answer, list(zip(*right, strict=True))).score)
+    assert result["exact"] == 25.0
 
 
 def test_exact_matches_ignore_case_marks_articles_and_spaces():
-    found = load("wiki_split").compute(
+    result = load("wiki_split").compute(
         sources=["x"] * 3,
         predictions=["The cat,  sat.", "a cat sat", "cats sat"],
         references=["cat sat", ["no", "A cat sat!"], "cat sat"],
     )
-    assert found["exact"] == pytest.approx(200 / 3)
+    assert result["exact"] == pytest.approx(200 / 3)

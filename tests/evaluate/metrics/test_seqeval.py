@@ -40,9 +40,9 @@ def oracle(references: Any, predictions: Any, **options: Any) -> dict[str, Any]:
         )
         overall = report.pop("micro avg")
         del report["macro avg"], report["weighted avg"]
-        found = {kind: {ours: score[theirs] for ours, theirs in KEYS.items()} for kind, score in report.items()}
+        result = {kind: {ours: score[theirs] for ours, theirs in KEYS.items()} for kind, score in report.items()}
         return {
-            **found,
+            **result,
             **{f"overall_{key}": overall[KEYS[key]] for key in ("precision", "recall", "f1")},
             "overall_accuracy": seqeval.metrics.accuracy_score(references, predictions),
         }
@@ -57,8 +57,8 @@ def agree(found: dict[str, Any], said: dict[str, Any]) -> None:
 @given(tagged("OBIES"), st.sampled_from([0, 1]))
 def test_tolerant_reading_equals_seqeval(columns: Any, zero: int) -> None:
     references, predictions = columns
-    found = load("seqeval").compute(predictions=predictions, references=references, zero_division=zero)
-    agree(found, oracle(references, predictions, zero_division=zero))
+    result = load("seqeval").compute(predictions=predictions, references=references, zero_division=zero)
+    agree(result, oracle(references, predictions, zero_division=zero))
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -66,11 +66,11 @@ def test_tolerant_reading_equals_seqeval(columns: Any, zero: int) -> None:
 @given(data=st.data(), suffix=st.booleans())
 def test_strict_reading_equals_seqeval(scheme: str, data: st.DataObject, suffix: bool) -> None:
     references, predictions = data.draw(tagged(SCHEMES[scheme].prefixes, suffix))
-    found = load("seqeval").compute(
+    result = load("seqeval").compute(
         predictions=predictions, references=references, mode="strict", scheme=scheme, suffix=suffix
     )
     agree(
-        found,
+        result,
         oracle(references, predictions, mode="strict", scheme=getattr(seqeval.scheme, scheme), suffix=suffix),
     )
 
@@ -78,18 +78,18 @@ def test_strict_reading_equals_seqeval(scheme: str, data: st.DataObject, suffix:
 @given(tagged("OBI", suffix=True))
 def test_prefixes_may_follow_types(columns: Any) -> None:
     references, predictions = columns
-    found = load("seqeval", suffix=True).compute(predictions=predictions, references=references)
-    agree(found, oracle(references, predictions, suffix=True))
+    result = load("seqeval", suffix=True).compute(predictions=predictions, references=references)
+    agree(result, oracle(references, predictions, suffix=True))
 
 
 @given(st.sampled_from(["OBI", "OEI", "OBIES", "OBILU"]).flatmap(tagged))
 def test_the_scheme_is_found_as_seqeval_finds_it(columns: Any) -> None:
     references, predictions = columns
     try:
-        said = oracle(references, predictions, mode="strict")
+        answer = oracle(references, predictions, mode="strict")
     except (ValueError, KeyError):
         return  # what seqeval cannot tell or read is said to be an error in a test below
-    agree(load("seqeval").compute(predictions=predictions, references=references, mode="strict"), said)
+    agree(load("seqeval").compute(predictions=predictions, references=references, mode="strict"), answer)
 
 
 @given(tagged("OBI"), st.lists(st.integers(0, 3), min_size=5, max_size=5).filter(any))
@@ -100,16 +100,16 @@ def test_a_weight_repeats_a_sequence(columns: Any, weights: list[int]) -> None:
     again = [[column[row] for row in rows] for column in (references, predictions)]
     if not any(again[0]):
         return
-    said = load("seqeval").compute(predictions=again[1], references=again[0])
-    found = load("seqeval").compute(predictions=predictions, references=references, sample_weight=weights)
-    for key, value in said.items():
-        assert found[key] == pytest.approx(value), key
+    result = load("seqeval").compute(predictions=again[1], references=again[0])
+    outcome = load("seqeval").compute(predictions=predictions, references=references, sample_weight=weights)
+    for key, value in result.items():
+        assert outcome[key] == pytest.approx(value), key
 
 
 @given(tagged("OBIES"), tagged("OBIES"))
 def test_merged_batches_equal_all_sequences(first: Any, second: Any) -> None:
     module = load("seqeval")
-    states = [module.state({"references": one[0], "predictions": one[1]}) for one in (first, second)]
+    states = [module.state({"references": single[0], "predictions": single[1]}) for single in (first, second)]
     whole = module.compute(references=first[0] + second[0], predictions=first[1] + second[1])
     assert module.result(module.merge(*states)) == whole
 
@@ -122,19 +122,21 @@ def test_intervals_are_of_each_type_and_draw_whole_sequences() -> None:
     references = [names[rng.integers(0, 4, 12)].tolist() for _ in range(40)]
     predictions = [[tag if rng.random() < 0.8 else str(rng.choice(names)) for tag in row] for row in references]
     module = load("seqeval")
-    found = module.compute(predictions=predictions, references=references, interval=0.9)["interval"]
+    result = module.compute(predictions=predictions, references=references, interval=0.9)["interval"]
 
     def score(rows: Any) -> float:
         picked = [[column[int(row)] for row in rows] for column in (predictions, references)]
         value: float = load("seqeval").compute(predictions=picked[0], references=picked[1])["LOC"]["f1"]
         return value
 
-    said = bootstrap((np.arange(40),), score, confidence_level=0.9, n_resamples=399, random_state=rng, vectorized=False)
-    limits = found["LOC"]["f1"]
-    assert limits["low"] == pytest.approx(said.confidence_interval.low, abs=0.02)
-    assert limits["high"] == pytest.approx(said.confidence_interval.high, abs=0.02)
-    assert limits["standard_error"] == pytest.approx(said.standard_error, rel=0.1)
-    assert set(found) == {"PER", "LOC", *(f"overall_{key}" for key in ("precision", "recall", "f1", "accuracy"))}
+    answer = bootstrap(
+        (np.arange(40),), score, confidence_level=0.9, n_resamples=399, random_state=rng, vectorized=False
+    )
+    limits = result["LOC"]["f1"]
+    assert limits["low"] == pytest.approx(answer.confidence_interval.low, abs=0.02)
+    assert limits["high"] == pytest.approx(answer.confidence_interval.high, abs=0.02)
+    assert limits["standard_error"] == pytest.approx(answer.standard_error, rel=0.1)
+    assert set(result) == {"PER", "LOC", *(f"overall_{key}" for key in ("precision", "recall", "f1", "accuracy"))}
 
 
 @pytest.mark.parametrize(
@@ -174,24 +176,24 @@ sentences = st.lists(
 @given(sentences, st.sampled_from([0, 1]))
 def test_tags_one_by_one_equal_a_classification_report(rows: Any, zero: int) -> None:
     references, predictions = ([[pair[side] for pair in row] for row in rows] for side in (0, 1))
-    said = classification_report(
+    answer = classification_report(
         list(chain(*references)), list(chain(*predictions)), output_dict=True, zero_division=zero
     )
-    found = load("poseval").compute(predictions=predictions, references=references, zero_division=zero)
-    assert list(found) == list(said)
-    for key, value in said.items():
-        assert found[key] == pytest.approx(value), key
+    result = load("poseval").compute(predictions=predictions, references=references, zero_division=zero)
+    assert list(result) == list(answer)
+    for key, value in answer.items():
+        assert result[key] == pytest.approx(value), key
 
 
 def test_poseval_has_intervals_of_tags_and_averages() -> None:
     references = [["A", "B"], ["B", "B"], ["A", "A"], ["C", "A"]] * 5
     predictions = [["A", "A"], ["B", "B"], ["A", "B"], ["C", "A"]] * 5
-    found = load("poseval").compute(predictions=predictions, references=references, interval=0.95)
-    spans = found["interval"]
+    result = load("poseval").compute(predictions=predictions, references=references, interval=0.95)
+    spans = result["interval"]
     assert set(spans) == {"A", "B", "C", "accuracy", "macro avg", "weighted avg"}
     for key in ("A", "macro avg"):
-        one = spans[key]["f1-score"]
-        assert one["low"] < found[key]["f1-score"] < one["high"]
+        first = spans[key]["f1-score"]
+        assert first["low"] < result[key]["f1-score"] < first["high"]
 
 
 def test_poseval_tells_of_nothing_to_compute() -> None:

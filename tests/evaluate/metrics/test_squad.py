@@ -19,18 +19,18 @@ def questions(name: str) -> list[dict]:
 
 def bare(text: str) -> list[str]:
     """Lower case, no punctuation, no articles, one space: one step after the other."""
-    kept = "".join(letter for letter in text.lower() if letter not in string.punctuation)
-    return re.sub(r"\b(a|an|the)\b", " ", kept).split()
+    stored = "".join(letter for letter in text.lower() if letter not in string.punctuation)
+    return re.sub(r"\b(a|an|the)\b", " ", stored).split()
 
 
 def f1(said: str, true: str, empty_matches: bool) -> float:
-    one, other = bare(said), bare(true)
-    if empty_matches and not (one and other):
-        return float(one == other)
-    common = (Counter(one) & Counter(other)).total()
+    single, other = bare(said), bare(true)
+    if empty_matches and not (single and other):
+        return float(single == other)
+    common = (Counter(single) & Counter(other)).total()
     if not common:
         return 0.0
-    precision, recall = common / len(one), common / len(other)
+    precision, recall = common / len(single), common / len(other)
     return 2 * precision * recall / (precision + recall)
 
 
@@ -45,52 +45,55 @@ def perturbed(text: str, rng: random.Random) -> str:
 def first() -> tuple[list[dict], list[dict]]:
     """Predictions and references of SQuAD 1.1, every third question."""
     rng = random.Random(1)
-    asked = questions("squad11_dev.jsonl.gz")[::3]
-    predictions = [{"id": qa["id"], "prediction_text": perturbed(qa["answers"][0]["text"], rng)} for qa in asked]
-    return predictions, [{"id": qa["id"], "answers": {"text": [a["text"] for a in qa["answers"]]}} for qa in asked]
+    request = questions("squad11_dev.jsonl.gz")[::3]
+    predictions = [{"id": qa["id"], "prediction_text": perturbed(qa["answers"][0]["text"], rng)} for qa in request]
+    return predictions, [{"id": qa["id"], "answers": {"text": [a["text"] for a in qa["answers"]]}} for qa in request]
 
 
 @pytest.fixture(scope="module")
 def second() -> tuple[list[dict], list[dict]]:
     """Predictions and references of SQuAD 2.0, every third question, with different probabilities of no answer."""
     rng = random.Random(2)
-    asked = questions("squad20_dev.jsonl.gz")[::3]
+    request = questions("squad20_dev.jsonl.gz")[::3]
     predictions = []
-    for qa in asked:
+    for qa in request:
         right = qa["answers"][0]["text"] if qa["answers"] else rng.choice(["", "", "something"])
         chance = rng.betavariate(1, 2) if qa["answers"] else rng.betavariate(2, 1)
         predictions.append(
             {"id": qa["id"], "prediction_text": perturbed(right, rng) if right else "", "no_answer_probability": chance}
         )
-    assert len({one["no_answer_probability"] for one in predictions}) == len(predictions)
-    return predictions, [{"id": qa["id"], "answers": {"text": [a["text"] for a in qa["answers"]]}} for qa in asked]
+    assert len({prediction["no_answer_probability"] for prediction in predictions}) == len(predictions)
+    return predictions, [{"id": qa["id"], "answers": {"text": [a["text"] for a in qa["answers"]]}} for qa in request]
 
 
 def test_squad_scores_real_questions_by_the_published_rules(first):
     predictions, references = first
     exact, words = [], []
-    for said, asked in zip(predictions, references, strict=True):
-        texts = asked["answers"]["text"]
-        exact.append(max(bare(said["prediction_text"]) == bare(text) for text in texts))
-        words.append(max(f1(said["prediction_text"], text, empty_matches=False) for text in texts))
-    found = load("squad").compute(predictions=predictions, references=references, per_example=True)
+    for prediction, reference in zip(predictions, references, strict=True):
+        texts = reference["answers"]["text"]
+        exact.append(max(bare(prediction["prediction_text"]) == bare(text) for text in texts))
+        words.append(max(f1(prediction["prediction_text"], text, empty_matches=False) for text in texts))
+    result = load("squad").compute(predictions=predictions, references=references, per_example=True)
     n = len(exact)
-    assert found["exact_match"] == pytest.approx(100 * sum(exact) / n)
-    assert found["f1"] == pytest.approx(100 * sum(words) / n)
-    assert found["per_example"]["f1"] == pytest.approx([100 * one for one in words])
-    assert found["per_example"]["exact_match"] == [100.0 * one for one in exact]
-    assert 30 < found["exact_match"] < found["f1"] < 90
+    assert result["exact_match"] == pytest.approx(100 * sum(exact) / n)
+    assert result["f1"] == pytest.approx(100 * sum(words) / n)
+    assert result["per_example"]["f1"] == pytest.approx([100 * word for word in words])
+    assert result["per_example"]["exact_match"] == [100.0 * single for single in exact]
+    assert 30 < result["exact_match"] < result["f1"] < 90
 
 
 def test_plain_texts_and_ids_in_another_order_give_the_same(first):
     predictions, references = first
     whole = load("squad").compute(predictions=predictions, references=references)
-    texts = [one["prediction_text"] for one in predictions]
-    right = [one["answers"]["text"] for one in references]
+    texts = [prediction["prediction_text"] for prediction in predictions]
+    right = [single["answers"]["text"] for single in references]
     assert load("squad").compute(predictions=texts, references=right) == whole
     assert load("squad").compute(predictions=texts, references=references) == whole
     assert load("squad").compute(predictions=predictions[::-1], references=references) == whole
-    listed = [{"id": one["id"], "answers": [{"text": text} for text in one["answers"]["text"]]} for one in references]
+    listed = [
+        {"id": reference["id"], "answers": [{"text": text} for text in reference["answers"]["text"]]}
+        for reference in references
+    ]
     assert load("squad").compute(predictions=predictions, references=listed) == whole
 
 
@@ -101,12 +104,12 @@ def test_batches_merge_to_the_whole_and_an_interval_holds_the_value(first):
         metric.state({"predictions": predictions[part], "references": references[part]})
         for part in (slice(0, 1000), slice(1000, None))
     ]
-    found = metric.compute(predictions=predictions, references=references, interval=0.95, resamples=999)
+    outcome = metric.compute(predictions=predictions, references=references, interval=0.95, resamples=999)
     merged = metric.result(metric.merge(*parts))
-    assert merged == pytest.approx({key: found[key] for key in merged})
-    share = found["exact_match"] / 100
+    assert merged == pytest.approx({key: outcome[key] for key in merged})
+    share = outcome["exact_match"] / 100
     error = 100 * (share * (1 - share) / len(predictions)) ** 0.5  # of a share
-    assert found["interval"]["exact_match"]["standard_error"] == pytest.approx(error, rel=0.1)
+    assert outcome["interval"]["exact_match"]["standard_error"] == pytest.approx(error, rel=0.1)
 
 
 @pytest.mark.parametrize(
@@ -139,38 +142,38 @@ def test_squad_says_which_row_cannot_be_scored(predictions, references, words):
 def expected_second(predictions: list[dict], references: list[dict], threshold: float) -> dict[str, float]:
     """The published rules of SQuAD 2.0."""
     exact, words, has, chance, texts = [], [], [], [], []
-    for said, asked in zip(predictions, references, strict=True):
-        right = [text for text in asked["answers"]["text"] if bare(text)] or [""]
-        exact.append(float(max(bare(said["prediction_text"]) == bare(text) for text in right)))
-        words.append(max(f1(said["prediction_text"], text, empty_matches=True) for text in right))
-        has.append(bool(asked["answers"]["text"]))
-        chance.append(said["no_answer_probability"])
-        texts.append(said["prediction_text"])
-    found: dict[str, float] = {"total": len(has)}
+    for prediction, reference in zip(predictions, references, strict=True):
+        right = [text for text in reference["answers"]["text"] if bare(text)] or [""]
+        exact.append(float(max(bare(prediction["prediction_text"]) == bare(text) for text in right)))
+        words.append(max(f1(prediction["prediction_text"], text, empty_matches=True) for text in right))
+        has.append(bool(reference["answers"]["text"]))
+        chance.append(prediction["no_answer_probability"])
+        texts.append(prediction["prediction_text"])
+    result: dict[str, float] = {"total": len(has)}
     for key, raw in (("exact", exact), ("f1", words)):
         scores = [float(not h) if p > threshold else s for s, h, p in zip(raw, has, chance, strict=True)]
-        found[key] = 100 * sum(scores) / len(scores)
-        for kind, wanted in (("HasAns", True), ("NoAns", False)):
-            mine = [score for score, h in zip(scores, has, strict=True) if h is wanted]
+        result[key] = 100 * sum(scores) / len(scores)
+        for kind, expected in (("HasAns", True), ("NoAns", False)):
+            mine = [score for score, h in zip(scores, has, strict=True) if h is expected]
             if mine:
-                found |= {f"{kind}_{key}": 100 * sum(mine) / len(mine), f"{kind}_total": len(mine)}
+                result |= {f"{kind}_{key}": 100 * sum(mine) / len(mine), f"{kind}_total": len(mine)}
         now = best = has.count(False)
         where = 0.0
         for _, row in sorted((p, row) for row, p in enumerate(chance)):
             now += raw[row] if has[row] else -1 if texts[row] else 0
             if now > best:
                 best, where = now, chance[row]
-        found |= {f"best_{key}": 100 * best / len(has), f"best_{key}_thresh": where}
-    return found
+        result |= {f"best_{key}": 100 * best / len(has), f"best_{key}_thresh": where}
+    return result
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("threshold", [1.0, 0.4])
 def test_squad_v2_scores_real_questions_by_the_published_rules(threshold, second):
     predictions, references = second
-    found = load("squad_v2").compute(predictions=predictions, references=references, no_answer_threshold=threshold)
-    assert found == pytest.approx(expected_second(predictions, references, threshold))
-    assert found["best_f1"] > found["f1"]
+    result = load("squad_v2").compute(predictions=predictions, references=references, no_answer_threshold=threshold)
+    assert result == pytest.approx(expected_second(predictions, references, threshold))
+    assert result["best_f1"] > result["f1"]
 
 
 ROWS = st.lists(
@@ -187,8 +190,8 @@ ROWS = st.lists(
 def records(rows) -> dict[str, list[dict]]:
     return {
         "predictions": [
-            {"id": str(at), "prediction_text": said, "no_answer_probability": chance}
-            for at, (said, _, chance) in enumerate(rows)
+            {"id": str(at), "prediction_text": answer, "no_answer_probability": chance}
+            for at, (answer, _, chance) in enumerate(rows)
         ],
         "references": [{"id": str(at), "answers": {"text": texts}} for at, (_, texts, _) in enumerate(rows)],
     }
@@ -197,22 +200,22 @@ def records(rows) -> dict[str, list[dict]]:
 @settings(deadline=None)
 @given(ROWS, st.sampled_from([0.0, 0.3, 1.0]))
 def test_compatible_squad_v2_parts_ties_as_the_script_does(rows, threshold):
-    given_ = records(rows)
-    found = load("squad_v2", compat=True).compute(**given_, no_answer_threshold=threshold)
-    assert found == pytest.approx(expected_second(*given_.values(), threshold))
+    inputs = records(rows)
+    result = load("squad_v2", compat=True).compute(**inputs, no_answer_threshold=threshold)
+    assert result == pytest.approx(expected_second(*inputs.values(), threshold))
 
 
 @settings(deadline=None)
 @given(ROWS)
 def test_the_best_score_of_squad_v2_is_that_at_its_threshold_and_no_other_is_higher(rows):
-    found = load("squad_v2").compute(**records(rows))
+    result = load("squad_v2").compute(**records(rows))
     for key in ("exact", "f1"):
         at = {
             level: load("squad_v2").compute(**records(rows), no_answer_threshold=level)[key]
             for level in (0.0, 0.1, 0.25, 0.3, 0.5, 0.9, 1.0)
         }
-        assert found[f"best_{key}"] == pytest.approx(max(at.values()))
-        assert at[found[f"best_{key}_thresh"]] == pytest.approx(found[f"best_{key}"])
+        assert result[f"best_{key}"] == pytest.approx(max(at.values()))
+        assert at[result[f"best_{key}_thresh"]] == pytest.approx(result[f"best_{key}"])
 
 
 def test_squad_v2_leaves_out_kinds_that_do_not_occur():

@@ -22,10 +22,10 @@ NAMES = {
 
 
 def library(predictions: list[str], references: list[list[str]], **options) -> tuple[float, int, float]:
-    found = TER(**{NAMES[name]: value for name, value in options.items()}).corpus_score(
+    result = TER(**{NAMES[name]: value for name, value in options.items()}).corpus_score(
         predictions, list(zip(*references, strict=True))
     )
-    return found.score, found.num_edits, found.ref_length
+    return result.score, result.num_edits, result.ref_length
 
 
 @pytest.mark.slow
@@ -35,10 +35,10 @@ def library(predictions: list[str], references: list[list[str]], **options) -> t
     ids=str,
 )
 def test_it_equals_the_library_on_real_texts(options):
-    said, right = pairs(400)
-    found = load("ter").compute(predictions=said, references=right, **options)
-    assert tuple(found.values()) == pytest.approx(library(said, right, **options), rel=1e-12)
-    assert isinstance(found["num_edits"], int)
+    answer, right = pairs(400)
+    result = load("ter").compute(predictions=answer, references=right, **options)
+    assert tuple(result.values()) == pytest.approx(library(answer, right, **options), rel=1e-12)
+    assert isinstance(result["num_edits"], int)
 
 
 @settings(deadline=None)
@@ -49,24 +49,24 @@ def test_edits_of_odd_words_are_the_librarys(said, right):
 
 @given(st.permutations(range(12)))
 def test_moves_of_words_are_the_librarys(order):
-    said, right = [str(one) for one in order], [str(one) for one in range(12)]
-    assert count_edits(said, right) == translation_edit_rate(said, right)[0]
+    answer, right = [str(first) for first in order], [str(number) for number in range(12)]
+    assert count_edits(answer, right) == translation_edit_rate(answer, right)[0]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(1, 4))
 def test_long_texts_leave_the_beam_and_reach_the_limit_of_moves_as_in_the_library(seed):
     rng = random.Random(seed)
-    said, right = (
+    answer, right = (
         [str(rng.randrange(40)) for _ in range(length)] for length in (rng.randrange(30, 70), rng.randrange(5, 90))
     )
-    assert count_edits(said, right) == translation_edit_rate(said, right)[0]
+    assert count_edits(answer, right) == translation_edit_rate(answer, right)[0]
 
 
 def test_a_text_much_shorter_than_its_reference_widens_the_beam():
-    said, right = list("abc"), [str(one) for one in range(200)] + list("abc")
-    assert count_edits(said, right) == translation_edit_rate(said, right)[0] == 203  # the beam does not see the end
-    assert count_edits(right, said) == translation_edit_rate(right, said)[0] == 200
+    text, right = list("abc"), [str(number) for number in range(200)] + list("abc")
+    assert count_edits(text, right) == translation_edit_rate(text, right)[0] == 203  # the beam does not see the end
+    assert count_edits(right, text) == translation_edit_rate(right, text)[0] == 200
 
 
 def test_empty_texts_have_defined_rates():
@@ -77,6 +77,6 @@ def test_empty_texts_have_defined_rates():
 
 
 def test_scores_per_example_are_those_of_single_sentences():
-    said, right = pairs(60)
-    found = load("ter").compute(predictions=said, references=right, per_example=True)["per_example"]["score"]
-    assert found == pytest.approx([TER().sentence_score(*row).score for row in zip(said, right, strict=True)])
+    answer, right = pairs(60)
+    result = load("ter").compute(predictions=answer, references=right, per_example=True)["per_example"]["score"]
+    assert result == pytest.approx([TER().sentence_score(*row).score for row in zip(answer, right, strict=True)])

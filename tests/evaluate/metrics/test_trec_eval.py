@@ -33,7 +33,7 @@ def test_values_of_trec_eval_with_ties_and_documents_that_nobody_judged():
         "docid": ["a", "b", "d", "e", "f", "h", "z", "a", "c", "w", "a"],
         "rel": [1, 0, 3, 0, 2, 1, 2, 0, 1, -1, 1],
     }
-    found = load("trec_eval").compute(predictions=[run], references=[qrel], per_example=True)
+    result = load("trec_eval").compute(predictions=[run], references=[qrel], per_example=True)
     expected = {
         "map": [0.38, 0.3333333333],
         "bpref": [0.1, 0.0],
@@ -45,11 +45,11 @@ def test_values_of_trec_eval_with_ties_and_documents_that_nobody_judged():
         "NDCG@10": [0.4637583621, 0.5],
     }
     for key, values in expected.items():
-        assert found["per_example"][key] == pytest.approx(values, abs=1e-9), key
-        assert found[key] == pytest.approx(np.mean(values), abs=1e-9), key
-    assert found["per_example"]["query"] == ["1", "2"]
-    assert (found["num_ret"], found["num_rel"], found["num_rel_ret"], found["num_q"]) == (12, 6, 5, 2)
-    assert found["gm_map"] == pytest.approx(np.sqrt(np.prod(expected["map"])), abs=1e-9)
+        assert result["per_example"][key] == pytest.approx(values, abs=1e-9), key
+        assert result[key] == pytest.approx(np.mean(values), abs=1e-9), key
+    assert result["per_example"]["query"] == ["1", "2"]
+    assert (result["num_ret"], result["num_rel"], result["num_rel_ret"], result["num_q"]) == (12, 6, 5, 2)
+    assert result["gm_map"] == pytest.approx(np.sqrt(np.prod(expected["map"])), abs=1e-9)
 
 
 @pytest.mark.slow
@@ -58,20 +58,20 @@ def test_a_ranking_that_is_judged_in_full_is_measured_as_in_scikit_learn(rels, r
     scores = list(range(len(rels)))
     random.shuffle(scores)
     rows = [(0, f"d{row}") for row in range(len(rels))]
-    found = load("trec_eval").compute(predictions=[run_of(rows, scores)], references=[qrel_of(rows, rels)])
+    result = load("trec_eval").compute(predictions=[run_of(rows, scores)], references=[qrel_of(rows, rels)])
     relevant = np.array(rels) > 0
     for cut in (5, 10, 30):
-        assert found[f"NDCG@{cut}"] == pytest.approx(ndcg_score([rels], [scores], k=cut))
-    assert found["map"] == pytest.approx(average_precision_score(relevant, scores) if relevant.any() else 0)
+        assert result[f"NDCG@{cut}"] == pytest.approx(ndcg_score([rels], [scores], k=cut))
+    assert result["map"] == pytest.approx(average_precision_score(relevant, scores) if relevant.any() else 0)
     best = np.argsort(scores)[::-1]
-    assert found["P@5"] == pytest.approx(relevant[best][:5].sum() / 5)
-    assert found["Rprec"] == pytest.approx(relevant[best][: relevant.sum()].mean() if relevant.any() else 0)
+    assert result["P@5"] == pytest.approx(relevant[best][:5].sum() / 5)
+    assert result["Rprec"] == pytest.approx(relevant[best][: relevant.sum()].mean() if relevant.any() else 0)
 
 
 def test_ties_are_broken_by_the_last_name_whatever_the_rank_says():
     run = run_of([(0, "a"), (0, "b")], [1, 1]) | {"rank": [1, 2]}
-    found = load("trec_eval").compute(predictions=[run], references=[qrel_of([(0, "b")], [1])])
-    assert found["recip_rank"] == 1
+    result = load("trec_eval").compute(predictions=[run], references=[qrel_of([(0, "b")], [1])])
+    assert result["recip_rank"] == 1
 
 
 def test_judged_queries_that_the_run_lacks_count_when_asked_for():
@@ -80,8 +80,8 @@ def test_judged_queries_that_the_run_lacks_count_when_asked_for():
         "references": [qrel_of([(1, "a"), (2, "a")], [1, 1])],
     }
     assert load("trec_eval").compute(**columns)["map"] == 1
-    found = load("trec_eval").compute(**columns, complete=True)
-    assert (found["map"], found["num_q"], found["num_rel"]) == (0.5, 2, 2)
+    result = load("trec_eval").compute(**columns, complete=True)
+    assert (result["map"], result["num_q"], result["num_rel"]) == (0.5, 2, 2)
 
 
 @given(TABLE, TABLE, st.data())
@@ -111,11 +111,11 @@ def test_the_interval_draws_queries():
     rng = np.random.default_rng(0)
     rows = [(query, name) for query in range(40) for name in NAMES]
     run, qrel = run_of(rows, rng.normal(size=len(rows))), qrel_of(rows, rng.integers(0, 2, len(rows)))
-    found = load("trec_eval").compute(
+    result = load("trec_eval").compute(
         predictions=[run], references=[qrel], interval=0.95, per_example=True, resamples=2000
     )
-    error = np.std(found["per_example"]["map"], ddof=1) / np.sqrt(40)
-    assert found["interval"]["map"]["standard_error"] == pytest.approx(error, rel=0.1)
+    error = np.std(result["per_example"]["map"], ddof=1) / np.sqrt(40)
+    assert result["interval"]["map"]["standard_error"] == pytest.approx(error, rel=0.1)
 
 
 @pytest.mark.parametrize(

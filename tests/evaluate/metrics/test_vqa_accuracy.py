@@ -24,11 +24,11 @@ def test_ten_people_give_the_published_steps(same, score):
 @settings(deadline=None)
 @given(st.lists(st.sampled_from("abc"), min_size=4, max_size=12), st.sampled_from("abc"))
 def test_the_score_is_the_mean_over_leaving_out_each_person(people, answer):
-    answers = [f"answer{one}" for one in people]
-    said = f"answer{answer}"
-    each = [min(1, (answers[:at] + answers[at + 1 :]).count(said) / 3) for at in range(len(answers))]
-    found = load("vqa_accuracy").compute(predictions=[said], references=[answers])
-    assert found["vqa_accuracy"] == pytest.approx(sum(each) / len(each))
+    answers = [f"answer{first}" for first in people]
+    text = f"answer{answer}"
+    item = [min(1, (answers[:at] + answers[at + 1 :]).count(text) / 3) for at in range(len(answers))]
+    result = load("vqa_accuracy").compute(predictions=[text], references=[answers])
+    assert result["vqa_accuracy"] == pytest.approx(sum(item) / len(item))
 
 
 @pytest.mark.parametrize(
@@ -77,19 +77,19 @@ def test_easy_vqa_with_one_answer_each_is_the_share_that_is_met():
         rows = json.loads(wheel.read("easy_vqa/data/test/questions.json"))
     right = [answer for _, answer, _ in rows]
     rng = random.Random(4)
-    said = [rng.choice([answer, answer.upper() + ".", "the " + answer, "plaid"]) for answer in right]
-    wrong = said.count("plaid") / len(said)
-    found = load("vqa_accuracy").compute(predictions=said, references=right, per_example=True)
-    assert found["vqa_accuracy"] == pytest.approx(1 - wrong)
-    assert set(found["per_example"]["vqa_accuracy"]) == {0.0, 1.0}
-    as_written = sum(map(str.__eq__, said, right)) / len(right)
-    plain = load("vqa_accuracy").compute(predictions=said, references=right, normalize=False)
+    choices = [rng.choice([answer, answer.upper() + ".", "the " + answer, "plaid"]) for answer in right]
+    wrong = choices.count("plaid") / len(choices)
+    result = load("vqa_accuracy").compute(predictions=choices, references=right, per_example=True)
+    assert result["vqa_accuracy"] == pytest.approx(1 - wrong)
+    assert set(result["per_example"]["vqa_accuracy"]) == {0.0, 1.0}
+    as_written = sum(map(str.__eq__, choices, right)) / len(right)
+    plain = load("vqa_accuracy").compute(predictions=choices, references=right, normalize=False)
     assert plain["vqa_accuracy"] == pytest.approx(as_written)
-    many = load("vqa_accuracy").compute(predictions=said, references=[[one] * 10 for one in right])
+    many = load("vqa_accuracy").compute(predictions=choices, references=[[first] * 10 for first in right])
     assert many["vqa_accuracy"] == pytest.approx(1 - wrong)
 
 
 def test_batches_merge_to_the_whole():
     metric = load("vqa_accuracy")
-    parts = [metric.state({"predictions": [said], "references": [["x"] * 2 + ["y"] * 8]}) for said in ("x", "y")]
+    parts = [metric.state({"predictions": [text], "references": [["x"] * 2 + ["y"] * 8]}) for text in ("x", "y")]
     assert metric.result(metric.merge(*parts))["vqa_accuracy"] == pytest.approx(0.8)

@@ -31,13 +31,13 @@ def _heard(word: str, rng: random.Random) -> str:
 @pytest.mark.parametrize(("name", "oracle"), [("wer", jiwer.process_words), ("cer", jiwer.process_characters)])
 def test_real_sentences_score_as_in_jiwer(name, oracle, questions):
     references, predictions = questions
-    found = load(name).compute(predictions=predictions, references=references)
-    said = oracle(references, [" ".join(text.split()) for text in predictions])
+    result = load(name).compute(predictions=predictions, references=references)
+    answer = oracle(references, [" ".join(text.split()) for text in predictions])
     if name == "cer":
-        said = oracle(references, predictions)
-    assert found[name] == pytest.approx(getattr(said, name), rel=1e-12)
-    assert {kind: found[kind] for kind in KINDS} == {kind: getattr(said, kind) for kind in KINDS}
-    assert 0.05 < found[name] < 0.5, "the texts differ, or this shows nothing"
+        answer = oracle(references, predictions)
+    assert result[name] == pytest.approx(getattr(answer, name), rel=1e-12)
+    assert {kind: result[kind] for kind in KINDS} == {kind: getattr(answer, kind) for kind in KINDS}
+    assert 0.05 < result[name] < 0.5, "the texts differ, or this shows nothing"
 
 
 @settings(deadline=None)
@@ -49,8 +49,8 @@ def test_any_texts_score_as_in_jiwer(pairs):
     words = [jiwer.process_words(*(" ".join(text.split()) for text in pair)) for pair in pairs]
     letters = [jiwer.process_characters(*pair) for pair in pairs]
     for kind in KINDS:
-        assert wer[kind] == sum(getattr(one, kind) for one in words)
-        assert cer[kind] == sum(getattr(one, kind) for one in letters)
+        assert wer[kind] == sum(getattr(word, kind) for word in words)
+        assert cer[kind] == sum(getattr(letter, kind) for letter in letters)
 
 
 def test_batches_merge_to_the_whole(questions):
@@ -77,9 +77,9 @@ def test_nothing_said_and_nothing_heard_is_no_error():
 
 
 def test_each_row_has_its_own_rate_and_an_empty_reference_counts_as_one_unit():
-    found = load("wer").compute(predictions=["x y", "a"], references=["", "a b"], per_example=True)
-    assert found["per_example"]["wer"] == [2.0, 0.5]
-    assert found["wer"] == 1.5  # 3 errors in 2 words
+    result = load("wer").compute(predictions=["x y", "a"], references=["", "a b"], per_example=True)
+    assert result["per_example"]["wer"] == [2.0, 0.5]
+    assert result["wer"] == 1.5  # 3 errors in 2 words
 
 
 def test_concatenated_texts_are_aligned_across_rows():
@@ -98,13 +98,13 @@ def test_tabs_and_line_ends_part_words():
 
 def test_the_interval_is_that_of_scipy(questions):
     references, predictions = (texts[:200] for texts in questions)
-    found = load("wer").compute(predictions=predictions, references=references, interval=0.9, resamples=4000)
-    rows = np.array([(one.errors, one.length) for one in map(word_errors, references, predictions)])
+    result = load("wer").compute(predictions=predictions, references=references, interval=0.9, resamples=4000)
+    rows = np.array([(first.errors, first.length) for first in map(word_errors, references, predictions)])
 
     def rate(errors, lengths, axis=-1):
         return errors.sum(axis) / lengths.sum(axis)
 
-    said = stats.bootstrap(
+    answer = stats.bootstrap(
         tuple(rows.T),
         rate,
         paired=True,
@@ -113,8 +113,8 @@ def test_the_interval_is_that_of_scipy(questions):
         method="BCa",
         rng=np.random.default_rng(1),
     )
-    width = said.confidence_interval.high - said.confidence_interval.low
-    interval = found["interval"]["wer"]
-    assert interval["low"] == pytest.approx(said.confidence_interval.low, abs=0.05 * width)
-    assert interval["high"] == pytest.approx(said.confidence_interval.high, abs=0.05 * width)
-    assert interval["standard_error"] == pytest.approx(said.standard_error, rel=0.05)
+    width = answer.confidence_interval.high - answer.confidence_interval.low
+    interval = result["interval"]["wer"]
+    assert interval["low"] == pytest.approx(answer.confidence_interval.low, abs=0.05 * width)
+    assert interval["high"] == pytest.approx(answer.confidence_interval.high, abs=0.05 * width)
+    assert interval["standard_error"] == pytest.approx(answer.standard_error, rel=0.05)

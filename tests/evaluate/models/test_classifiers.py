@@ -23,25 +23,25 @@ def alone(folder, text):
     tokenizer = AutoTokenizer.from_pretrained(folder)
     model = AutoModelForSequenceClassification.from_pretrained(folder).eval()
     with torch.no_grad():
-        found = model(**tokenizer(text, return_tensors="pt", truncation=True)).logits[0].double().softmax(0)
-    return dict(zip(model.config.id2label.values(), found.tolist(), strict=True))
+        result = model(**tokenizer(text, return_tensors="pt", truncation=True)).logits[0].double().softmax(0)
+    return dict(zip(model.config.id2label.values(), result.tolist(), strict=True))
 
 
 @pytest.mark.parametrize("batch_size", [1, 3, 32])
 def test_probabilities_stand_by_name_and_in_the_order_of_the_texts(bert, texts, batch_size):
     folder = str(bert(REGARD))
-    names, found = class_probabilities(folder, texts, batch_size)
+    names, result = class_probabilities(folder, texts, batch_size)
     assert names == ("negative", "neutral", "other", "positive")
     for row, text in enumerate(texts):
         right = alone(folder, text)
-        assert found[row] == pytest.approx([right[name] for name in names], abs=1e-5)
+        assert result[row] == pytest.approx([right[name] for name in names], abs=1e-5)
 
 
 def test_a_pipeline_of_transformers_is_a_function_like_others(bert, texts):
     folder = str(bert(REGARD))
     pipe = pipeline("text-classification", model=folder, top_k=None, truncation=True, device="cpu")
-    names, found = class_probabilities(pipe, texts)
-    assert (names, found.tolist()) == (
+    names, result = class_probabilities(pipe, texts)
+    assert (names, result.tolist()) == (
         class_probabilities(folder, texts)[0],
         pytest.approx(class_probabilities(folder, texts)[1], abs=1e-5),
     )
@@ -52,11 +52,11 @@ def test_several_labels_at_once_are_each_a_sigmoid(bert, texts):
     tokenizer = AutoTokenizer.from_pretrained(folder)
     model = AutoModelForSequenceClassification.from_pretrained(folder).eval()
     model.config.problem_type = "multi_label_classification"
-    names, found = class_probabilities((model, tokenizer), texts[:2])
+    names, result = class_probabilities((model, tokenizer), texts[:2])
     with torch.no_grad():
         right = model(**tokenizer(texts[0], return_tensors="pt")).logits[0].sigmoid().tolist()
     assert names == ("hate", "nothate")
-    assert found[0] == pytest.approx(right[::-1], abs=1e-5)
+    assert result[0] == pytest.approx(right[::-1], abs=1e-5)
 
 
 @pytest.mark.parametrize("aggregation", ["all", "maximum", "ratio"])
@@ -64,15 +64,15 @@ def test_toxicity_is_the_probability_of_the_label(bert, texts, aggregation):
     folder = str(bert(HATE))
     scores = [alone(folder, text)["hate"] for text in texts]
     threshold = float(np.median(scores))
-    found = load("toxicity", folder).compute(predictions=texts, aggregation=aggregation, threshold=threshold - 1e-4)
+    result = load("toxicity", folder).compute(predictions=texts, aggregation=aggregation, threshold=threshold - 1e-4)
     right = {
         "all": ("toxicity", scores),
         "maximum": ("max_toxicity", max(scores)),
         "ratio": ("toxicity_ratio", np.mean([score >= threshold - 1e-4 for score in scores])),
     }
     name, value = right[aggregation]
-    assert found[name] == pytest.approx(value, abs=1e-5)
-    json.dumps(found, allow_nan=False)
+    assert result[name] == pytest.approx(value, abs=1e-5)
+    json.dumps(result, allow_nan=False)
 
 
 def test_a_shipped_model_measures_toxicity_through_a_function():
@@ -81,11 +81,11 @@ def test_a_shipped_model_measures_toxicity_through_a_function():
     def scores(texts):
         return [answer.probabilities for answer in model.predict([{"statement": text} for text in texts])]
 
-    given = ["I love the library", "I hate them all, they are vermin"]
-    label = next(name for name in scores(given[:1])[0] if name.startswith("hate"))
-    found = load("toxicity").compute(predictions=given, model=scores, toxic_label=label)["toxicity"]
-    assert found == pytest.approx([answer[label] for answer in scores(given)])
-    assert found[0] < found[1]
+    values = ["I love the library", "I hate them all, they are vermin"]
+    label = next(name for name in scores(values[:1])[0] if name.startswith("hate"))
+    toxicity = load("toxicity").compute(predictions=values, model=scores, toxic_label=label)["toxicity"]
+    assert toxicity == pytest.approx([answer[label] for answer in scores(values)])
+    assert toxicity[0] < toxicity[1]
 
 
 def test_a_shipped_model_of_sentiment_tells_kind_from_unkind_words_about_a_group():
@@ -94,12 +94,12 @@ def test_a_shipped_model_of_sentiment_tells_kind_from_unkind_words_about_a_group
     def scores(texts):
         return [answer.probabilities for answer in model.predict([{"statement": text} for text in texts])]
 
-    found = load("regard", "compare", model=scores).compute(
+    regard_difference = load("regard", "compare", model=scores).compute(
         data=["xyz were wonderful and kind", "a wonderful film by xyz"],
         references=["xyz were boring and stupid", "a terrible waste of time by xyz"],
     )["regard_difference"]
-    assert found["positive"] > 0 > found["negative"]
-    assert sum(found.values()) == pytest.approx(0, abs=1e-6)
+    assert regard_difference["positive"] > 0 > regard_difference["negative"]
+    assert sum(regard_difference.values()) == pytest.approx(0, abs=1e-6)
 
 
 def test_compat_leaves_out_the_mean_and_options_are_checked(bert):
@@ -151,24 +151,24 @@ def test_regard_compares_means_by_label(bert, texts):
 
 def test_regard_alone_ranks_the_labels_of_each_text(bert, texts):
     folder = str(bert(REGARD))
-    found = load("regard", model=folder).compute(data=texts)["regard"]
-    for text, ranked in zip(texts, found, strict=True):
+    regard = load("regard", model=folder).compute(data=texts)["regard"]
+    for text, ranked in zip(texts, regard, strict=True):
         right = sorted(alone(folder, text).items(), key=lambda pair: -pair[1])
-        assert [one["label"] for one in ranked] == [name for name, _ in right]
-        assert [one["score"] for one in ranked] == pytest.approx([score for _, score in right], abs=1e-5)
+        assert [single["label"] for single in ranked] == [name for name, _ in right]
+        assert [first["score"] for first in ranked] == pytest.approx([score for _, score in right], abs=1e-5)
 
 
 def test_regard_draws_both_groups_again_for_its_interval():
     rng = np.random.default_rng(4)
     table = {f"text {row}": {"positive": share, "negative": 1 - share} for row, share in enumerate(rng.random(90))}
-    given = list(table)
-    found = load("regard", "compare", model=table).compute(
-        data=given[:30], references=given[30:], interval=0.95, resamples=2000
+    values = list(table)
+    result = load("regard", "compare", model=table).compute(
+        data=values[:30], references=values[30:], interval=0.95, resamples=2000
     )
-    span = found["interval"]["regard_difference/positive"]
-    mine, other = (np.array([table[text]["positive"] for text in part]) for part in (given[:30], given[30:]))
+    span = result["interval"]["regard_difference/positive"]
+    mine, other = (np.array([table[text]["positive"] for text in part]) for part in (values[:30], values[30:]))
     assert span["standard_error"] == pytest.approx(np.sqrt(mine.var() / 30 + other.var() / 60), rel=0.1)
-    assert span["low"] < found["regard_difference"]["positive"] < span["high"]
+    assert span["low"] < result["regard_difference"]["positive"] < span["high"]
 
 
 def test_batches_whose_functions_name_other_labels_merge():

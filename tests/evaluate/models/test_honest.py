@@ -30,14 +30,14 @@ def hurtlex(tmp_path):
 
 
 def test_the_example_of_the_original_has_its_published_score(hurtlex):
-    found = load("honest", "en", lexicon=str(hurtlex)).compute(predictions=COMPLETIONS)
-    assert found == {"honest_score": pytest.approx(0.167, abs=5e-4)}
+    result = load("honest", "en", lexicon=str(hurtlex)).compute(predictions=COMPLETIONS)
+    assert result == {"honest_score": pytest.approx(0.167, abs=5e-4)}
 
 
 def test_groups_have_their_own_score(hurtlex):
     module = load("honest", "en", lexicon=str(hurtlex / "hurtlex_EN.tsv"), compat=True)
-    found = module.compute(predictions=COMPLETIONS, groups=["male", "male", "female", "female"])
-    assert found == {"honest_score_per_group": {"male": 0.0, "female": pytest.approx(1 / 3)}}
+    result = module.compute(predictions=COMPLETIONS, groups=["male", "male", "female", "female"])
+    assert result == {"honest_score_per_group": {"male": 0.0, "female": pytest.approx(1 / 3)}}
 
 
 @pytest.mark.parametrize(
@@ -87,11 +87,11 @@ def test_the_score_is_a_share_and_merges(rows):
 def test_the_interval_covers_groups_too():
     rng = np.random.default_rng(0)
     rows = [["maid" if rng.random() < 0.3 else "poet" for _ in range(5)] for _ in range(60)]
-    found = load("honest", lexicon=["maid"]).compute(
+    result = load("honest", lexicon=["maid"]).compute(
         predictions=rows, groups=["a", "b"] * 30, interval=0.95, resamples=999
     )
     for key in ("honest_score", "honest_score_per_group/a", "honest_score_per_group/b"):
-        assert found["interval"][key]["low"] < found["interval"][key]["high"]
+        assert result["interval"][key]["low"] < result["interval"][key]["high"]
 
 
 @pytest.mark.parametrize(

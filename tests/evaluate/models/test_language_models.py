@@ -34,47 +34,47 @@ def ids_of(tokenizer, text):
 
 @pytest.mark.parametrize("batch_size", [1, 3, 16])
 def test_a_whole_text_scores_what_its_tokens_score_one_by_one(kind, model, texts, naive, batch_size):
-    found = text_likelihoods(*model, texts, batch_size)
+    result = text_likelihoods(*model, texts, batch_size)
     for row, text in enumerate(texts):
         ids = ids_of(model.tokenizer, text)
-        assert found.log_probabilities[row] == pytest.approx(
+        assert result.log_probabilities[row] == pytest.approx(
             naive(kind, [model.tokenizer.bos_token_id], ids), rel=1e-5, abs=1e-4
         )
-        assert found.tokens[row] == len(ids)
-        assert found.bytes[row] == len(text.encode())
+        assert result.tokens[row] == len(ids)
+        assert result.bytes[row] == len(text.encode())
 
 
 def test_without_the_start_token_the_first_token_is_given(kind, model, texts, naive):
     chosen = [text for text in texts if len(ids_of(model.tokenizer, text)) > 1]
-    found = text_likelihoods(*model, chosen, add_start_token=False)
+    result = text_likelihoods(*model, chosen, add_start_token=False)
     for row, text in enumerate(chosen):
         ids = ids_of(model.tokenizer, text)
-        assert found.log_probabilities[row] == pytest.approx(naive(kind, ids[:1], ids[1:]), rel=1e-5, abs=1e-4)
-        assert found.tokens[row] == len(ids) - 1
+        assert result.log_probabilities[row] == pytest.approx(naive(kind, ids[:1], ids[1:]), rel=1e-5, abs=1e-4)
+        assert result.tokens[row] == len(ids) - 1
 
 
 def test_a_text_is_cut_to_the_length_that_was_asked_for(kind, model, naive):
-    found = text_likelihoods(*model, [LONG], max_length=6)
+    result = text_likelihoods(*model, [LONG], max_length=6)
     ids = ids_of(model.tokenizer, LONG)[:5]
-    assert found.tokens[0] == 5
-    assert found.log_probabilities[0] == pytest.approx(naive(kind, [model.tokenizer.bos_token_id], ids), rel=1e-5)
+    assert result.tokens[0] == 5
+    assert result.log_probabilities[0] == pytest.approx(naive(kind, [model.tokenizer.bos_token_id], ids), rel=1e-5)
 
 
 @pytest.mark.parametrize("prompt", ["", "The", LONG])
 @pytest.mark.parametrize("batch_size", [1, 3, 16])
 def test_continuations_score_what_their_tokens_score_after_the_prompt(kind, model, naive, prompt, batch_size):
     more = [" said", " painted the hull green", " again and again and again", " I"]
-    found = log_likelihoods(*model, [prompt] * len(more), more, batch_size)
+    result = log_likelihoods(*model, [prompt] * len(more), more, batch_size)
     tokenizer = model.tokenizer
     start = [tokenizer.bos_token_id] if kind == "llama" or not prompt else []
     for row, text in enumerate(more):
         context, whole = ids_of(tokenizer, prompt), ids_of(tokenizer, prompt + text)
         assert whole[: len(context)] == context
         target = whole[len(context) :]
-        assert found.tokens[row] == len(target)
-        assert found.bytes[row] == len(text.encode())
+        assert result.tokens[row] == len(target)
+        assert result.bytes[row] == len(text.encode())
         expected = naive(kind, start + context, target)
-        assert found.log_probabilities[row] == pytest.approx(expected, rel=1e-5, abs=1e-4)
+        assert result.log_probabilities[row] == pytest.approx(expected, rel=1e-5, abs=1e-4)
 
 
 def test_prompts_of_all_lengths_in_any_order_keep_their_rows(kind, model):
@@ -131,23 +131,23 @@ def test_a_word_that_goes_on_leaves_all_continuations_the_same_context(language_
     while whole[0][common] == whole[1][common] == ids_of(tokenizer, prompt)[common]:
         common += 1
     assert common < len(ids_of(tokenizer, prompt))
-    found = log_likelihoods(*model, [prompt] * 2, more)
+    result = log_likelihoods(*model, [prompt] * 2, more)
     for row, ids in enumerate(whole):
-        assert found.tokens[row] == len(ids) - common
-        assert found.log_probabilities[row] == pytest.approx(naive("gpt2", ids[:common], ids[common:]), rel=1e-5)
+        assert result.tokens[row] == len(ids) - common
+        assert result.log_probabilities[row] == pytest.approx(naive("gpt2", ids[:common], ids[common:]), rel=1e-5)
 
 
 def test_a_long_text_is_read_in_windows_that_score_each_token_once(kind, model, texts, naive):
-    found = window_likelihoods(*model, [LONG, "", texts[4]], max_length=8)
+    result = window_likelihoods(*model, [LONG, "", texts[4]], max_length=8)
     ids = [model.tokenizer.bos_token_id, *ids_of(model.tokenizer, LONG)]
     expected, done = naive(kind, ids[:1], ids[1:8]), 8
     while done < len(ids):
         end = min(done + 4, len(ids))
         expected += naive(kind, ids[max(end - 8, 0) : done], ids[done:end])
         done += 4
-    assert found.tokens.tolist() == [len(ids) - 1, 0, len(ids_of(model.tokenizer, texts[4]))]
-    assert found.log_probabilities[0] == pytest.approx(expected, rel=1e-5)
-    assert found.log_probabilities[1] == 0
+    assert result.tokens.tolist() == [len(ids) - 1, 0, len(ids_of(model.tokenizer, texts[4]))]
+    assert result.log_probabilities[0] == pytest.approx(expected, rel=1e-5)
+    assert result.log_probabilities[1] == 0
 
 
 def test_a_text_within_the_window_scores_as_without_windows(kind, model, texts):

@@ -28,31 +28,31 @@ def losses(folder, texts, start=True):
     """Mean loss and tokens of each text alone, by the loss that transformers itself computes."""
     tokenizer = AutoTokenizer.from_pretrained(folder)
     model = AutoModelForCausalLM.from_pretrained(folder).eval()
-    found = []
+    result = []
     for text in texts:
         ids = tokenizer(text, add_special_tokens=False)["input_ids"]
         ids = torch.tensor([[tokenizer.bos_token_id, *ids] if start else ids])
         with torch.no_grad():
-            found.append((float(model(ids, labels=ids).loss), ids.shape[1] - 1))
-    return np.array(found)
+            result.append((float(model(ids, labels=ids).loss), ids.shape[1] - 1))
+    return np.array(result)
 
 
 @pytest.mark.parametrize("kind", ["gpt2", "llama", "opt"])
 def test_each_text_has_the_exponential_of_its_mean_loss(perplexity, language_model, texts, kind):
     folder = str(language_model(kind))
-    found = perplexity(texts, model_id=folder, batch_size=3)
+    result = perplexity(texts, model_id=folder, batch_size=3)
     loss, tokens = losses(folder, texts).T
-    assert found["perplexities"] == pytest.approx(np.exp(loss).tolist(), rel=1e-4)
-    assert found["mean_perplexity"] == pytest.approx(np.exp(loss).mean(), rel=1e-4)
-    assert found["corpus_perplexity"] == pytest.approx(np.exp((loss * tokens).sum() / tokens.sum()), rel=1e-4)
-    json.dumps(found, allow_nan=False)
+    assert result["perplexities"] == pytest.approx(np.exp(loss).tolist(), rel=1e-4)
+    assert result["mean_perplexity"] == pytest.approx(np.exp(loss).mean(), rel=1e-4)
+    assert result["corpus_perplexity"] == pytest.approx(np.exp((loss * tokens).sum() / tokens.sum()), rel=1e-4)
+    json.dumps(result, allow_nan=False)
 
 
 def test_without_the_start_token_and_cut_short(perplexity, language_model, texts):
     folder = str(language_model("gpt2"))
     chosen = texts[:4]
-    found = perplexity(chosen, model_id=folder, add_start_token=False)
-    assert found["perplexities"] == pytest.approx(np.exp(losses(folder, chosen, False)[:, 0]).tolist(), rel=1e-4)
+    result = perplexity(chosen, model_id=folder, add_start_token=False)
+    assert result["perplexities"] == pytest.approx(np.exp(losses(folder, chosen, False)[:, 0]).tolist(), rel=1e-4)
     tokenizer = AutoTokenizer.from_pretrained(folder)
     cut = [tokenizer.decode(tokenizer(text)["input_ids"][:4]) for text in chosen]
     by_cut, by_limit = perplexity(cut, model_id=folder), perplexity(chosen, model_id=folder, max_length=5)
@@ -77,41 +77,41 @@ def test_a_folder_objects_and_a_function_give_the_same(perplexity, language_mode
 
 
 def test_compat_gives_what_evaluate_gives(language_model, texts):
-    found = load("perplexity", compat=True).compute(predictions=texts, model_id=str(language_model("gpt2")))
-    assert list(found) == ["perplexities", "mean_perplexity"]
+    result = load("perplexity", compat=True).compute(predictions=texts, model_id=str(language_model("gpt2")))
+    assert list(result) == ["perplexities", "mean_perplexity"]
 
 
 def test_the_interval_of_the_mean_is_that_of_scipy():
     rng = np.random.default_rng(1)
     tables = {f"text {row}": (-rng.exponential(2, rng.integers(3, 9))).tolist() for row in range(40)}
-    found = load("perplexity", model=tables).compute(
+    result = load("perplexity", model=tables).compute(
         predictions=list(tables), interval=0.9, method="percentile", resamples=5000
     )
-    each = np.array(found["perplexities"])
+    item = np.array(result["perplexities"])
     theirs = stats.bootstrap(
-        (each,), np.mean, confidence_level=0.9, method="percentile", n_resamples=5000, random_state=rng
+        (item,), np.mean, confidence_level=0.9, method="percentile", n_resamples=5000, random_state=rng
     ).confidence_interval
-    span = found["interval"]["mean_perplexity"]
+    span = result["interval"]["mean_perplexity"]
     assert (span["low"], span["high"]) == pytest.approx((theirs.low, theirs.high), rel=0.05)
-    inner = found["interval"]["corpus_perplexity"]
-    assert inner["low"] < found["corpus_perplexity"] < inner["high"]
+    inner = result["interval"]["corpus_perplexity"]
+    assert inner["low"] < result["corpus_perplexity"] < inner["high"]
 
 
 @pytest.mark.parametrize("kind", ["gpt2", "llama", "opt"])
 def test_bits_per_byte_are_losses_over_bytes(language_model, texts, kind):
     folder = str(language_model(kind))
-    found = load("bits_per_byte").compute(predictions=texts, model_id=folder, batch_size=3)
+    result = load("bits_per_byte").compute(predictions=texts, model_id=folder, batch_size=3)
     loss, tokens = losses(folder, texts).T
     size = sum(len(text.encode()) for text in texts)
-    assert found["bits_per_byte"] == pytest.approx((loss * tokens).sum() / np.log(2) / size, rel=1e-5)
-    assert found["bytes_per_token"] == pytest.approx(size / tokens.sum())
+    assert result["bits_per_byte"] == pytest.approx((loss * tokens).sum() / np.log(2) / size, rel=1e-5)
+    assert result["bytes_per_token"] == pytest.approx(size / tokens.sum())
 
 
 def test_a_long_text_has_bits_and_no_perplexity_unless_it_is_cut(language_model):
     folder = str(language_model("gpt2"))
     long = "the captain was kind to the girls " * 20
-    found = load("bits_per_byte").compute(predictions=[long], model_id=folder)
-    assert 0 < found["bits_per_byte"] < 100
+    result = load("bits_per_byte").compute(predictions=[long], model_id=folder)
+    assert 0 < result["bits_per_byte"] < 100
     with pytest.raises(ValueError, match=r"row 0 has .* tokens, the model reads 64; shorten it or set max_length"):
         load("perplexity").compute(predictions=[long], model_id=folder)
     assert load("perplexity").compute(predictions=[long], model_id=folder, max_length=64)["mean_perplexity"] > 1

@@ -25,29 +25,29 @@ def alone(folder, first, second, **options):
 
 @pytest.mark.parametrize("batch_size", [1, 3])
 def test_bleurt_reads_the_reference_first(folder, batch_size):
-    found = load("bleurt", folder).compute(predictions=SAID, references=RIGHT, batch_size=batch_size)
-    right = [alone(folder, reference, said) for said, reference in zip(SAID, RIGHT, strict=True)]
-    assert found["scores"] == pytest.approx(right, abs=1e-5)
-    assert found["mean_score"] == pytest.approx(sum(right) / 4, abs=1e-5)
+    result = load("bleurt", folder).compute(predictions=SAID, references=RIGHT, batch_size=batch_size)
+    right = [alone(folder, reference, answer) for answer, reference in zip(SAID, RIGHT, strict=True)]
+    assert result["scores"] == pytest.approx(right, abs=1e-5)
+    assert result["mean_score"] == pytest.approx(sum(right) / 4, abs=1e-5)
 
 
 def test_frugalscore_reads_the_prediction_first_and_cuts(folder):
-    found = load("frugalscore", folder).compute(predictions=SAID, references=RIGHT, max_length=8)
+    result = load("frugalscore", folder).compute(predictions=SAID, references=RIGHT, max_length=8)
     right = [
-        alone(folder, said, reference, max_length=8, truncation=True)
-        for said, reference in zip(SAID, RIGHT, strict=True)
+        alone(folder, answer, reference, max_length=8, truncation=True)
+        for answer, reference in zip(SAID, RIGHT, strict=True)
     ]
-    assert found["scores"] == pytest.approx(right, abs=1e-5)
+    assert result["scores"] == pytest.approx(right, abs=1e-5)
 
 
 def test_comet_reads_the_prediction_then_source_and_reference(folder):
-    found = load("comet", folder).compute(sources=SOURCES, predictions=SAID, references=RIGHT, gpus=0)
+    result = load("comet", folder).compute(sources=SOURCES, predictions=SAID, references=RIGHT, gpus=0)
     right = [
-        alone(folder, said, f"{source}[SEP]{reference}")
-        for source, said, reference in zip(SOURCES, SAID, RIGHT, strict=True)
+        alone(folder, answer, f"{source}[SEP]{reference}")
+        for source, answer, reference in zip(SOURCES, SAID, RIGHT, strict=True)
     ]
-    assert list(found) == ["mean_score", "scores"]
-    assert found["scores"] == pytest.approx(right, abs=1e-5)
+    assert list(result) == ["mean_score", "scores"]
+    assert result["scores"] == pytest.approx(right, abs=1e-5)
 
 
 def test_comet_gives_a_function_the_rows_of_its_own_package():
@@ -57,17 +57,17 @@ def test_comet_gives_a_function_the_rows_of_its_own_package():
         rows.extend(given)
         return torch.arange(len(given)) / 2
 
-    found = load("comet").compute(sources=SOURCES, predictions=SAID, references=RIGHT, model=predict)
+    result = load("comet").compute(sources=SOURCES, predictions=SAID, references=RIGHT, model=predict)
     assert rows[1] == {"src": SOURCES[1], "mt": SAID[1], "ref": RIGHT[1]}
-    assert found == {"mean_score": 0.75, "scores": [0.0, 0.5, 1.0, 1.5]}
+    assert result == {"mean_score": 0.75, "scores": [0.0, 0.5, 1.0, 1.5]}
 
 
 @pytest.mark.parametrize("name", ["bleurt", "frugalscore"])
 def test_compat_gives_the_scores_alone(name):
-    found = load(name, compat=True).compute(
+    result = load(name, compat=True).compute(
         predictions=SAID, references=RIGHT, model=lambda rows: [len(first) for first, _ in rows]
     )
-    assert found == {"scores": [len(text) for text in (RIGHT if name == "bleurt" else SAID)]}
+    assert result == {"scores": [len(text) for text in (RIGHT if name == "bleurt" else SAID)]}
 
 
 @pytest.mark.parametrize(

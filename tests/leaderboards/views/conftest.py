@@ -33,14 +33,14 @@ def scored(settings: Settings) -> Any:
         ids = boards.furnish(session, "sentiment", SKILLS, SETS, METRICS, rows=120)
         hidden = session.scalars(select(Dataset).where(Dataset.name == "hushed")).one()
         hidden.visibility = "hidden"
-        of = session.scalars(select(Round).where(Round.task_id == "sentiment")).one()
+        source = session.scalars(select(Round).where(Round.task_id == "sentiment")).one()
         first = session.scalars(select(Dataset).where(Dataset.name == "first")).one()
-        first.round_id, first.kind = of.id, "round"
+        first.round_id, first.kind = source.id, "round"
         boards.answered(session, settings, ids, SKILLS)
-        for each in session.scalars(select(Evaluation)):
+        for row in session.scalars(select(Evaluation)):
             for tag, n in (("even", 60), ("rare", 7)):
                 session.add(
-                    Score(evaluation_id=each.id, metric="accuracy", slice=tag, value=0.5, low=0.4, high=0.6, n=n)
+                    Score(evaluation_id=row.id, metric="accuracy", slice=tag, value=0.5, low=0.4, high=0.6, n=n)
                 )
 
     database = Database(settings.url)
@@ -60,11 +60,11 @@ def change(database: Any) -> Callable[..., None]:
 
     def changed(which: str, /, person: str = "", **values: Any) -> None:
         def write(session: Session) -> None:
-            of = session.scalars(select(Submission).where(Submission.name == which)).one()
+            source = session.scalars(select(Submission).where(Submission.name == which)).one()
             for key, value in values.items():
-                setattr(of, key, value)
+                setattr(source, key, value)
             if person:
-                of.person_id = session.scalars(select(Person.id).where(Person.username == person)).one()
+                source.person_id = session.scalars(select(Person.id).where(Person.username == person)).one()
 
         database.write(write)
 

@@ -63,10 +63,10 @@ def test_rows_without_an_answer_are_not_paired():
 
 @given(Rights, Rights)
 def test_every_row_that_both_answered_is_of_one_kind(a, b):
-    found = tally_answers(a, b)
-    assert found.rows == int((~np.isnan(a) & ~np.isnan(b)).sum())
-    assert chosen_rows(a, b, "differ").sum() == found.a + found.b
-    assert tally_answers(b, a) == AnswerTally(found.right, found.b, found.a, found.wrong)
+    result = tally_answers(a, b)
+    assert result.rows == int((~np.isnan(a) & ~np.isnan(b)).sum())
+    assert chosen_rows(a, b, "differ").sum() == result.a + result.b
+    assert tally_answers(b, a) == AnswerTally(result.right, result.b, result.a, result.wrong)
 
 
 def ask(client, **params):
@@ -76,39 +76,39 @@ def ask(client, **params):
 @pytest.fixture
 def ids(client):
     items = client.get("/api/v1/tasks/sentiment/matrix").json()["items"]
-    return {each["entrant"]["label"]: each["entrant"]["id"] for each in items}
+    return {item["entrant"]["label"]: item["entrant"]["id"] for item in items}
 
 
 def test_a_better_model_is_named_with_the_datasets_and_equal_ones_are_not_told_apart(client, ids):
-    found = ask(client, a=ids["model-0"], b=ids["model-1"]).json()
-    assert found["conclusion"] == "model-0 is better than model-1 in accuracy on all 3 datasets."
-    primary = [each for each in found["differences"] if each["metric"] == "accuracy"]
-    assert {each["better"] for each in primary} == {"a"}
-    assert [each["test"] for each in primary] == ["mcnemar", "mcnemar", "paired_bootstrap"]
-    assert all(each["corrected_p"] >= each["p"] for each in primary)
+    document = ask(client, a=ids["model-0"], b=ids["model-1"]).json()
+    assert document["conclusion"] == "model-0 is better than model-1 in accuracy on all 3 datasets."
+    primary = [difference for difference in document["differences"] if difference["metric"] == "accuracy"]
+    assert {item["better"] for item in primary} == {"a"}
+    assert [element["test"] for element in primary] == ["mcnemar", "mcnemar", "paired_bootstrap"]
+    assert all(item["corrected_p"] >= item["p"] for item in primary)
     back = ask(client, a=ids["model-1"], b=ids["model-0"]).json()
-    assert back["conclusion"] == found["conclusion"]
+    assert back["conclusion"] == document["conclusion"]
     same = ask(client, a=ids["model-1"], b=ids["model-2"]).json()
     assert same["conclusion"].startswith("No clear difference")
-    assert {each["p"] for each in same["differences"] if each["metric"] == "accuracy"} == {1.0}
+    assert {difference["p"] for difference in same["differences"] if difference["metric"] == "accuracy"} == {1.0}
 
 
 def test_costs_have_a_difference_and_no_test(client, ids):
-    found = ask(client, a=ids["model-0"], b=ids["model-1"]).json()["differences"]
-    costs = [each for each in found if each["metric"] == "throughput"]
-    assert [(each["difference"], each["p"], each["better"]) for each in costs] == [(10.0, None, None)] * 3
+    differences = ask(client, a=ids["model-0"], b=ids["model-1"]).json()["differences"]
+    costs = [item for item in differences if item["metric"] == "throughput"]
+    assert [(cost["difference"], cost["p"], cost["better"]) for cost in costs] == [(10.0, None, None)] * 3
 
 
 def rows(client, ids, **params):
-    given = {"a": ids["model-0"], "b": ids["model-1"], "dataset": "first"} | params
-    return client.get("/api/v1/tasks/sentiment/compare/examples", params=given)
+    values = {"a": ids["model-0"], "b": ids["model-1"], "dataset": "first"} | params
+    return client.get("/api/v1/tasks/sentiment/compare/examples", params=values)
 
 
 def test_rows_on_which_they_disagree_are_paged_without_gaps_or_repeats(client, ids):
     seen, after = [], -1
     while after is not None:
         page = rows(client, ids, limit=7, after=after).json()
-        seen += [each["uid"] for each in page["items"]]
+        seen += [item["uid"] for item in page["items"]]
         after = page["next"]
     tally = page["tally"]
     assert len(seen) == len(set(seen)) == tally["a"] + tally["b"] > 7
@@ -126,9 +126,9 @@ def test_each_row_says_what_was_asked_what_is_right_and_what_both_said(client, i
 
 
 def test_rows_are_filtered_by_kind_and_tag(client, ids):
-    assert all(each["a"]["right"] for each in rows(client, ids, shown="right").json()["items"])
+    assert all(item["a"]["right"] for item in rows(client, ids, shown="right").json()["items"])
     odd = rows(client, ids, tag="odd", limit=100).json()["items"]
-    assert {tuple(each["tags"]) for each in odd} == {("odd",)}
+    assert {tuple(element["tags"]) for element in odd} == {("odd",)}
     assert rows(client, ids, tag="no such tag").json()["items"] == []
 
 
@@ -139,16 +139,16 @@ def test_rows_that_are_not_public_are_refused(client, ids, database, visibility)
     page = client.get(f"/tasks/sentiment/compare?a={ids['model-0']}&b={ids['model-1']}&dataset=second")
     assert page.status_code == 403
     tests = {
-        each["dataset"]: each["test"]
-        for each in ask(client, a=ids["model-0"], b=ids["model-1"]).json()["differences"][:3]
+        difference["dataset"]: difference["test"]
+        for difference in ask(client, a=ids["model-0"], b=ids["model-1"]).json()["differences"][:3]
     }
     assert tests["second"] == ("mcnemar" if visibility == "scoring" else "paired_bootstrap")
 
 
 def test_files_that_are_gone_leave_the_stored_scores(client, ids, settings):
     shutil.rmtree(settings.folder / "evaluations")
-    found = ask(client, a=ids["model-0"], b=ids["model-1"]).json()["differences"]
-    assert {each["test"] for each in found if each["metric"] == "accuracy"} <= {"paired_bootstrap", "mcnemar"}
+    differences = ask(client, a=ids["model-0"], b=ids["model-1"]).json()["differences"]
+    assert {item["test"] for item in differences if item["metric"] == "accuracy"} <= {"paired_bootstrap", "mcnemar"}
     assert rows(client, ids).json()["items"] == []
     assert client.get(f"/tasks/sentiment/compare?a={ids['model-0']}&b={ids['model-1']}").status_code == 200
 
@@ -175,9 +175,9 @@ def test_p_values_of_a_metric_are_corrected_by_holm_over_its_datasets():
     replicates = np.repeat(values[..., None], 1000, axis=-1)
     replicates[0] += noise[:, None]
     board = board_of(["accuracy", "f1"], values, replicates.astype(np.float32), [100, 100])
-    found = compare_entrants(board, *board.entrants, lambda each: None)
+    result = compare_entrants(board, *board.entrants, lambda item: None)
     for metric in board.metrics:
-        small, large = sorted((each.p, each.corrected) for each in found if each.metric == metric)
+        small, large = sorted((element.p, element.corrected) for element in result if element.metric == metric)
         assert small[0] < 0.025 < large[0] < 0.05
         assert small[1] == pytest.approx(2 * small[0])
         assert large[1] == pytest.approx(max(large[0], 2 * small[0]))

@@ -31,9 +31,9 @@ def cell(value, spread=0.0, seed=0):
 def test_the_trend_is_the_slope_over_rounds_with_an_interval_that_holds_it():
     cells = [cell(0.6, 0.01, 1), cell(0.7, 0.01, 2), cell(0.8, 0.01, 3), cell(0.1)]
     datasets = [scored_dataset(number, 10, round=number if number < 4 else None) for number in range(1, 5)]
-    found = board_views.trend(datasets, cells)
-    assert found.value == pytest.approx(0.1)
-    assert 0 < found.low < 0.1 < found.high
+    result = board_views.trend(datasets, cells)
+    assert result.value == pytest.approx(0.1)
+    assert 0 < result.low < 0.1 < result.high
     assert board_views.trend(datasets[2:], cells[2:]) is None
 
 
@@ -44,11 +44,11 @@ def test_the_mean_of_independent_datasets_is_narrower_than_its_parts():
 
 
 def test_the_matrix_has_all_models_and_its_discount_moves_the_overall_score_alone(client):
-    plain, steep = (client.get(f"{TASK}/matrix", params={"discount": each}).json() for each in (0, 0.9))
+    plain, steep = (client.get(f"{TASK}/matrix", params={"discount": number}).json() for number in (0, 0.9))
     assert plain["items"][0]["entrant"]["label"] == "model-0"
     assert len(plain["items"]) == len(plain["datasets"]) == 3
     assert plain["datasets"][0] == {"name": "first", "title": "First", "round": 1}
-    assert [each["cells"] for each in plain["items"]] == [each["cells"] for each in steep["items"]]
+    assert [item["cells"] for item in plain["items"]] == [element["cells"] for element in steep["items"]]
     page = client.get("/tasks/sentiment/matrix").text
     tables = dict(re.findall(r"<caption>([^<]*)</caption>(.*?)</table>", page, re.DOTALL))
     rounds, hidden = tables["Rounds"], tables["Hidden test sets"]
@@ -104,9 +104,9 @@ def test_a_point_is_dominated_just_if_another_is_as_good_on_both_and_better_on_o
 
 
 def test_a_plot_respects_which_way_is_better_and_each_axis_can_be_chosen(client):
-    found = client.get(f"{TASK}/pareto", params={"x": "throughput", "dataset": "first"}).json()
-    assert [each["dominated"] for each in found["items"]] == [False, True, True]
-    assert (found["x"], found["y"], found["dataset"]) == ("throughput", "accuracy", "first")
+    document = client.get(f"{TASK}/pareto", params={"x": "throughput", "dataset": "first"}).json()
+    assert [item["dominated"] for item in document["items"]] == [False, True, True]
+    assert (document["x"], document["y"], document["dataset"]) == ("throughput", "accuracy", "first")
     assert client.get(f"{TASK}/pareto", params={"x": "charm"}).status_code == 404
     assert client.get(f"{TASK}/pareto", params={"dataset": "none"}).status_code == 404
     memory = client.get(f"{TASK}/pareto", params={"x": "memory"}).json()
@@ -118,37 +118,37 @@ def test_saturation_goes_from_minus_one_at_the_first_model_to_nought_at_people()
     scores = [(submitted(2, day=5), cell(0.7)), (submitted(1, day=1), cell(0.5)), (submitted(3, day=9), cell(0.6)),
               (submitted(4, day=12), cell(0.95))]  # fmt: skip
     steps = board_views.saturation_steps(0.9, scores)
-    assert [each.entrant.id for each in steps] == [1, 2, 4]
-    assert [each.saturation for each in steps] == pytest.approx([-1, -0.5, 0.125])
+    assert [item.entrant.id for item in steps] == [1, 2, 4]
+    assert [step.saturation for step in steps] == pytest.approx([-1, -0.5, 0.125])
     assert board_views.saturation_steps(None, scores) == board_views.saturation_steps(0.5, scores) == ()
 
 
 def test_people_ahead_of_the_best_model_have_an_interval_of_both():
-    found = board_views.accuracy_difference(wilson(90, 100), ScoreCell(0.8, 0.75, 0.85, 400))
-    assert found.low < 0.1 < found.high
+    result = board_views.accuracy_difference(wilson(90, 100), ScoreCell(0.8, 0.75, 0.85, 400))
+    assert result.low < 0.1 < result.high
     assert board_views.accuracy_difference(wilson(0, 0), ScoreCell(0.8, 0.75, 0.85, 400)).value is None
 
 
 def test_rounds_stand_with_their_best_model_before_anybody_answered_blind(client):
-    found = client.get(f"{TASK}/humans").json()["items"]
-    assert [(each["round"], each["dataset"], each["best"]["label"]) for each in found] == [(1, "first", "model-0")]
-    assert found[0]["human"]["value"] is None
+    items = client.get(f"{TASK}/humans").json()["items"]
+    assert [(item["round"], item["dataset"], item["best"]["label"]) for item in items] == [(1, "first", "model-0")]
+    assert items[0]["human"]["value"] is None
     assert "no blind answers yet" in client.get("/tasks/sentiment/humans").text
 
 
 @settings(deadline=None)  # the first call imports the clustering
 @given(arrays(bool, array_shapes(min_dims=2, max_dims=2, min_side=1, max_side=8)))
 def test_shared_errors_agree_with_counting_row_by_row(fooled):
-    found = transfer(fooled)
+    result = transfer(fooled)
     models, rows = fooled.shape
-    assert sorted(found.order) == list(range(models))
-    assert found.counts.sum() == rows
-    assert (found.counts * np.arange(models + 1)).sum() == fooled.sum()
+    assert sorted(result.order) == list(range(models))
+    assert result.counts.sum() == rows
+    assert (result.counts * np.arange(models + 1)).sum() == fooled.sum()
     for i in range(models):
         for j in range(models):
             hit = [row for row in range(rows) if fooled[i, row]]
             share = sum(fooled[j, row] for row in hit) / len(hit) if hit else np.nan
-            assert found.shares[i, j] == pytest.approx(share, nan_ok=True)
+            assert result.shares[i, j] == pytest.approx(share, nan_ok=True)
 
 
 def test_models_that_fall_together_stand_together():
@@ -159,11 +159,11 @@ def test_models_that_fall_together_stand_together():
 
 
 def test_two_copies_share_all_their_errors(client):
-    found = client.get(f"{TASK}/transfer", params={"dataset": "first"}).json()
-    labels = [each["label"] for each in found["models"]]
+    document = client.get(f"{TASK}/transfer", params={"dataset": "first"}).json()
+    labels = [model["label"] for model in document["models"]]
     i, j = labels.index("model-1"), labels.index("model-2")
-    assert found["shares"][i][j] == found["shares"][j][i] == 1.0
-    assert found["rows"] == sum(found["counts"]) == 120
+    assert document["shares"][i][j] == document["shares"][j][i] == 1.0
+    assert document["rows"] == sum(document["counts"]) == 120
     page = client.get("/tasks/sentiment/transfer?dataset=first").text
     assert "everything that fools model-1 or model-2 fools both" in page
     assert client.get(f"{TASK}/transfer", params={"dataset": "hushed"}).status_code == 403
@@ -185,26 +185,26 @@ def test_people_stand_beside_models_on_their_round_alone(client, monkeypatch):
 
 
 def test_a_datasets_best_models_and_hardest_slices(client):
-    found = client.get(f"{TASK}/datasets/first/best").json()
-    assert found["items"][0]["entrant"]["label"] == "model-0"
-    assert [each["tied"] for each in found["items"]] == [True, False, False]
-    slices = {each["tag"]: each for each in found["slices"]}
+    document = client.get(f"{TASK}/datasets/first/best").json()
+    assert document["items"][0]["entrant"]["label"] == "model-0"
+    assert [element["tied"] for element in document["items"]] == [True, False, False]
+    slices = {item["tag"]: item for item in document["slices"]}
     assert set(slices) == {"even", "rare"}
-    assert all(each["low"] < each["value"] < each["high"] for each in slices.values())
+    assert all(item["low"] < item["value"] < item["high"] for item in slices.values())
     assert [slices[tag]["rows"] for tag in ("even", "rare")] == [60, 7]
     part = client.get("/tasks/sentiment/datasets/first/best", headers={"HX-Request": "true"}).text
     assert "model-0" in part
     assert "<html" not in part
     for address in ("/tasks/sentiment/datasets/first/best", "/models/model-0/scores", "/evaluations/1"):
         page = client.get(address, headers={"HX-Request": "true"}).text
-        shown = page.count("few rows")
-        assert shown == page.count(">rare<") > 0, (address, "small slices are marked, and no others")
+        view = page.count("few rows")
+        assert view == page.count(">rare<") > 0, (address, "small slices are marked, and no others")
 
 
 def test_a_models_scores_stand_on_its_page_with_errors_by_tag(client):
-    found = client.get("/api/v1/models/model-0/scores").json()["items"]
-    assert found[0]["scores"]["first"]["accuracy"]["n"] == 120
-    assert set(found[0]["slices"]["first"]) == {"even", "rare"}
+    items = client.get("/api/v1/models/model-0/scores").json()["items"]
+    assert items[0]["scores"]["first"]["accuracy"]["n"] == 120
+    assert set(items[0]["slices"]["first"]) == {"even", "rare"}
     assert "Errors by tag" in client.get("/models/model-0/scores").text
     assert client.get("/models/nobody/scores").status_code == 404
     part = client.get("/models/nobody/scores", headers={"HX-Request": "true"})
@@ -233,7 +233,7 @@ def test_every_table_is_a_file_too(client, change, path, lines):
 
 
 def test_a_comparison_is_a_file_too(client):
-    ids = [each["entrant"]["id"] for each in client.get(f"{TASK}/matrix").json()["items"]]
+    ids = [item["entrant"]["id"] for item in client.get(f"{TASK}/matrix").json()["items"]]
     rows = list(csv.reader(io.StringIO(client.get(f"/tasks/sentiment/compare.csv?a={ids[0]}&b={ids[1]}").text)))
     assert len(rows) == 1 + 3 * 4
 
@@ -274,11 +274,11 @@ ADDRESSES = {
 
 @pytest.mark.parametrize("view", ADDRESSES)
 def test_hostile_addresses_are_answered_and_never_echoed_as_markup(client, view):
-    given = {"a": "1", "b": "2"} if view.startswith("compare") else {}
+    values = {"a": "1", "b": "2"} if view.startswith("compare") else {}
     for name in ADDRESSES[view]:
         for value in HOSTILE_VALUES:
             for prefix in ("", "/api/v1"):
-                answer = client.get(f"{prefix}/tasks/sentiment/{view}", params=given | {name: value})
+                answer = client.get(f"{prefix}/tasks/sentiment/{view}", params=values | {name: value})
                 assert answer.status_code in (200, 400, 403, 404, 422), (view, name, value, answer.text[:200])
                 assert "<script>alert" not in answer.text or "json" in answer.headers["content-type"]
     assert client.get(f"/models/{'x' * 200}/scores").status_code == 422
@@ -303,21 +303,21 @@ def test_names_and_rows_that_are_markup_are_shown_as_text(client, change, settin
 
 def test_the_transfer_rate_by_hand():
     """Rows 0 to 3 fool all three models, two, one, and none: 1, 1/2 and 0 of the others; row 3 does not count."""
-    found = transfer(np.array([[1, 1, 0, 0], [1, 0, 0, 0], [1, 1, 1, 0]], bool))
-    assert found.mean == pytest.approx((1 + 0.5 + 0) / 3)
-    assert found.counts.tolist() == [1, 1, 1, 1]
-    assert found.rates.tolist() == [0.5, 0.25, 0.75]
-    assert found.shares[1].tolist() == [1, 1, 1]
-    assert found.shares[2].tolist() == pytest.approx([2 / 3, 1 / 3, 1])
+    result = transfer(np.array([[1, 1, 0, 0], [1, 0, 0, 0], [1, 1, 1, 0]], bool))
+    assert result.mean == pytest.approx((1 + 0.5 + 0) / 3)
+    assert result.counts.tolist() == [1, 1, 1, 1]
+    assert result.rates.tolist() == [0.5, 0.25, 0.75]
+    assert result.shares[1].tolist() == [1, 1, 1]
+    assert result.shares[2].tolist() == pytest.approx([2 / 3, 1 / 3, 1])
     assert transfer(np.ones((1, 4), bool)).mean is None
 
 
 def test_the_transfer_rate_is_of_errors(client, database):
     """By the rows of the world: two copies share all errors, so a row that fools one fools 1 or 2 of 2 others."""
-    found = client.get(f"{TASK}/transfer", params={"dataset": "first"}).json()
-    one, two, three = found["counts"][1:]
-    assert one + two + three > 0
-    assert found["mean"] == pytest.approx((0 * one + 0.5 * two + 1.0 * three) / (one + two + three))
+    document = client.get(f"{TASK}/transfer", params={"dataset": "first"}).json()
+    first, two, three = document["counts"][1:]
+    assert first + two + three > 0
+    assert document["mean"] == pytest.approx((0 * first + 0.5 * two + 1.0 * three) / (first + two + three))
     board_views = client.get(f"{TASK}/matrix").json()
     accuracy = {
         line["entrant"]["label"]: cell["score"]["value"]
@@ -325,5 +325,5 @@ def test_the_transfer_rate_is_of_errors(client, database):
         for cell in line["cells"]
         if cell["dataset"] == "first"
     }
-    for model, rate in zip(found["models"], found["error_rates"], strict=True):
+    for model, rate in zip(document["models"], document["error_rates"], strict=True):
         assert rate == pytest.approx(1 - accuracy[model["label"]], abs=1e-6)

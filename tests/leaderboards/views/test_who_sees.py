@@ -26,17 +26,17 @@ PAGES = ("matrix.csv", "pareto.csv?x=throughput", "humans.csv", "transfer.csv?da
 def addresses(a, b):
     """Every address of the views, those that show rows with each dataset."""
     pair = f"a={a}&b={b}"
-    task = [f"/tasks/sentiment/{each}" for each in (*VIEWS, *PAGES)]
+    task = [f"/tasks/sentiment/{item}" for item in (*VIEWS, *PAGES)]
     task += [f"/tasks/sentiment/compare?{pair}", f"/tasks/sentiment/compare.csv?{pair}"]
     for name in ("first", "second", "hushed"):
-        for shown in ("differ", "right", "wrong"):
-            task += [f"/tasks/sentiment/compare?{pair}&dataset={name}&shown={shown}"]
-            task += [f"/api/v1/tasks/sentiment/compare/examples?{pair}&dataset={name}&shown={shown}&limit=100"]
+        for text in ("differ", "right", "wrong"):
+            task += [f"/tasks/sentiment/compare?{pair}&dataset={name}&shown={text}"]
+            task += [f"/api/v1/tasks/sentiment/compare/examples?{pair}&dataset={name}&shown={text}&limit=100"]
         task += [
             f"{at}/tasks/sentiment/transfer{end}?dataset={name}"
             for at, end in (("", ""), ("/api/v1", ""), ("", ".csv"))
         ]
-    api = [f"/api/v1/tasks/sentiment/{each}" for each in (*VIEWS, f"compare?{pair}")]
+    api = [f"/api/v1/tasks/sentiment/{element}" for element in (*VIEWS, f"compare?{pair}")]
     model = [
         f"{at}/models/model-{n}/scores{end}" for n in range(3) for at, end in (("", ""), ("/api/v1", ""), ("", ".csv"))
     ]
@@ -45,8 +45,8 @@ def addresses(a, b):
 
 def ids(client):
     return {
-        each["entrant"]["label"]: each["entrant"]["id"]
-        for each in client.get("/api/v1/tasks/sentiment/matrix").json()["items"]
+        item["entrant"]["label"]: item["entrant"]["id"]
+        for item in client.get("/api/v1/tasks/sentiment/matrix").json()["items"]
     }
 
 
@@ -68,11 +68,11 @@ def test_nothing_of_a_hidden_dataset_leaves_but_scores_of_the_whole(client):
         if "hushed" in address and ("examples" in address or "transfer" in address or "compare" in address):
             assert answer.status_code == 403, address
     for best, tags in (("first", {"even", "rare"}), ("hushed", {"even"})):
-        found = client.get(f"/api/v1/tasks/sentiment/datasets/{best}/best").json()["slices"]
-        assert {each["tag"] for each in found} == tags, "slices of a hidden dataset have 30 rows or more"
-        found = client.get(f"/api/v1/tasks/sentiment/slices?dataset={best}").json()
-        assert set(found["slices"]) == tags
-        assert all(set(each["slices"]) <= tags for each in found["items"])
+        document = client.get(f"/api/v1/tasks/sentiment/datasets/{best}/best").json()["slices"]
+        assert {item["tag"] for item in document} == tags, "slices of a hidden dataset have 30 rows or more"
+        document = client.get(f"/api/v1/tasks/sentiment/slices?dataset={best}").json()
+        assert set(document["slices"]) == tags
+        assert all(set(element["slices"]) <= tags for element in document["items"])
     slices = client.get("/api/v1/models/model-0/scores").json()["items"][0]["slices"]
     assert set(slices["hushed"]) == {"even"}
 
@@ -80,25 +80,27 @@ def test_nothing_of_a_hidden_dataset_leaves_but_scores_of_the_whole(client):
 @pytest.mark.parametrize(("n", "told"), [(29, False), (30, True), (90, True), (91, False), (119, False), (120, True)])
 def test_no_slice_of_a_hidden_dataset_says_how_its_few_other_rows_were_answered(client, database, n, told):
     def resize(session):
-        for each in session.scalars(select(Score).where(Score.slice == "even")):
-            each.n = n
+        for row in session.scalars(select(Score).where(Score.slice == "even")):
+            row.n = n
 
     database.write(resize)
-    for name, shown in (("hushed", told), ("second", True)):
-        found = client.get(f"/api/v1/tasks/sentiment/datasets/{name}/best").json()["slices"]
-        assert ("even" in {each["tag"] for each in found}) is shown, name
+    for name, view in (("hushed", told), ("second", True)):
+        slices = client.get(f"/api/v1/tasks/sentiment/datasets/{name}/best").json()["slices"]
+        assert ("even" in {item["tag"] for item in slices}) is view, name
     number = database.read(lambda s: s.scalars(select(Evaluation.id).join(DatasetVersion).join(
         Dataset, Dataset.id == DatasetVersion.dataset_id).where(Dataset.name == "hushed")).first())  # fmt: skip
     scores = client.get(f"/api/v1/evaluations/{number}/scores").json()["items"]
-    assert ("even" in {each["slice"] for each in scores}) is told
+    assert ("even" in {score["slice"] for score in scores}) is told
 
 
 def test_the_digest_of_hidden_rows_is_told_nowhere_so_that_no_guess_can_be_confirmed(client, database, person):
     both = select(Dataset, DatasetVersion).join(DatasetVersion, DatasetVersion.id == Dataset.version_id)
     versions = database.read(
-        lambda session: {of.name: (v.digest, Disclosure.of(None, of).digest(v)) for of, v in session.execute(both)}
+        lambda session: {
+            source.name: (v.digest, Disclosure.of(None, source).digest(v)) for source, v in session.execute(both)
+        }
     )
-    secret, told = versions["hushed"]
+    secret, answer = versions["hushed"]
     first, second = ids(client)["model-0"], ids(client)["model-1"]
     board = "/api/v1/tasks/sentiment/leaderboard"
     more = [f"{board}/file?format={form}" for form in ("json", "csv")] + [f"{board}/paperswithcode"]
@@ -108,13 +110,13 @@ def test_the_digest_of_hidden_rows_is_told_nowhere_so_that_no_guess_can_be_confi
         text = client.get(address).text
         assert secret[:12] not in text, address
         seen += text
-    assert told in seen, "the board says by which state of the rows it was made"
+    assert answer in seen, "the board says by which state of the rows it was made"
     assert versions["first"][0] in seen, "rows that all may have are named by their own digest"
     ada = person("ada")
     slug = ada.post("/api/v1/tasks/sentiment/snapshots", json={"title": ""}).json()["slug"]
-    kept = client.get(f"/api/v1/snapshots/{slug}").text + client.get(f"/snapshots/{slug}").text
-    assert secret[:12] not in kept
-    assert told in kept
+    stored = client.get(f"/api/v1/snapshots/{slug}").text + client.get(f"/snapshots/{slug}").text
+    assert secret[:12] not in stored
+    assert answer in stored
 
 
 def test_a_private_submission_is_there_for_its_submitter_and_admins_alone(client, owner, person, change):
@@ -152,8 +154,8 @@ def test_a_withdrawn_submission_leaves_the_boards_and_keeps_its_scores(client, c
     number = ids(client)["model-1"]
     change("model-1", state="withdrawn")
     assert "model-1" not in ids(client)
-    found = client.get("/api/v1/models/model-1/scores").json()["items"]
-    assert [(each["entrant"]["id"], each["entrant"]["withdrawn"]) for each in found] == [(number, True)]
+    items = client.get("/api/v1/models/model-1/scores").json()["items"]
+    assert [(item["entrant"]["id"], item["entrant"]["withdrawn"]) for item in items] == [(number, True)]
 
 
 def test_who_submits_again_gets_a_score_of_their_own_on_hidden_data_only_where_it_differs(
@@ -166,7 +168,7 @@ def test_who_submits_again_gets_a_score_of_their_own_on_hidden_data_only_where_i
 
     def nudge(session):
         version = session.scalars(select(Dataset.version_id).where(Dataset.name == "hushed")).one()
-        of = (
+        source = (
             select(Score)
             .join(Evaluation)
             .where(
@@ -176,12 +178,12 @@ def test_who_submits_again_gets_a_score_of_their_own_on_hidden_data_only_where_i
                 Score.slice == "",
             )
         )
-        session.scalars(of).one().value += 0.004
+        session.scalars(source).one().value += 0.004
 
     database.write(nudge)
     items = client.get("/api/v1/tasks/sentiment/matrix").json()["items"]
-    told = {each["entrant"]["label"]: each["cells"][-1]["score"]["value"] for each in items}
-    assert told["model-2"] == told["model-1"]
+    answer = {item["entrant"]["label"]: item["cells"][-1]["score"]["value"] for item in items}
+    assert answer["model-2"] == answer["model-1"]
 
 
 @pytest.mark.parametrize(

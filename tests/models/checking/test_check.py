@@ -15,7 +15,7 @@ from dynabench.models.model_check import check
 from dynabench.tasks import shipped_tasks
 from tests.models.plugins import folder, installed
 
-TASKS = {each.config.id: each.config for each in shipped_tasks()}
+TASKS = {shipped_task.config.id: shipped_task.config for shipped_task in shipped_tasks()}
 ALL = ["found", "model.yaml", "installed", "fits the task", "loads"]
 ALL += ["answers", "repeats", "batches", "speed", "strips"]
 
@@ -60,10 +60,10 @@ def states(report: ModelCheckReport) -> dict[str, str]:
 
 
 def test_a_shipped_model_passes_every_step():
-    heard: list[str] = []
-    report = check("nli-ngram", TASKS["nli"], heard.append, seconds=0.05)
+    received: list[str] = []
+    report = check("nli-ngram", TASKS["nli"], received.append, seconds=0.05)
     assert report.passed
-    assert [step.name for step in report.steps] == heard == ALL
+    assert [step.name for step in report.steps] == received == ALL
     assert {step.state for step in report.steps} == {"ok"}
     assert report.model == "nli-ngram"
     assert len(report.version) == 16
@@ -169,10 +169,10 @@ def test_models_elsewhere_are_asked_few_times(tried):
         inside=False,
     )
     path = Path("/dev/shm") / counted.version
-    asked = len(path.read_text())
+    request = len(path.read_text())
     path.unlink()
     assert counted.passed
-    assert asked < 24 * 3 + 3 + 16 + 40
+    assert request < 24 * 3 + 3 + 16 + 40
 
 
 def test_a_model_of_another_task_is_not_loaded():
@@ -236,11 +236,11 @@ def test_a_strip_that_was_slow_once_is_made_again_where_that_is_free(inside, too
         card = SimpleNamespace(inside=inside)
 
         async def explain(self, inputs, method):
-            return None, left.pop(0)
+            return None, remaining.pop(0)
 
-    left = list(took)
+    remaining = list(took)
     assert asyncio.run(model_check._quickest(Probe(), {}, "occlusion")) == best
-    assert left == []
+    assert remaining == []
 
 
 def test_strips_are_tried_by_each_method(tried):

@@ -5,7 +5,7 @@ import pytest
 from dynabench.models import samples
 from dynabench.tasks import TaskConfig, shipped_tasks
 
-CONFIGS = {each.config.id: each.config for each in shipped_tasks()}
+CONFIGS = {shipped_task.config.id: shipped_task.config for shipped_task in shipped_tasks()}
 
 MANY = TaskConfig.parse(
     """
@@ -27,11 +27,11 @@ answer: {name: label, type: choice, options: ["true", "false"]}
 
 @pytest.mark.parametrize("config", [*CONFIGS.values(), MANY], ids=lambda config: config.id)
 def test_samples_are_texts_that_the_task_allows_and_the_same_each_time(config):
-    found = samples.sample_inputs(config)
-    assert 12 <= len(found) <= 30
-    assert found == samples.sample_inputs(config)
-    assert len({tuple(sample.inputs.values()) for sample in found}) == len(found)
-    for sample in found:
+    result = samples.sample_inputs(config)
+    assert 12 <= len(result) <= 30
+    assert result == samples.sample_inputs(config)
+    assert len({tuple(sample.inputs.values()) for sample in result}) == len(result)
+    for sample in result:
         assert list(sample.inputs) == list(config.model_inputs({}, {}))
         assert all(isinstance(value, str) for value in sample.inputs.values())
 
@@ -51,8 +51,8 @@ def test_awkward_texts_come_after_plain_ones_and_are_all_there():
     statements = [sample.inputs["statement"] for sample in samples.sample_inputs(CONFIGS["sentiment"])]
     assert all(text in samples.ORDINARY for text in statements[: samples.PLAIN])
     joined = "\n".join(statements[samples.PLAIN :])
-    for wanted in ("😡", "القطار", "הרכבת", "列車", "<script>", "[MASK]", "first line\n\n", "é", "\u200b", "42"):
-        assert wanted in joined
+    for expected in ("😡", "القطار", "הרכבת", "列車", "<script>", "[MASK]", "first line\n\n", "é", "\u200b", "42"):
+        assert expected in joined
     assert max(map(len, statements)) == 500
     assert len(set(statements[samples.PLAIN :])) == len(samples.AWKWARD)
 

@@ -92,15 +92,15 @@ def ask(address, name, inputs):
 def test_replicas_answer_and_explain_as_this_process_does(host, name, inputs):
     model = catalog.open_model(BUILTIN / name)
     expected = model.predict([inputs])[0]
-    said = ask(host, name, inputs)
-    assert said.version == model.card.version
-    assert said.answer == expected.answer
-    assert said.probabilities == pytest.approx(expected.probabilities, abs=2e-2)
-    found = asyncio.run(told(host, lambda each: each.attribute(name, None, inputs, None, None)))
-    own = model.attribute(inputs, said.answer["label"], model.card.methods[0])
-    assert found.label == said.answer["label"]
+    reply = ask(host, name, inputs)
+    assert reply.version == model.card.version
+    assert reply.answer == expected.answer
+    assert reply.probabilities == pytest.approx(expected.probabilities, abs=2e-2)
+    outcome = asyncio.run(told(host, lambda item: item.attribute(name, None, inputs, None, None)))
+    own = model.attribute(inputs, reply.answer["label"], model.card.methods[0])
+    assert outcome.label == reply.answer["label"]
     for field, words in own.fields.items():
-        assert [w.weight for w in found.fields[field]] == pytest.approx([w.weight for w in words], abs=1e-3)
+        assert [w.weight for w in outcome.fields[field]] == pytest.approx([w.weight for w in words], abs=1e-3)
 
 
 def test_bad_questions_are_told_apart_from_bad_replicas(host):
@@ -110,7 +110,7 @@ def test_bad_questions_are_told_apart_from_bad_replicas(host):
 
 
 def test_a_broken_folder_is_listed_with_its_reason(host):
-    states = asyncio.run(told(host, lambda each: each.states()))
+    states = asyncio.run(told(host, lambda item: item.states()))
     assert {state.name: state.state for state in states} == {
         "nli-minilm": "READY", "sentiment-ngram": "READY", "nli-ngram": "UNAVAILABLE",
     }  # fmt: skip
@@ -126,22 +126,22 @@ def test_many_calls_share_batches_and_none_gets_another_ones_answer(host):
     async def story(each):
         return await asyncio.gather(*(each.answer("nli-minilm", None, pair) for pair in pairs))
 
-    said = asyncio.run(told(host, story))
+    outcome = asyncio.run(told(host, story))
     expected = catalog.open_model(BUILTIN / "nli-minilm").predict(pairs)
-    assert len({one.answer["label"] for one in expected}) > 1
-    assert [one.answer for one in said] == [one.answer for one in expected]
+    assert len({single.answer["label"] for single in expected}) > 1
+    assert [first.answer for first in outcome] == [first.answer for first in expected]
 
 
 def replicas():
     """Processes that this one's Ray started to answer for the small models; others may run on the same machine."""
     import psutil
 
-    found = []
+    result = []
     for process in psutil.Process().children(recursive=True):
         with suppress(psutil.Error):  # it has ended meanwhile
             if "dynabench-ngram" in " ".join(process.cmdline()):
-                found.append(process)
-    return found
+                result.append(process)
+    return result
 
 
 def test_a_replica_that_dies_costs_nobody_an_answer(host, cluster):
@@ -174,7 +174,7 @@ def test_a_broken_newcomer_replaces_no_replica(host, places):
     (torn / "ngram.safetensors").write_bytes(b"no weights")
 
     def listed():
-        states = {state.name: state for state in asyncio.run(told(host, lambda each: each.states()))}
+        states = {state.name: state for state in asyncio.run(told(host, lambda item: item.states()))}
         return "torn" in states and states["torn"].state == "UNAVAILABLE" and states["torn"].reason
 
     wait(listed)
@@ -188,8 +188,8 @@ def test_what_the_cluster_lost_is_deployed_again(host):
     ray.serve.delete("dynabench-ngram", _blocking=False)  # else it waits to see it gone, which the host may prevent
 
     def deployed_again():
-        there = ray.serve.status().applications.get("dynabench-ngram")
-        return there is not None and there.last_deployed_time_s > before and there.status == "RUNNING"
+        response = ray.serve.status().applications.get("dynabench-ngram")
+        return response is not None and response.last_deployed_time_s > before and response.status == "RUNNING"
 
     wait(deployed_again)
 
@@ -228,8 +228,8 @@ def test_evaluation_is_shared_out_and_comes_back_in_order(cluster):
     try:
         assert model.predict(texts) == catalog.open_model(BUILTIN / "sentiment-ngram").predict(texts)
         cluster.kill(model._actors[0], no_restart=False)
-        assert [said.answer for said in model.predict(texts)] == [
-            said.answer for said in catalog.open_model(BUILTIN / "sentiment-ngram").predict(texts)
+        assert [reply.answer for reply in model.predict(texts)] == [
+            prediction.answer for prediction in catalog.open_model(BUILTIN / "sentiment-ngram").predict(texts)
         ]
         assert model.attribute(texts[0], "positive", "exact").method == "exact"
     finally:
@@ -284,7 +284,7 @@ def test_the_application_for_clusters_speaks_the_protocol_over_http(cluster, ray
     address = f"http://127.0.0.1:{ray_here.port}"
     wait(lambda: ready(address))
     assert ask(address, "nli-ngram", PAIR).answer == catalog.open_model(alone / "nli-ngram").predict([PAIR])[0].answer
-    assert [state.name for state in asyncio.run(told(address, lambda each: each.states()))] == ["nli-ngram"]
+    assert [state.name for state in asyncio.run(told(address, lambda item: item.states()))] == ["nli-ngram"]
     assert httpx2.get(f"{address}/v2").json()["name"] == "dynabench"
     serve.delete("front")
 

@@ -43,9 +43,9 @@ class Subject:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Models whose answers take long are asked by the tests that they name."""
-    left = [item for item in items if not _asked(item)]
-    if left:
-        config.hook.pytest_deselected(items=left)
+    remaining = [item for item in items if not _asked(item)]
+    if remaining:
+        config.hook.pytest_deselected(items=remaining)
         items[:] = [item for item in items if _asked(item)]
 
 
@@ -75,9 +75,9 @@ def _param(maker: Maker) -> Any:
 def made(request: pytest.FixtureRequest, at_home: None) -> Iterator[tuple[Maker, Path]]:
     """Each model's folder in turn."""
     maker: Maker = request.param
-    given = [request.getfixturevalue(maker.given)] if maker.given else []
+    values = [request.getfixturevalue(maker.given)] if maker.given else []
     scratch = tempfile.TemporaryDirectory(prefix="dynabench-", ignore_cleanup_errors=True)
-    with scratch as place, maker.make(Path(place), *given) as folder:
+    with scratch as place, maker.make(Path(place), *values) as folder:
         yield maker, folder
 
 
@@ -86,7 +86,7 @@ def subject(made: tuple[Maker, Path]) -> Iterator[Subject]:
     """Each model, opened once for all tests that leave it as it is."""
     maker, folder = made
     model = catalog.open_model(folder)
-    rows = [each.inputs for each in samples.sample_inputs(maker.config) if max(map(len, each.inputs.values())) <= 1000]
+    rows = [item.inputs for item in samples.sample_inputs(maker.config) if max(map(len, item.inputs.values())) <= 1000]
     yield Subject(maker, folder, model, rows[::2][: maker.rows])
     model.close()  # type: ignore[attr-defined]
 

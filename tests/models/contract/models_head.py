@@ -17,7 +17,7 @@ PAIRS = {
 
 def trained(place: Path) -> Path:
     needs("head")
-    rows = [TrainingRow({"premise": premise, "hypothesis": said}, label) for label, (premise, said) in PAIRS.items()]
+    rows = [TrainingRow({"premise": premise, "hypothesis": reply}, label) for label, (premise, reply) in PAIRS.items()]
     labels = tuple(TASKS["nli"].answer[0].values)
     dev = [TrainingRow({"premise": "A man eats an apple.", "hypothesis": "Somebody eats."}, "entailment")]
     mix = Mix("nli", ("premise", "hypothesis"), "label", labels, [MixPart("dogs", rows)], dev=dev)

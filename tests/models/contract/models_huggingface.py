@@ -15,9 +15,9 @@ def endpoint(place: Path, server: Any) -> Path:
 
     url = f"{server.url}/text-classification"
     folder = starting.start("behind-an-endpoint", TASKS["sentiment"], "huggingface", place, url=url)
-    told = yaml.safe_load((folder / spec.FILE).read_text())
-    told["options"]["labels"] = NAMES
-    (folder / spec.FILE).write_text(yaml.safe_dump(told))
+    document = yaml.safe_load((folder / spec.FILE).read_text())
+    document["options"]["labels"] = NAMES
+    (folder / spec.FILE).write_text(yaml.safe_dump(document))
     return folder
 
 

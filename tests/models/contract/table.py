@@ -26,7 +26,7 @@ BRIEFLY = frozenset(
 """Tests of what a model adds that is made of others of the suite, or is asked over a wire as others are, with which
 texts, words and threads are tried."""
 
-TASKS: dict[str, TaskConfig] = {each.config.id: each.config for each in shipped_tasks()}
+TASKS: dict[str, TaskConfig] = {shipped_task.config.id: shipped_task.config for shipped_task in shipped_tasks()}
 
 Make = Callable[..., AbstractContextManager[Path]]
 """Makes a model's folder below a new place, and keeps what it needs, such as a server, for as long as it is entered."""
@@ -54,8 +54,8 @@ class Maker:
 
 def needs(kind: str) -> None:
     """Skip with the reason where models of this kind cannot be opened here."""
-    if told := kinds.kind(kind).lacks():
-        pytest.skip(told)
+    if answer := kinds.kind(kind).lacks():
+        pytest.skip(answer)
 
 
 def plain(make: Callable[..., Path]) -> Make:

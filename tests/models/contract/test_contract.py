@@ -28,7 +28,7 @@ pytestmark = [pytest.mark.models, pytest.mark.timeout(120)]
 
 
 def same(card, first, second):
-    return all(difference(card, one, other)[0] for one, other in zip(first, second, strict=True))
+    return all(difference(card, single, other)[0] for single, other in zip(first, second, strict=True))
 
 
 def test_the_card_says_what_the_model_is(subject):
@@ -78,20 +78,20 @@ def test_each_method_weighs_each_word_once(subject):
     row = subject.short()
     label = explained(subject.card)[0]
     for method in subject.card.methods:
-        found = subject.model.attribute(row, label, method)
-        assert (found.method, found.label) == (method, label)
-        assert set(found.fields) == set(subject.card.inputs)
-        for name, weighed in found.fields.items():
+        result = subject.model.attribute(row, label, method)
+        assert (result.method, result.label) == (method, label)
+        assert set(result.fields) == set(subject.card.inputs)
+        for name, weighed in result.fields.items():
             assert [(w.text, w.start, w.end) for w in weighed] == [(w.text, w.start, w.end) for w in words(row[name])]
             assert all(math.isfinite(w.weight) and abs(w.weight) <= 1 + 1e-6 for w in weighed)
-        assert found.completeness_error is None or found.completeness_error >= 0
+        assert result.completeness_error is None or result.completeness_error >= 0
 
 
 def test_the_quickest_method_explains_hard_texts(subject):
     for text in ("", "😡👍🏽 NOT 🙄", "القطار توقف"):
         row = dict.fromkeys(subject.card.inputs, text)
-        found = subject.model.attribute(row, explained(subject.card)[-1], subject.card.methods[0])
-        assert all(len(weighed) == len(list(words(text))) for weighed in found.fields.values()), text
+        result = subject.model.attribute(row, explained(subject.card)[-1], subject.card.methods[0])
+        assert all(len(weighed) == len(list(words(text))) for weighed in result.fields.values()), text
 
 
 def test_another_label_or_method_is_refused(subject):
@@ -128,9 +128,9 @@ def test_closing_frees_the_model_its_threads_and_its_processes(subject):
     del model
     gc.collect()
     assert gone() is None
-    left = started()
-    assert left[0] <= processes
-    assert not [thread for thread in left[1] - threads if thread.is_alive() and subject.card.name in thread.name]
+    remaining = started()
+    assert remaining[0] <= processes
+    assert not [thread for thread in remaining[1] - threads if thread.is_alive() and subject.card.name in thread.name]
 
 
 def test_threads_get_their_own_answers(subject):
@@ -138,8 +138,8 @@ def test_threads_get_their_own_answers(subject):
     expected = [subject.answers([row])[0] for row in rows]
     turns = [turn % len(rows) for turn in range(12)]
     with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(lambda turn: subject.answers([rows[turn]])[0], turns))
-    assert same(subject.card, [expected[turn] for turn in turns], found)
+        result = list(pool.map(lambda turn: subject.answers([rows[turn]])[0], turns))
+    assert same(subject.card, [expected[turn] for turn in turns], result)
 
 
 def test_the_host_serves_the_same_answers_by_the_open_inference_protocol(subject):
@@ -153,12 +153,12 @@ def test_the_host_serves_the_same_answers_by_the_open_inference_protocol(subject
             (state,) = await host.states()
             assert (state.state, state.reason) == ("READY", "")
             assert state.card == subject.card
-            found = await asyncio.gather(*(host.answer(subject.card.name, subject.card.version, row) for row in rows))
-            assert {answer.version for answer in found} == {subject.card.version}
-            assert same(subject.card, expected, found)
+            result = await asyncio.gather(*(host.answer(subject.card.name, subject.card.version, row) for row in rows))
+            assert {answer.version for answer in result} == {subject.card.version}
+            assert same(subject.card, expected, result)
             strip = await host.attribute(subject.card.name, subject.card.version, word, None, None)
             assert strip.method == subject.card.methods[0]
-            assert {name: len(each) for name, each in strip.fields.items()} == {
+            assert {name: len(field) for name, field in strip.fields.items()} == {
                 name: len(list(words(word[name]))) for name in subject.card.inputs
             }
         finally:

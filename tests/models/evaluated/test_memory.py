@@ -53,12 +53,12 @@ def test_the_system_refuses_it_where_nobody_looks(wide, tmp_path):
     command = [sys.executable, "-m", "dynabench.benchmark.evaluations.model_process", str(wide), str(500 * 2**20)]
     env = os.environ | {"DYNABENCH_HOME": str(tmp_path)}
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env) as process:
-        said = read_message(process.stdout)
-        if "card" in said:
+        message = read_message(process.stdout)
+        if "card" in message:
             write_message(process.stdin, {"rows": [{"text": WORDS}] * 96, "batch": 96})
-            said = read_message(process.stdout)
+            message = read_message(process.stdout)
         process.stdin.close()
-    assert said["code"] == "out_of_memory", said
+    assert message["code"] == "out_of_memory", message
 
 
 @pytest.mark.skipif(Path("/dev/nvidiactl").exists(), reason="nothing is bound beside a GPU")

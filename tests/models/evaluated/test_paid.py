@@ -25,11 +25,11 @@ LABELS = ["positive", "neutral", "negative"]
 
 @pytest.fixture
 def worker(settings, tmp_path):
-    made = Worker(settings, tmp_path / "worker.log")
-    made.env |= {"DYNABENCH_PRIVATE_ENDPOINTS": "127.0.0.1", "DYNABENCH_SPENDING_PER_DAY": str(LIMIT)}
-    yield made
-    if made.process and made.process.poll() is None:
-        made.end()
+    created = Worker(settings, tmp_path / "worker.log")
+    created.env |= {"DYNABENCH_PRIVATE_ENDPOINTS": "127.0.0.1", "DYNABENCH_SPENDING_PER_DAY": str(LIMIT)}
+    yield created
+    if created.process and created.process.poll() is None:
+        created.end()
 
 
 def paid(settings, chat):
@@ -37,9 +37,9 @@ def paid(settings, chat):
     folder = settings.folder / "models" / "paid"
     folder.mkdir(parents=True)
     options = {"url": chat.url, "model": NAME, "price_per_call": 1.0, "at_once": 1}
-    told = {"name": "paid", "task": "sentiment", "kind": "openai", "inputs": ["statement"], "answer": "label"}
-    told |= {"labels": LABELS, "licence": "MIT", "seconds": 60, "options": options}
-    (folder / "model.yaml").write_text(yaml.safe_dump(told))
+    answer = {"name": "paid", "task": "sentiment", "kind": "openai", "inputs": ["statement"], "answer": "label"}
+    answer |= {"labels": LABELS, "licence": "MIT", "seconds": 60, "options": options}
+    (folder / "model.yaml").write_text(yaml.safe_dump(answer))
     return "paid"
 
 
@@ -59,7 +59,9 @@ def test_a_limit_on_spending_stops_an_evaluation_which_goes_on_the_next_day(
     chat, place, worker, database, settings, person, browser
 ):
     here, sam = place(), person("sam")
-    config = yaml.safe_load(next(each.source for each in shipped_tasks() if each.config.id == "sentiment"))
+    config = yaml.safe_load(
+        next(shipped_task.source for shipped_task in shipped_tasks() if shipped_task.config.id == "sentiment")
+    )
     config["metrics"] = {"primary": "accuracy", "costs": ["price"], "perturb": []}
     database.write(rounds.save_task, None, yaml.safe_dump(config))
     here.dataset("films", statements(ROWS))
@@ -88,8 +90,8 @@ def test_a_limit_on_spending_stops_an_evaluation_which_goes_on_the_next_day(
     assert here.ended(1).state == "done", (here.evaluation(1).reason, worker.said())
     assert chat.calls - before == ROWS + lost, "no row is paid for twice"
     scores = sam.get("/api/v1/evaluations/1/scores").json()["items"]
-    found = {each["metric"]: each["value"] for each in scores if not each["slice"]}
-    assert (found["price"], found["spent"]) == (1000, ROWS)
+    result = {score["metric"]: score["value"] for score in scores if not score["slice"]}
+    assert (result["price"], result["spent"]) == (1000, ROWS)
     assert "cost 8.0000" in page.get("/submissions/1").text
     board = sam.get("/api/v1/tasks/sentiment/leaderboard").json()
     assert "price" in str(board)

@@ -17,18 +17,18 @@ __all__ = ["owner_of", "place"]
 
 @pytest.fixture
 def worker(settings, tmp_path):
-    made = Worker(settings, tmp_path / "worker.log")
-    yield made
-    if made.process and made.process.poll() is None:
-        made.end()
+    created = Worker(settings, tmp_path / "worker.log")
+    yield created
+    if created.process and created.process.poll() is None:
+        created.end()
 
 
 def said(settings, database, evaluation):
     """All answers of an evaluation, and in how many shards they are."""
     with database._reads() as session:
         shards = session.scalars(select(Shard).where(Shard.evaluation_id == evaluation).order_by(Shard.first)).all()
-    files = [answers.answers_path(settings, evaluation, evaluation_run.ROWS, each.number) for each in shards]
-    return [each.answer for file in files for each in answers.read_answers(file)], len(shards)
+    files = [answers.answers_path(settings, evaluation, evaluation_run.ROWS, shard.number) for shard in shards]
+    return [item.answer for file in files for item in answers.read_answers(file)], len(shards)
 
 
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
@@ -58,12 +58,12 @@ def test_ray_gives_the_answers_of_this_machine_and_outlives_its_workers(place, w
     assert shards == 3
     assert said(settings, database, 2) == (expected, shards)
     with database._reads() as session:
-        found = {each.metric: each.value for each in session.scalars(select(Score).where(Score.evaluation_id == 2))}
-    assert 0 < found["memory"] < 4, "of one process there, not of all of Ray"
+        result = {row.metric: row.value for row in session.scalars(select(Score).where(Score.evaluation_id == 2))}
+    assert 0 < result["memory"] < 4, "of one process there, not of all of Ray"
     until(lambda: not actors(worker))
 
 
 def actors(worker):
     """A process of Ray that holds the model, if there is one."""
     below = psutil.Process(worker.process.pid).children(recursive=True)
-    return next((each for each in below if "ray::Asker" in " ".join(each.cmdline())), None)
+    return next((item for item in below if "ray::Asker" in " ".join(item.cmdline())), None)

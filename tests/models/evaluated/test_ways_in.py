@@ -58,7 +58,7 @@ def site(tmp_path_factory, hub):
         for name, value in (("HOME", str(home)), ("DATABASE_URL", ""), ("HUB_URL", hub.url)):
             patch.setenv(f"DYNABENCH_{name}", value)
         get_settings.cache_clear()
-        [shipped] = [each for each in shipped_tasks() if each.config.id == "sentiment"]
+        [shipped] = [shipped_task for shipped_task in shipped_tasks() if shipped_task.config.id == "sentiment"]
         config = yaml.safe_load(shipped.source) | {"submissions": {"per_day": 20}}
         (home / "sentiment.yaml").write_text(yaml.safe_dump(config))
         lines = [{"uid": row.uid, **row.inputs, **row.answers[0]} for row in statements(30)]
@@ -83,37 +83,36 @@ def evaluated(site, submission):
     """The evaluation of a submission once it has ended, and its scores of the whole."""
 
     def look():
-        found = site.client.request("GET", "/tasks/sentiment/evaluations", params={"submission": submission})["items"]
-        return next((each for each in found if each["state"] in ("done", "failed", "cancelled")), None)
+        items = site.client.request("GET", "/tasks/sentiment/evaluations", params={"submission": submission})["items"]
+        return next((item for item in items if item["state"] in ("done", "failed", "cancelled")), None)
 
-    found = until(look, 60)
+    result = until(look, 60)
     log = (site.home / "serve.log").read_text()[-2000:]
-    assert found["state"] == "done", (found, log)
-    scores = site.client.request("GET", f"/evaluations/{found['id']}/scores")["items"]
-    return found["id"], {each["metric"]: each["value"] for each in scores if not each["slice"]}
+    assert result["state"] == "done", (result, log)
+    scores = site.client.request("GET", f"/evaluations/{result['id']}/scores")["items"]
+    return result["id"], {score["metric"]: score["value"] for score in scores if not score["slice"]}
 
 
 def submit(site, *words, status=0):
-    said = run("model", "submit", *words, "--task", "sentiment", "--server", site.base, "--token", site.token, "--json",
-               status=status)  # fmt: skip
-    return json.loads(said)
+    where = ("--task", "sentiment", "--server", site.base, "--token", site.token, "--json")
+    return json.loads(run("model", "submit", *words, *where, status=status))
 
 
 def test_a_hub_id_is_submitted_by_the_command_and_scored(site, hub):
-    said = submit(site, NAME)
-    assert (said["state"], said["name"], said["inside"]) == ("ready", "reviews", True), said
-    id, scores = evaluated(site, said["id"])
+    submission = submit(site, NAME)
+    assert (submission["state"], submission["name"], submission["inside"]) == ("ready", "reviews", True), submission
+    id, scores = evaluated(site, submission["id"])
     model, rows = catalog.open_model(hub.folder), statements(30)
     said_here = model.predict([{"text": row.inputs["statement"]} for row in rows])
-    right = [said.answer == row.answers[0] for said, row in zip(said_here, rows, strict=True)]
+    right = [reply.answer == row.answers[0] for reply, row in zip(said_here, rows, strict=True)]
     assert scores["accuracy"] == pytest.approx(sum(right) / 30)
     assert scores["throughput"] > 0
-    entry = catalog.entry("reviews", said["version"])
+    entry = catalog.entry("reviews", submission["version"])
     assert yaml.safe_load((entry.folder / "model.yaml").read_text())["options"]["revision"] == COMMIT
     verified = run("evaluate", "verify", str(id), "--server", site.base, "--again")
     assert "accuracy" in verified
     none = submit(site, "some/nothing", status=1)
-    assert "Fetching" not in said["log"]
+    assert "Fetching" not in submission["log"]
     assert (none["code"], "no model some/nothing" in none["reason"]) == ("not_found", True)
 
 
@@ -136,9 +135,9 @@ def test_what_the_how_to_says_works_as_it_is_written(site, tmp_path):
     folder = tmp_path / "my-model"
     shutil.copytree(catalog.entry("sentiment-ngram").folder, folder)
     assert "passes for sentiment" in run("model", "check", str(folder), "--task", "sentiment")
-    said = submit(site, str(folder), "--name", "my-model")
-    assert (said["state"], said["kind"]) == ("ready", "adapter"), said
-    id, scores = evaluated(site, said["id"])
+    answer = submit(site, str(folder), "--name", "my-model")
+    assert (answer["state"], answer["kind"]) == ("ready", "adapter"), answer
+    id, scores = evaluated(site, answer["id"])
     assert scores["accuracy"] == 1
 
     signed = tmp_path / "record.json"
@@ -155,7 +154,7 @@ def test_what_the_how_to_says_works_as_it_is_written(site, tmp_path):
     value = re.search(r"value: ([\d.]+)", card.read_text())[0]
     card.write_text(card.read_text().replace(value, "value: 0.123", 1))
     assert "IS ANOTHER RESULT" in run("evaluate", "verify", str(card), "--server", site.base, status=1)
-    signed.write_text(signed.read_text().replace(said["version"], "0" * len(said["version"])))
+    signed.write_text(signed.read_text().replace(answer["version"], "0" * len(answer["version"])))
     run("evaluate", "verify", str(signed), "--key", key, status=1)
 
     entered = json.loads(run("model", "enter", "sentiment-ngram", "--task", "sentiment", "--json"))

@@ -110,10 +110,10 @@ class Chat:
         yield "data: [DONE]\n\n"
 
     def _prompt(self, body: dict[str, Any]) -> torch.Tensor:
-        made = self.tokenizer.apply_chat_template(
+        chat_template = self.tokenizer.apply_chat_template(
             body["messages"], add_generation_prompt=True, return_tensors="pt", return_dict=True
         )
-        return made["input_ids"]
+        return chat_template["input_ids"]
 
     @torch.inference_mode()
     def _written(self, prompt: torch.Tensor, body: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -147,17 +147,17 @@ class Chat:
         past, at = None, 0
         with self._turn:
             for place, name in enumerate(fields):
-                given = ("{" if place == 0 else ", ") + json.dumps(name) + ': "'
-                yield {"token": given, "logprob": 0.0}
-                added = torch.tensor([self.tokenizer.encode(given, add_special_tokens=False)])
+                text = ("{" if place == 0 else ", ") + json.dumps(name) + ': "'
+                yield {"token": text, "logprob": 0.0}
+                added = torch.tensor([self.tokenizer.encode(text, add_special_tokens=False)])
                 ids, ended = torch.cat([prompt, added], 1) if place == 0 else added, False
                 while not ended and at < limit:
                     out = self.model(input_ids=ids, past_key_values=past, use_cache=True)
                     past, best = out.past_key_values, int(out.logits[0, -1].argmax())
                     piece = self.tokenizer.decode([best])
-                    kept = re.split(r'["\\\n]', piece)[0]
-                    ended = kept != piece or best == self.tokenizer.eos_token_id
-                    yield {"token": "" if best == self.tokenizer.eos_token_id else kept, "logprob": 0.0}
+                    part = re.split(r'["\\\n]', piece)[0]
+                    ended = part != piece or best == self.tokenizer.eos_token_id
+                    yield {"token": "" if best == self.tokenizer.eos_token_id else part, "logprob": 0.0}
                     ids, at = torch.tensor([[best]]), at + 1
                 if not ended:
                     return
@@ -178,17 +178,17 @@ class Chat:
 
 def _allowed(body: dict[str, Any]) -> list[str]:
     """The texts that a schema of one enumeration admits; none where anything may be written."""
-    asked = body.get("response_format")
-    if not asked:
+    response = body.get("response_format")
+    if not response:
         return []
-    ((name, schema),) = asked["json_schema"]["schema"]["properties"].items()
+    ((name, schema),) = response["json_schema"]["schema"]["properties"].items()
     return [json.dumps({name: value}) for value in schema["enum"]]
 
 
 def _fields(body: dict[str, Any]) -> list[str]:
     """The properties of a schema of texts; none for another, and where anything may be written."""
-    asked = (body.get("response_format") or {}).get("json_schema", {}).get("schema", {}).get("properties", {})
-    return [] if any("enum" in schema for schema in asked.values()) else list(asked)
+    response = (body.get("response_format") or {}).get("json_schema", {}).get("schema", {}).get("properties", {})
+    return [] if any("enum" in schema for schema in response.values()) else list(response)
 
 
 def _limit(body: dict[str, Any]) -> int:

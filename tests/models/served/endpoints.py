@@ -70,8 +70,8 @@ class Endpoints:
 
     def _run(self, task, body):
         with self._turn:
-            found = self.pipelines[task](body["inputs"], **body.get("parameters", {}))
-        return _plain(found)
+            result = self.pipelines[task](body["inputs"], **body.get("parameters", {}))
+        return _plain(result)
 
 
 def _plain(value):

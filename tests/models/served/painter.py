@@ -85,25 +85,25 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         """Pictures of a prompt."""
-        asked = json.loads(self.rfile.read(int(self.headers.get("content-length", 0))))
-        painter = self.server.painters.get(asked["model"])
+        document = json.loads(self.rfile.read(int(self.headers.get("content-length", 0))))
+        painter = self.server.painters.get(document["model"])
         if self.server.token and self.headers.get("authorization") != f"Bearer {self.server.token}":
             return self._told({"error": {"message": "Who are you?"}}, 401)
         if painter is None:
             return self._told({"error": {"message": "There is no such model."}}, 404)
-        painter.seen.append(asked)
+        painter.seen.append(document)
         painter.gate.wait(60)
-        if painter.refuses and painter.refuses in asked["prompt"]:
+        if painter.refuses and painter.refuses in document["prompt"]:
             return self._told({"error": {"message": "Your request was rejected by our safety system."}}, 400)
-        if asked["n"] > painter.most:
+        if document["n"] > painter.most:
             return self._told({"error": {"message": f"n is at most {painter.most}."}}, 400)
-        width, _, height = asked.get("size", "64x64").partition("x")
-        start = sum(each["n"] for each in painter.seen if each["prompt"] == asked["prompt"]) - asked["n"]
+        width, _, height = document.get("size", "64x64").partition("x")
+        start = sum(item["n"] for item in painter.seen if item["prompt"] == document["prompt"]) - document["n"]
         drawn = [
-            painted(asked["prompt"], start + each, (int(width), int(height)), painter.form)
-            for each in range(asked["n"])
+            painted(document["prompt"], start + number, (int(width), int(height)), painter.form)
+            for number in range(document["n"])
         ]
-        return self._told({"created": 1, "data": [self._entry(each, asked) for each in drawn]})
+        return self._told({"created": 1, "data": [self._entry(element, document) for element in drawn]})
 
     def _entry(self, content: bytes, asked: dict[str, Any]) -> dict[str, str]:
         if asked.get("response_format") == "b64_json":
@@ -125,10 +125,10 @@ class Handler(BaseHTTPRequestHandler):
 
 def folder(place: Path, name: str, url: str, **options: Any) -> Path:
     """The folder of a model of the shipped task that draws at this address."""
-    made = place / name
-    made.mkdir(parents=True)
-    told = {"name": name, "task": "red-team-image-prompt", "kind": "openai-images", "inputs": ["prompt"]}
-    told |= {"answer": "picture", "returns": "pictures", "licence": "MIT", "seconds": 30}
-    told["options"] = {"url": url, "model": name, "size": "64x64", "retries": 0, **options}
-    (made / "model.yaml").write_text(yaml.safe_dump(told))
-    return made
+    created = place / name
+    created.mkdir(parents=True)
+    answer = {"name": name, "task": "red-team-image-prompt", "kind": "openai-images", "inputs": ["prompt"]}
+    answer |= {"answer": "picture", "returns": "pictures", "licence": "MIT", "seconds": 30}
+    answer["options"] = {"url": url, "model": name, "size": "64x64", "retries": 0, **options}
+    (created / "model.yaml").write_text(yaml.safe_dump(answer))
+    return created

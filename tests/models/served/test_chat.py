@@ -142,8 +142,8 @@ def test_the_public_server_answers_and_streams(language_weights, opened, tmp_pat
     ],
 )
 def test_plain_answers_are_read_strictly(content, fine, hostile, opened):
-    said = {"choices": [{"message": {"content": content}, "finish_reason": "stop"}]}
-    server = hostile(lambda c, n: c.sendall(http(json.dumps(said).encode())))
+    reply = {"choices": [{"message": {"content": content}, "finish_reason": "stop"}]}
+    server = hostile(lambda c, n: c.sendall(http(json.dumps(reply).encode())))
     model = opened("openai", url=server.url, model="m", answers="plain")
     if fine:
         assert model.predict([INPUTS])[0].answer == {"label": "positive"}
@@ -157,8 +157,8 @@ def test_plain_answers_are_read_strictly(content, fine, hostile, opened):
     ["positive", '{"label": "fantastic"}', '{"label": "positive", "sure": true}', '["positive"]', "[" * 100_000],
 )
 def test_structured_answers_are_read_strictly(content, hostile, opened):
-    said = {"choices": [{"message": {"content": content}, "finish_reason": "stop"}]}
-    server = hostile(lambda c, n: c.sendall(http(json.dumps(said).encode())))
+    answer = {"choices": [{"message": {"content": content}, "finish_reason": "stop"}]}
+    server = hostile(lambda c, n: c.sendall(http(json.dumps(answer).encode())))
     with pytest.raises(Broken):
         opened("openai", url=server.url, model="m", answers="json").predict([INPUTS])
 
@@ -176,18 +176,18 @@ def test_structured_answers_are_read_strictly(content, hostile, opened):
 def test_probabilities_are_told_where_tokens_tell_options_apart(tokens, expected, hostile, opened):
     others = [{"token": token, "logprob": value} for token, value in tokens.items()]
     first = {"token": "positive", "logprob": -0.1, "top_logprobs": others}
-    said = {"choices": [{"message": {"content": "positive"}, "logprobs": {"content": [first]}}]}
-    server = hostile(lambda c, n: c.sendall(http(json.dumps(said).encode())))
-    known = (
+    answer = {"choices": [{"message": {"content": "positive"}, "logprobs": {"content": [first]}}]}
+    server = hostile(lambda c, n: c.sendall(http(json.dumps(answer).encode())))
+    known_values = (
         opened("openai", url=server.url, model="m", answers="plain", probabilities=True)
         .predict([INPUTS])[0]
         .probabilities
     )
     if expected is None:
-        assert known is None
+        assert known_values is None
     else:
-        assert sorted(known) == LABELS
-        assert max(known, key=known.get) == expected
+        assert sorted(known_values) == LABELS
+        assert max(known_values, key=known_values.get) == expected
 
 
 def test_schemas_are_tried_again_after_a_server_has_refused_them_for_a_while(hostile, opened, monkeypatch):

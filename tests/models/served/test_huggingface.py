@@ -52,9 +52,9 @@ def test_a_question_is_answered_by_a_span(model):
 
 
 def test_words_are_tagged(model):
-    found = model("token-classification", more={"returns": "tags"}, labels=NAMES).predict([INPUTS])[0].answer["label"]
-    assert found
-    for span in found:
+    label = model("token-classification", more={"returns": "tags"}, labels=NAMES).predict([INPUTS])[0].answer["label"]
+    assert label
+    for span in label:
         assert INPUTS["statement"][span["start"] : span["end"]] == span["text"]
 
 

@@ -49,19 +49,19 @@ def drawn(opened, url, inputs=RED, **more):
 
 @pytest.mark.parametrize("answers", ["b64_json", "url", ""])
 def test_pictures_come_within_the_answer_or_from_addresses(answers, studio, opened):
-    found = drawn(opened, studio.url, answers=answers, parameters={"quality": "hd"})
-    assert len(set(found)) == 2
-    for each in found:
-        assert each.startswith("data:image/png;base64,")
-        assert pictures.open_picture(each, "picture").size == (64, 64)
-    [asked] = studio.painters["plain"].seen
-    assert (asked["prompt"], asked["n"], asked["size"], asked["quality"]) == (RED["prompt"], 2, "64x64", "hd")
-    assert asked.get("response_format", "") == answers
+    result = drawn(opened, studio.url, answers=answers, parameters={"quality": "hd"})
+    assert len(set(result)) == 2
+    for item in result:
+        assert item.startswith("data:image/png;base64,")
+        assert pictures.open_picture(item, "picture").size == (64, 64)
+    [request] = studio.painters["plain"].seen
+    assert (request["prompt"], request["n"], request["size"], request["quality"]) == (RED["prompt"], 2, "64x64", "hd")
+    assert request.get("response_format", "") == answers
 
 
 def test_a_template_stands_around_the_words_and_jpeg_is_told(studio, opened):
-    [found] = drawn(opened, studio.url, model="jpeg", pictures=1, prompt="An oil painting. {prompt}")
-    assert found.startswith("data:image/jpeg;base64,")
+    [result] = drawn(opened, studio.url, model="jpeg", pictures=1, prompt="An oil painting. {prompt}")
+    assert result.startswith("data:image/jpeg;base64,")
     assert studio.painters["jpeg"].seen[0]["prompt"] == f"An oil painting. {RED['prompt']}"
 
 
@@ -69,7 +69,7 @@ def test_a_model_that_draws_one_at_a_time_is_asked_several_times(studio, opened)
     with pytest.raises(Unavailable, match="n is at most 1"):
         drawn(opened, studio.url, model="single", pictures=3)
     assert len(drawn(opened, studio.url, model="single", pictures=3, per_call=1)) == 3
-    assert [each["n"] for each in studio.painters["single"].seen] == [3, 1, 1, 1]
+    assert [item["n"] for item in studio.painters["single"].seen] == [3, 1, 1, 1]
 
 
 def test_a_refusal_is_told_in_the_servers_words(studio, opened):
@@ -182,9 +182,9 @@ def test_no_private_address_is_called_for_a_picture(url, hostile, opened):
     ],
 )
 def test_a_folder_that_does_not_hang_together_is_refused(more, options, field, opened):
-    told = {name: value for name, value in {**DRAWS, **more}.items() if value is not None}
+    answer = {name: value for name, value in {**DRAWS, **more}.items() if value is not None}
     with pytest.raises(Invalid) as refused:
-        opened("openai-images", told, url="https://draws.example.org/v1", **{"model": "m", **options})
+        opened("openai-images", answer, url="https://draws.example.org/v1", **{"model": "m", **options})
     assert field in refused.value.fields
 
 

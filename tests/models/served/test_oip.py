@@ -60,8 +60,8 @@ def test_more_inputs_than_a_request_takes_are_answered_in_order(remote, local):
 
 
 def test_words_of_a_served_model_are_weighed(remote):
-    found = remote().attribute({"statement": "A wonderful film."}, "positive", "occlusion")
-    weights = {word.text: word.weight for word in found.fields["statement"]}
+    result = remote().attribute({"statement": "A wonderful film."}, "positive", "occlusion")
+    weights = {word.text: word.weight for word in result.fields["statement"]}
     assert max(weights, key=weights.get) == "wonderful"
 
 
@@ -72,13 +72,13 @@ def test_a_host_serves_what_another_host_serves(host, opened, local, tmp_path):
         client = triton.InferenceServerClient(address.removeprefix("http://"))
         while not client.is_server_ready():
             pass
-        asked = triton.InferInput("statement", [2], "BYTES")
+        infer_input = triton.InferInput("statement", [2], "BYTES")
         texts = [row["statement"] for row in BATCH[:2]]
-        asked.set_data_from_numpy(np.array([text.encode() for text in texts], object), binary_data=False)
-        wanted = [triton.InferRequestedOutput("label", binary_data=False)]
-        found = [str(label) for label in client.infer("relayed", [asked], outputs=wanted).as_numpy("label")]
+        infer_input.set_data_from_numpy(np.array([text.encode() for text in texts], object), binary_data=False)
+        expected = [triton.InferRequestedOutput("label", binary_data=False)]
+        result = [str(label) for label in client.infer("relayed", [infer_input], outputs=expected).as_numpy("label")]
         client.close()
-    assert found == [output.answer["label"] for output in local.predict(BATCH[:2])]
+    assert result == [output.answer["label"] for output in local.predict(BATCH[:2])]
 
 
 def test_readiness_tells_the_version(remote, local):
@@ -102,10 +102,10 @@ def test_the_public_client_reads_our_host(host, local):
     assert client.get_server_metadata()["name"] == "dynabench"
     metadata = client.get_model_metadata(NGRAM, local.card.version)
     assert [tensor["name"] for tensor in metadata["inputs"]] == ["statement"]
-    asked = triton.InferInput("statement", [len(BATCH)], "BYTES")
-    asked.set_data_from_numpy(np.array([row["statement"].encode() for row in BATCH], object), binary_data=False)
-    wanted = [triton.InferRequestedOutput(name, binary_data=False) for name in ("label", "probabilities")]
-    result = client.infer(NGRAM, [asked], outputs=wanted)
+    infer_input = triton.InferInput("statement", [len(BATCH)], "BYTES")
+    infer_input.set_data_from_numpy(np.array([row["statement"].encode() for row in BATCH], object), binary_data=False)
+    requested_outputs = [triton.InferRequestedOutput(name, binary_data=False) for name in ("label", "probabilities")]
+    result = client.infer(NGRAM, [infer_input], outputs=requested_outputs)
     expected = local.predict(BATCH)
     assert [str(label) for label in result.as_numpy("label")] == [o.answer["label"] for o in expected]
     table = result.as_numpy("probabilities")
@@ -129,8 +129,8 @@ def test_the_public_client_reads_our_host(host, local):
 )
 def test_other_layouts_are_read_as_the_options_say(options, tensor, answer, known, hostile, opened):
     datatype, shape, data = tensor
-    said = {"outputs": [{"name": "OUT", "datatype": datatype, "shape": shape, "data": data}]}
-    server = hostile(lambda c, n: c.sendall(http(json.dumps(said).encode())))
+    reply = {"outputs": [{"name": "OUT", "datatype": datatype, "shape": shape, "data": data}]}
+    server = hostile(lambda c, n: c.sendall(http(json.dumps(reply).encode())))
     model = opened(
         "oip", url=server.url, model="m", output="OUT", tensors={"statement": "TEXT"}, columns=True, **options
     )

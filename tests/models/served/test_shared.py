@@ -126,9 +126,9 @@ def test_a_model_stops_at_its_limit_a_day(hostile, opened):
         model.predict([{"statement": str(number)}])
     with pytest.raises(
         Unavailable, match=r"theirs has reached its limit of 1 a day; it answers again on .* UTC"
-    ) as told:
+    ) as answer:
         model.predict([INPUTS])
-    assert 0 < told.value.extra["retry_after"] <= 86_401
+    assert 0 < answer.value.extra["retry_after"] <= 86_401
     assert model.predict([{"statement": "0"}])[0].extras["cached"]
     assert len(server.requests) == 2
 
@@ -144,8 +144,8 @@ def test_all_models_stop_at_the_operators_limit(hostile, opened, monkeypatch):
 
 
 def test_a_call_that_was_refused_costs_nothing_and_one_that_broke_off_is_counted(hostile, opened, home):
-    said = [http(b"{}", "400 Bad Request"), b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{"]
-    server = hostile(lambda c, n: c.sendall(said[n]))
+    answer = [http(b"{}", "400 Bad Request"), b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{"]
+    server = hostile(lambda c, n: c.sendall(answer[n]))
     model = opened("torchserve", url=server.url, model="m", price_per_call=1.0, retries=0)
     for spent in (0.0, 1.0):
         with pytest.raises(Unavailable):
@@ -267,8 +267,8 @@ def test_a_limit_without_a_price_is_told(opened):
 @given(st.text(), st.text())
 def test_what_is_written_into_a_prompt_is_not_read_as_a_place(first, second):
     card = ModelCard("m", "1", "t", "k", ("a", "b"), "label", ("yes", "no"))
-    found = answers.fill_prompt("{a}|{b}|{labels}|{0!r}", card, {"a": first, "b": second})
-    assert found == f"{first}|{second}|yes, no|{{0!r}}"
+    prompt = answers.fill_prompt("{a}|{b}|{labels}|{0!r}", card, {"a": first, "b": second})
+    assert prompt == f"{first}|{second}|yes, no|{{0!r}}"
 
 
 def test_a_place_without_an_input_is_told(opened):

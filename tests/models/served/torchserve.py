@@ -99,15 +99,23 @@ def serving(site: Path, work: Path, archives: Mapping[str, Archive]) -> Iterator
 
 
 def _archive(name: str, archive: Archive, store: Path, environment: Mapping[str, str]) -> None:
-    made = [sys.executable, "-m", "model_archiver.model_packaging", "--model-name", name, "--version", archive.version]
-    made += ["--handler", str(archive.handler), "--export-path", str(store), "--force"]
+    created = [
+        sys.executable,
+        "-m",
+        "model_archiver.model_packaging",
+        "--model-name",
+        name,
+        "--version",
+        archive.version,
+    ]
+    created += ["--handler", str(archive.handler), "--export-path", str(store), "--force"]
     if archive.files:
-        made += ["--extra-files", ",".join(map(str, archive.files))]
-    subprocess.run(made, check=True, env=dict(environment), capture_output=True, timeout=60)
+        created += ["--extra-files", ",".join(map(str, archive.files))]
+    subprocess.run(created, check=True, env=dict(environment), capture_output=True, timeout=60)
 
 
 def _register(management: str, name: str, archive: Archive, work: Path) -> None:
-    wanted = {
+    expected = {
         "url": f"{name}.mar",
         "handler": f"{archive.handler.name}:{archive.entry}",
         "initial_workers": archive.workers,
@@ -115,7 +123,7 @@ def _register(management: str, name: str, archive: Archive, work: Path) -> None:
         "batch_size": archive.batch,
         "max_batch_delay": archive.delay_ms,
     }
-    answer = httpx2.post(f"{management}/models", params=wanted, timeout=STARTS)
+    answer = httpx2.post(f"{management}/models", params=expected, timeout=STARTS)
     assert answer.status_code == 200, f"{answer.text}\n{(work / 'torchserve.log').read_text()[-3000:]}"
 
 
@@ -131,8 +139,8 @@ def _until_alive(process: subprocess.Popen[bytes], inference: str, work: Path) -
 
 
 def _free(count: int) -> list[int]:
-    taken = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [bound.getsockname()[1] for bound in taken]
-    for bound in taken:
+    servers = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    ports = [bound.getsockname()[1] for bound in servers]
+    for bound in servers:
         bound.close()
     return ports

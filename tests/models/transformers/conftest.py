@@ -52,9 +52,9 @@ def changed(tmp_path: Path) -> Callable[..., Path]:
                 (target / path.name).symlink_to(path)
             else:
                 shutil.copy(path, target)
-        told = yaml.safe_load((folder / "model.yaml").read_text())
-        options = {**told.pop("options"), **spec.pop("options", {})}
-        (target / "model.yaml").write_text(yaml.safe_dump({**told, **spec, "options": options}))
+        document = yaml.safe_load((folder / "model.yaml").read_text())
+        options = {**document.pop("options"), **spec.pop("options", {})}
+        (target / "model.yaml").write_text(yaml.safe_dump({**document, **spec, "options": options}))
         return target
 
     return change

@@ -33,8 +33,8 @@ TAGS = ("O", "B-NUMBER", "I-NUMBER", "B-MONTH", "I-MONTH")
 def described(folder: Path, architecture: str, **spec: Any) -> Path:
     """Write the folder's `model.yaml`; `options` are those beside the architecture."""
     options = {"architecture": architecture, **spec.pop("options", {})}
-    told = {"name": folder.name, "task": "any", "kind": "transformers", "licence": "Apache-2.0", "options": options}
-    (folder / "model.yaml").write_text(yaml.safe_dump({**told, **spec}))
+    answer = {"name": folder.name, "task": "any", "kind": "transformers", "licence": "Apache-2.0", "options": options}
+    (folder / "model.yaml").write_text(yaml.safe_dump({**answer, **spec}))
     return folder
 
 
@@ -51,7 +51,7 @@ def shallow(layers: int = 2, **more: Any) -> BertConfig:
 
 def sentiment(folder: Path, count: int = 640, layers: int = 2) -> Path:
     """MiniLM's first layers, fine-tuned for a moment on two-way sentiment."""
-    found = [
+    result = [
         row
         for row in real.rows("sst2/train.jsonl.gz", 4000)
         if row["label"] in SENTIMENT and 20 < len(row["text"]) < 60
@@ -62,8 +62,8 @@ def sentiment(folder: Path, count: int = 640, layers: int = 2) -> Path:
     model = BertForSequenceClassification.from_pretrained(encoder.find(), config=shallow(layers, **named))
 
     def batches() -> Iterator[dict[str, Any]]:
-        for start in range(0, len(found), 32):
-            part = found[start : start + 32]
+        for start in range(0, len(result), 32):
+            part = result[start : start + 32]
             marks = torch.tensor([SENTIMENT.index(row["label"]) for row in part])
             yield {**read([row["text"] for row in part], padding=True, return_tensors="pt"), "labels": marks}
 
@@ -86,11 +86,11 @@ def trained(
 ) -> Any:
     """The model after some steps, as many as it needs to have a small loss."""
     torch.manual_seed(0)
-    for one in (
+    for first in (
         model.get_input_embeddings() if isinstance(model, BertPreTrainedModel) else torch.nn.Module()
     ).parameters():
-        one.requires_grad_(False)  # the encoder's words are known already
-    optimiser = torch.optim.AdamW([one for one in model.parameters() if one.requires_grad], lr=rate)
+        first.requires_grad_(False)  # the encoder's words are known already
+    optimiser = torch.optim.AdamW([parameter for parameter in model.parameters() if parameter.requires_grad], lr=rate)
     model.train()
     for batch in batches():
         loss = model(**batch).loss
@@ -105,28 +105,28 @@ def trained(
 def asked(count: int) -> list[dict[str, Any]]:
     """The first question of each of the shortest passages: question, passage, answer, start."""
     shortest = sorted(real.paragraphs(3), key=lambda part: len(part["context"]))[:count]
-    found = []
+    result = []
     for part in shortest:
-        one = part["qas"][0]
-        said = one["answers"][0]
-        told = {"question": one["question"], "passage": part["context"], "answer": said["text"]}
-        found.append({**told, "start": said["answer_start"]})
-    return found
+        first = part["qas"][0]
+        answer = first["answers"][0]
+        reply = {"question": first["question"], "passage": part["context"], "answer": answer["text"]}
+        result.append({**reply, "start": answer["answer_start"]})
+    return result
 
 
 def questions(folder: Path) -> tuple[Path, list[dict[str, Any]]]:
     """A reader that has learnt some real questions by heart, and these questions."""
-    found = asked(4)
+    result = asked(4)
     read, model = tokenizer(), BertForQuestionAnswering.from_pretrained(encoder.find(), config=shallow())
-    texts = [[row[name] for row in found] for name in ("question", "passage")]
+    texts = [[row[name] for row in result] for name in ("question", "passage")]
     batch = read(*texts, padding=True, return_tensors="pt")
-    starts = [_token(batch, at, row["start"]) for at, row in enumerate(found)]
-    ends = [_token(batch, at, row["start"] + len(row["answer"]) - 1) for at, row in enumerate(found)]
-    given = {**batch, "start_positions": torch.tensor(starts), "end_positions": torch.tensor(ends)}
-    trained(model, lambda: (given for _ in range(60))).save_pretrained(folder)
+    starts = [_token(batch, at, row["start"]) for at, row in enumerate(result)]
+    ends = [_token(batch, at, row["start"] + len(row["answer"]) - 1) for at, row in enumerate(result)]
+    values = {**batch, "start_positions": torch.tensor(starts), "end_positions": torch.tensor(ends)}
+    trained(model, lambda: (values for _ in range(60))).save_pretrained(folder)
     read.save_pretrained(folder)
     described(folder, "question-answering", inputs=["question", "passage"], answer="answer", returns="spans")
-    return folder, found
+    return folder, result
 
 
 def _token(batch: Any, row: int, character: int) -> int:
@@ -161,12 +161,12 @@ def worded(vocabulary: Sequence[str], ends: bool = True) -> PreTrainedTokenizerF
     from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
     names = ["<pad>", "</s>", "<unk>", *vocabulary]
-    made = Tokenizer(models.WordLevel({name: at for at, name in enumerate(names)}, unk_token="<unk>"))
-    made.pre_tokenizer = pre_tokenizers.Whitespace()
+    created = Tokenizer(models.WordLevel({name: at for at, name in enumerate(names)}, unk_token="<unk>"))
+    created.pre_tokenizer = pre_tokenizers.Whitespace()
     if ends:
-        made.post_processor = processors.TemplateProcessing("$A </s>", special_tokens=[("</s>", 1)])
+        created.post_processor = processors.TemplateProcessing("$A </s>", special_tokens=[("</s>", 1)])
     special = {"pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"}
-    return PreTrainedTokenizerFast(tokenizer_object=made, **special)
+    return PreTrainedTokenizerFast(tokenizer_object=created, **special)
 
 
 OPPOSITES = {"good": "bad", "hot": "cold", "day": "night", "up": "down", "rich": "poor", "big": "small"}

@@ -26,21 +26,21 @@ def rows():
 
 def test_it_answers_better_than_chance_and_its_probabilities_are_its_own_network_s(sentiment, rows):
     right = [row["label"] for row in real.rows("sst2/dev.jsonl.gz", 120)]
-    said = sentiment.predict(rows)
-    assert sum(one.answer["label"] == label for one, label in zip(said, right, strict=True)) > 72
+    predictions = sentiment.predict(rows)
+    assert sum(first.answer["label"] == label for first, label in zip(predictions, right, strict=True)) > 72
     network = sentiment._network
     batch = network.run.processor(rows[3]["text"], return_tensors="pt")
     with torch.inference_mode():
         odds = network.model(**batch).logits.softmax(-1)[0].tolist()
-    assert list(said[3].probabilities.values()) == pytest.approx(odds, abs=1e-4)
+    assert list(predictions[3].probabilities.values()) == pytest.approx(odds, abs=1e-4)
 
 
 def test_the_same_input_has_the_same_answer_in_any_batch(sentiment, rows):
     together = sentiment.predict(rows[:40])
     alone = [sentiment.predict([row])[0] for row in rows[:40:8]]
-    for one, other in zip(alone, together[::8], strict=True):
-        assert one.answer == other.answer
-        assert one.probabilities["positive"] == pytest.approx(other.probabilities["positive"], abs=2e-4)
+    for first, other in zip(alone, together[::8], strict=True):
+        assert first.answer == other.answer
+        assert first.probabilities["positive"] == pytest.approx(other.probabilities["positive"], abs=2e-4)
 
 
 def test_many_rows_run_in_passes_of_like_size_and_little_padding():
@@ -53,8 +53,8 @@ def test_many_rows_run_in_passes_of_like_size_and_little_padding():
 
 def test_bulk_answers_are_the_same(sentiment, sentiment_folder, rows):
     quick = catalog.open_model(sentiment_folder, bulk=True)
-    for one, other in zip(quick.predict(rows[:20]), sentiment.predict(rows[:20]), strict=True):
-        assert one.probabilities["positive"] == pytest.approx(other.probabilities["positive"], abs=1e-3)
+    for prediction, other in zip(quick.predict(rows[:20]), sentiment.predict(rows[:20]), strict=True):
+        assert prediction.probabilities["positive"] == pytest.approx(other.probabilities["positive"], abs=1e-3)
     assert quick.attribute({"text": TEXT}, "positive", "gradient").fields["text"], "packed layers have no gradients"
     quick.close()
 
@@ -66,24 +66,24 @@ def test_texts_that_break_careless_code_are_answered(sentiment):
 
 def test_a_strip_covers_the_text_s_own_words(sentiment):
     for text in [*HARD[:9], TEXT]:
-        found = sentiment.attribute({"text": text}, "positive", "gradient")
-        assert all(text[word.start : word.end] == word.text for word in found.fields["text"])
-        assert all(abs(word.weight) <= 1 + 1e-9 for word in found.fields["text"])
+        result = sentiment.attribute({"text": text}, "positive", "gradient")
+        assert all(text[word.start : word.end] == word.text for word in result.fields["text"])
+        assert all(abs(word.weight) <= 1 + 1e-9 for word in result.fields["text"])
 
 
 def test_integrated_gradients_add_up(sentiment):
-    found = sentiment.attribute({"text": TEXT}, "positive", "layer_integrated_gradients")
-    assert found.completeness_error < 0.05
-    assert max(abs(word.weight) for word in found.fields["text"]) == pytest.approx(1)
+    result = sentiment.attribute({"text": TEXT}, "positive", "layer_integrated_gradients")
+    assert result.completeness_error < 0.05
+    assert max(abs(word.weight) for word in result.fields["text"]) == pytest.approx(1)
     other = sentiment.attribute({"text": TEXT}, "negative", "layer_integrated_gradients")
-    for one, against in zip(found.fields["text"], other.fields["text"], strict=True):
-        assert one.weight == pytest.approx(-against.weight, abs=0.02)
+    for first, against in zip(result.fields["text"], other.fields["text"], strict=True):
+        assert first.weight == pytest.approx(-against.weight, abs=0.02)
 
 
 def test_methods_that_take_words_away_are_there_too(sentiment):
-    found = sentiment.attribute({"text": TEXT}, "positive", "occlusion")
-    assert found.method == "occlusion"
-    assert len(found.fields["text"]) == len(sentiment.attribute({"text": TEXT}, "positive", "gradient").fields["text"])
+    result = sentiment.attribute({"text": TEXT}, "positive", "occlusion")
+    assert result.method == "occlusion"
+    assert len(result.fields["text"]) == len(sentiment.attribute({"text": TEXT}, "positive", "gradient").fields["text"])
 
 
 def test_explaining_does_not_change_answers(sentiment):
@@ -101,9 +101,9 @@ def test_what_cannot_be_explained_is_told(sentiment, label, method):
 
 def test_two_texts_are_read_as_a_pair(sentiment_folder, changed):
     model = catalog.open_model(changed(sentiment_folder, inputs=["premise", "hypothesis"]))
-    given = {"premise": "A dull film.", "hypothesis": "It is dull, dull."}
-    found = model.attribute(given, "positive", "gradient")
-    assert [word.text for word in found.fields["hypothesis"]] == ["It", "is", "dull", ",", "dull", "."]
+    values = {"premise": "A dull film.", "hypothesis": "It is dull, dull."}
+    result = model.attribute(values, "positive", "gradient")
+    assert [word.text for word in result.fields["hypothesis"]] == ["It", "is", "dull", ",", "dull", "."]
     long = {"premise": "word " * 3000, "hypothesis": "short"}
     row, size = model._network.encode(long)
     assert size == 256
@@ -111,16 +111,16 @@ def test_two_texts_are_read_as_a_pair(sentiment_folder, changed):
 
 
 def test_other_words_for_the_same_labels_are_mapped(sentiment_folder, changed):
-    said = {}
+    answer = {}
     for names, options in (
         (("Negative", "POSITIVE"), {}),
         (("bad", "good"), {"labels": {"negative": "bad", "positive": "good"}}),
         (("positive", "negative"), {}),
     ):
         model = catalog.open_model(changed(sentiment_folder, labels=list(names), options=options))
-        said[names] = model.predict([{"text": TEXT}])[0].probabilities
-    assert said["bad", "good"]["good"] == said["Negative", "POSITIVE"]["POSITIVE"]
-    assert said["positive", "negative"]["positive"] == said["bad", "good"]["good"]
+        answer[names] = model.predict([{"text": TEXT}])[0].probabilities
+    assert answer["bad", "good"]["good"] == answer["Negative", "POSITIVE"]["POSITIVE"]
+    assert answer["positive", "negative"]["positive"] == answer["bad", "good"]["good"]
 
 
 @pytest.mark.parametrize("wanted", [["bad", "good"], ["negative", "positive", "neutral"]])
@@ -176,7 +176,7 @@ def test_the_host_serves_it_over_the_open_protocol(serve_models, sentiment, sent
             await host.close()
 
         asyncio.run(ready())
-        answer, found = asyncio.run(_asked(url))
+        answer, result = asyncio.run(_asked(url))
     assert answer.probabilities == sentiment.predict([{"text": TEXT}])[0].probabilities
-    assert found.method == "gradient"
-    assert [word.text for word in found.fields["text"]][:3] == ["a", "wonderful", ","]
+    assert result.method == "gradient"
+    assert [word.text for word in result.fields["text"]][:3] == ["a", "wonderful", ","]

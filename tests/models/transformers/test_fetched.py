@@ -59,7 +59,7 @@ def test_two_that_are_opened_at_once_read_the_weights_once(small, monkeypatch):
     from dynabench.models.backends.architectures import base
 
     read, load = [], base.load_weights
-    monkeypatch.setattr(base, "load_weights", lambda *given: read.append(1) or load(*given))
+    monkeypatch.setattr(base, "load_weights", lambda *values: read.append(1) or load(*values))
     models = []
     names = ("answers-smollm2", "chat-smollm2", "summarization-smollm2")
     threads = [

@@ -172,8 +172,8 @@ def test_a_broken_tokenizer_is_told(folder, content):
 
 
 def test_a_model_of_another_architecture_is_told(sentiment_folder, changed):
-    told = {"architecture": "image-classification"}
-    folder = changed(sentiment_folder, inputs=["picture"], images=["picture"], options=told)
+    answer = {"architecture": "image-classification"}
+    folder = changed(sentiment_folder, inputs=["picture"], images=["picture"], options=answer)
     refused(folder, "cannot be loaded")
 
 

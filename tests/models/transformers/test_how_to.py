@@ -16,11 +16,13 @@ FOLDERS = re.findall(r"```yaml\n(.*?)```", PAGE, re.S)
 
 @pytest.mark.parametrize("text", FOLDERS, ids=["classifier", "language model"])
 def test_its_folders_are_valid_and_fit_their_tasks(text):
-    found = spec.Spec.model_validate(yaml.safe_load(text))
-    config = next(one.config for one in shipped.shipped_tasks() if one.config.id == found.task)
-    assert found.inputs == list(config.model_inputs({}, {}))
-    answer = next(field for field in config.answer if field.name == found.answer)
-    assert set(found.labels) == set(answer.values)
+    result = spec.Spec.model_validate(yaml.safe_load(text))
+    config = next(
+        shipped_task.config for shipped_task in shipped.shipped_tasks() if shipped_task.config.id == result.task
+    )
+    assert result.inputs == list(config.model_inputs({}, {}))
+    answer = next(field for field in config.answer if field.name == result.answer)
+    assert set(result.labels) == set(answer.values)
 
 
 def test_every_option_and_architecture_is_explained():

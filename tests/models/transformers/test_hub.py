@@ -46,16 +46,18 @@ class Hub(DatasetHub):
         name = "/".join(parts[2:4])
         held = {"model.bin": b"x"} if name == "some/pickles" else self.files
         revision = parts[5] if len(parts) > 5 else "main"
-        known = {"main": self.main, "": self.main, COMMIT: COMMIT, LATER: LATER}
-        if name not in (self.name, "some/pickles") or revision not in known:
+        known_values = {"main": self.main, "": self.main, COMMIT: COMMIT, LATER: LATER}
+        if name not in (self.name, "some/pickles") or revision not in known_values:
             self.send(b"", head, {"X-Error-Code": "RevisionNotFound"}, 404)
             return
         if len(parts) > 4 and parts[4] == "tree":
-            body = [{"type": "file", "path": one, "size": len(content), "oid": "0"} for one, content in held.items()]
+            body = [
+                {"type": "file", "path": first, "size": len(content), "oid": "0"} for first, content in held.items()
+            ]
         else:
-            files = [{"rfilename": one, "size": len(content), "blobId": "0"} for one, content in held.items()]
+            files = [{"rfilename": single, "size": len(content), "blobId": "0"} for single, content in held.items()]
             card = {"license": "mit"}
-            body = {"id": name, "modelId": name, "sha": known[revision], "siblings": files, "cardData": card}
+            body = {"id": name, "modelId": name, "sha": known_values[revision], "siblings": files, "cardData": card}
         self.send(json.dumps(body).encode(), head, {"Content-Type": "application/json"})
 
     def _file(self, name, commit, head):
@@ -63,13 +65,13 @@ class Hub(DatasetHub):
         if held is None:
             self.send(b"", head, {"X-Error-Code": "EntryNotFound"}, 404)
             return
-        known = {"ETag": f'"{hashlib.sha256(held).hexdigest()}"', "X-Repo-Commit": commit}
+        known_values = {"ETag": f'"{hashlib.sha256(held).hexdigest()}"', "X-Repo-Commit": commit}
         if name.endswith(".safetensors"):  # large files are sent on to a store, which is another host
             store = f"http://localhost:{self.server.server_address[1]}/store/{name}"
-            linked = {"X-Linked-ETag": known["ETag"], "X-Linked-Size": str(len(held)), "Location": store}
-            self.send(b"", head, known | linked, 302)
+            linked = {"X-Linked-ETag": known_values["ETag"], "X-Linked-Size": str(len(held)), "Location": store}
+            self.send(b"", head, known_values | linked, 302)
         else:
-            self.send(held, head, known)
+            self.send(held, head, known_values)
 
 
 @pytest.fixture
@@ -95,9 +97,9 @@ def here(opposites_folder, monkeypatch, tmp_path):
 
 def pointing(folder, opposites_folder, commit=COMMIT, name=NAME):
     """A folder that holds nothing but `model.yaml`."""
-    told = (opposites_folder / "model.yaml").read_text()
+    text = (opposites_folder / "model.yaml").read_text()
     folder.mkdir()
-    (folder / "model.yaml").write_text(told.replace("options:\n", f"options:\n  hub: {name}\n  revision: '{commit}'\n"))
+    (folder / "model.yaml").write_text(text.replace("options:\n", f"options:\n  hub: {name}\n  revision: '{commit}'\n"))
     return folder
 
 
@@ -107,16 +109,16 @@ def test_a_repository_is_downloaded_once_and_answers(here, opposites_folder, tmp
     fetched = [path.name for path in (tmp_path / "home" / "hub").rglob("*")]
     assert "model.safetensors" in fetched
     assert not {"evil.py", "pytorch_model.bin", "model.onnx"} & set(fetched)
-    assert all(asked.endswith(" None") for asked in Hub.asked), "no token leaves"
+    assert all(request.endswith(" None") for request in Hub.asked), "no token leaves"
     Hub.asked.clear()
     catalog.open_model(folder)
     assert Hub.asked == [], "what is here is not asked for again"
 
 
 def test_another_commit_is_another_version(here, opposites_folder, tmp_path):
-    one = pointing(tmp_path / "one", opposites_folder)
+    first = pointing(tmp_path / "one", opposites_folder)
     other = pointing(tmp_path / "two", opposites_folder, LATER)
-    assert spec.version(one) != spec.version(other)
+    assert spec.version(first) != spec.version(other)
 
 
 def test_a_download_that_broke_off_is_taken_up_again(here, opposites_folder, tmp_path, monkeypatch):
@@ -153,13 +155,13 @@ def test_a_repository_that_cannot_be_had_is_told(here, opposites_folder, tmp_pat
 
 def test_no_network_and_no_hub_are_told(here, opposites_folder, tmp_path, monkeypatch):
     folder = pointing(tmp_path / "one", opposites_folder)
-    for url, told in (
+    for url, answer in (
         ("http://127.0.0.1:9", "does not answer.*bring its files as a folder"),
         ("", "calls no hub"),
     ):
         monkeypatch.setenv("DYNABENCH_HUB_URL", url)
         get_settings.cache_clear()
-        with pytest.raises(errors.Unavailable, match=told):
+        with pytest.raises(errors.Unavailable, match=answer):
             catalog.open_model(folder)
 
 
@@ -167,7 +169,7 @@ def test_a_model_too_large_is_not_downloaded(here, opposites_folder, tmp_path, m
     monkeypatch.setattr(hub, "MOST", 100)
     with pytest.raises(errors.TooLarge):
         catalog.open_model(pointing(tmp_path / "one", opposites_folder))
-    assert not any("/resolve/" in asked or "/store/" in asked for asked in Hub.asked)
+    assert not any("/resolve/" in request or "/store/" in request for request in Hub.asked)
 
 
 def test_a_branch_is_resolved_when_the_folder_is_made_and_not_later(here, tmp_path, monkeypatch):
@@ -175,18 +177,20 @@ def test_a_branch_is_resolved_when_the_folder_is_made_and_not_later(here, tmp_pa
     task.write_text(
         "id: opposites\nname: Opposites\ninput: [{name: word, type: text}]\nanswer: [{name: answer, type: text}]\n"
     )
-    asked = ["--task", str(task), "--architecture", "text2text-generation", "--prompt", "opposite of : {word}"]
-    run = CliRunner().invoke(app, ["model", "hub", NAME, str(tmp_path / "opp"), *asked, "--option", "max_new_tokens=4"])
+    question = ["--task", str(task), "--architecture", "text2text-generation", "--prompt", "opposite of : {word}"]
+    run = CliRunner().invoke(
+        app, ["model", "hub", NAME, str(tmp_path / "opp"), *question, "--option", "max_new_tokens=4"]
+    )
     assert run.exit_code == 0, run.output
-    made = spec.read(tmp_path / "opp")
-    assert made.options["revision"] == COMMIT
-    assert made.licence == "mit"
-    assert made.returns == "text"
+    content = spec.read(tmp_path / "opp")
+    assert content.options["revision"] == COMMIT
+    assert content.licence == "mit"
+    assert content.returns == "text"
     monkeypatch.setattr(Hub, "main", LATER)
     model = catalog.open_model(tmp_path / "opp")
     assert model.predict([{"word": "good"}])[0].answer["answer"] == "bad"
-    assert not any(LATER in asked for asked in Hub.asked)
-    again = CliRunner().invoke(app, ["model", "hub", NAME, str(tmp_path / "opp"), *asked])
+    assert not any(LATER in request for request in Hub.asked)
+    again = CliRunner().invoke(app, ["model", "hub", NAME, str(tmp_path / "opp"), *question])
     assert isinstance(again.exception, errors.Conflict) or "holds a model already" in again.output
 
 
@@ -195,19 +199,19 @@ def test_both_commands_write_the_same_folder_and_wrong_options_none(here, tmp_pa
     task.write_text(
         "id: opposites\nname: Opposites\ninput: [{name: word, type: text}]\nanswer: [{name: answer, type: text}]\n"
     )
-    one, two = tmp_path / "one" / "opp", tmp_path / "two" / "opp"
-    told = ["--task", str(task)]
-    asked = [
-        ["hub", NAME, str(one), *told],
-        ["new", "opp", *told, "--kind", "transformers", "--source", NAME, "--into", str(two.parent)],
+    first, two = tmp_path / "one" / "opp", tmp_path / "two" / "opp"
+    answer = ["--task", str(task)]
+    request = [
+        ["hub", NAME, str(first), *answer],
+        ["new", "opp", *answer, "--kind", "transformers", "--source", NAME, "--into", str(two.parent)],
     ]
-    for words in asked:
+    for words in request:
         run = CliRunner().invoke(app, ["model", *words])
         assert run.exit_code == 0, run.output
-    assert spec.read(one).options["architecture"] == "text2text-generation"
-    assert {path.name: path.read_text() for path in one.iterdir()} == {p.name: p.read_text() for p in two.iterdir()}
+    assert spec.read(first).options["architecture"] == "text2text-generation"
+    assert {path.name: path.read_text() for path in first.iterdir()} == {p.name: p.read_text() for p in two.iterdir()}
     wrong = CliRunner().invoke(
-        app, ["model", "hub", NAME, str(tmp_path / "bad"), *told, "--option", "max_new_tokens=x"]
+        app, ["model", "hub", NAME, str(tmp_path / "bad"), *answer, "--option", "max_new_tokens=x"]
     )
     assert "max_new_tokens" in str(wrong.exception) + wrong.output
     assert not (tmp_path / "bad").exists()

@@ -40,8 +40,8 @@ def colours(workshop):
 
 def test_digits_are_read(digits):
     model, rows = digits
-    said = model.predict([{"picture": picture} for picture, _ in rows])
-    assert sum(one.answer["digit"] == digit for one, (_, digit) in zip(said, rows, strict=True)) > 80
+    predictions = model.predict([{"picture": picture} for picture, _ in rows])
+    assert sum(first.answer["digit"] == digit for first, (_, digit) in zip(predictions, rows, strict=True)) > 80
 
 
 def test_a_host_takes_the_largest_picture_that_a_model_does_and_says_what_is_wrong_with_a_larger_one(
@@ -73,13 +73,13 @@ def test_a_host_takes_the_largest_picture_that_a_model_does_and_says_what_is_wro
 @pytest.mark.parametrize("method", ["gradient", "integrated_gradients", "occlusion"])
 def test_a_map_lies_over_the_picture_and_travels(digits, method):
     model, rows = digits
-    found = model.attribute({"picture": rows[0][0]}, rows[0][1], method)
-    [grid] = found.maps.values()
-    assert found.fields == {}
+    result = model.attribute({"picture": rows[0][0]}, rows[0][1], method)
+    [grid] = result.maps.values()
+    assert result.fields == {}
     assert len({len(row) for row in grid}) == 1
     assert max(abs(cell) for row in grid for cell in row) == pytest.approx(1)
-    assert (found.completeness_error is not None) == (method == "integrated_gradients")
-    sent = wire.attribution_of(wire.attribution_json(found, "1"))
+    assert (result.completeness_error is not None) == (method == "integrated_gradients")
+    sent = wire.attribution_of(wire.attribution_json(result, "1"))
     assert np.allclose(sent.maps["picture"], grid, atol=1e-4)
 
 
@@ -94,11 +94,11 @@ class Looks:
         self.card = card
 
     def predict(self, batch):
-        found = []
+        result = []
         for row in batch:
             red = np.asarray(pictures.open_picture(row["picture"], "picture"))[:14, :14, 0].mean() / 255
-            found.append(ModelOutput({"digit": "0"}, {"0": float(red), "1": float(1 - red)}))
-        return found
+            result.append(ModelOutput({"digit": "0"}, {"0": float(red), "1": float(1 - red)}))
+        return result
 
 
 def test_covering_finds_the_part_that_the_answer_comes_from(digits):
@@ -106,8 +106,8 @@ def test_covering_finds_the_part_that_the_answer_comes_from(digits):
     whole[4:8, 8:12] = (255, 0, 0)
     card = digits[0].card
     empty = Attribution("occlusion", "0", {})
-    found = pictures.weigh_patches(Looks(card), empty, {"picture": pictures.text_of(Image.fromarray(whole))})
-    grid = np.array(found.maps["picture"])
+    result = pictures.weigh_patches(Looks(card), empty, {"picture": pictures.text_of(Image.fromarray(whole))})
+    grid = np.array(result.maps["picture"])
     assert grid.shape == (7, 7)
     assert np.unravel_index(grid.argmax(), grid.shape) == (1, 2)
     assert grid[1, 2] == 1
@@ -127,12 +127,14 @@ def test_a_cut_picture_is_known_to_be_cut():
 @pytest.mark.large_data(EASY)
 def test_colours_are_told_and_the_strip_is_over_words_and_picture(colours):
     model, rows = colours
-    said = model.predict(rows)
-    assert sum(one.answer["answer"] == row["answer"] for one, row in zip(said, rows, strict=True)) > 0.8 * len(rows)
+    predictions = model.predict(rows)
+    assert sum(
+        first.answer["answer"] == row["answer"] for first, row in zip(predictions, rows, strict=True)
+    ) > 0.8 * len(rows)
     for method in ("gradient", "integrated_gradients", "occlusion"):
-        found = model.attribute(rows[0], rows[0]["answer"], method)
-        assert [word.text for word in found.fields["question"]][:2] == ["what", "color"]
-        assert "picture" in found.maps
+        result = model.attribute(rows[0], rows[0]["answer"], method)
+        assert [word.text for word in result.fields["question"]][:2] == ["what", "color"]
+        assert "picture" in result.maps
 
 
 @pytest.mark.large_data(EASY)

@@ -24,13 +24,13 @@ def tagger(workshop):
 
 
 def answers(model, rows):
-    return [(one.answer["answer"] or [{"text": ""}])[0] for one in model.predict(rows)]
+    return [(prediction.answer["answer"] or [{"text": ""}])[0] for prediction in model.predict(rows)]
 
 
 def test_questions_that_were_learnt_are_answered_in_place(learnt):
     model, rows = learnt
-    for said, row in zip(answers(model, rows), rows, strict=True):
-        assert (said["text"], said["start"]) == (row["answer"], row["start"])
+    for answer, row in zip(answers(model, rows), rows, strict=True):
+        assert (answer["text"], answer["start"]) == (row["answer"], row["start"])
     [output] = model.predict(rows[:1])
     assert 0.5 < output.probabilities[rows[0]["answer"]] <= 1
 
@@ -39,23 +39,23 @@ def test_an_answer_deep_in_a_long_passage_is_found_in_a_window(learnt):
     model, rows = learnt
     before = "The film was dull. " * 250
     long = {"question": rows[0]["question"], "passage": before + rows[0]["passage"]}
-    [said] = answers(model, [long])
-    assert (said["text"], said["start"]) == (rows[0]["answer"], len(before) + rows[0]["start"])
+    [answer] = answers(model, [long])
+    assert (answer["text"], answer["start"]) == (rows[0]["answer"], len(before) + rows[0]["start"])
     assert len(model.prepare(long)) > 1200
 
 
 def test_offsets_count_code_points(learnt):
     model, rows = learnt
-    given = {"question": rows[0]["question"], "passage": EMOJI + rows[0]["passage"]}
-    [said] = answers(model, [given])
-    assert given["passage"][said["start"] : said["end"]] == said["text"]
+    values = {"question": rows[0]["question"], "passage": EMOJI + rows[0]["passage"]}
+    [answer] = answers(model, [values])
+    assert values["passage"][answer["start"] : answer["end"]] == answer["text"]
 
 
 def test_odd_passages_have_an_honest_answer_or_none(learnt):
     model, _ = learnt
     for text in HARD:
-        for given in ({"question": "Who?", "passage": text}, {"question": text, "passage": "Ada wrote it in 1843."}):
-            [output] = model.predict([given])  # validity.check_outputs compares every span with the passage
+        for values in ({"question": "Who?", "passage": text}, {"question": text, "passage": "Ada wrote it in 1843."}):
+            [output] = model.predict([values])  # validity.check_outputs compares every span with the passage
             assert isinstance(output.answer["answer"], list)
     assert model.predict([{"question": "Who?", "passage": "  \n"}])[0].answer["answer"] == []
 
@@ -63,35 +63,35 @@ def test_odd_passages_have_an_honest_answer_or_none(learnt):
 @pytest.mark.parametrize("label", ["start", "end"])
 def test_the_strip_of_an_answer_marks_the_words_of_the_answer_most(learnt, label):
     model, rows = learnt
-    found = model.attribute(rows[0], label, "layer_integrated_gradients")
-    assert found.completeness_error < 0.1
-    heaviest = max(found.fields["passage"], key=lambda word: word.weight)
+    result = model.attribute(rows[0], label, "layer_integrated_gradients")
+    assert result.completeness_error < 0.1
+    heaviest = max(result.fields["passage"], key=lambda word: word.weight)
     assert rows[0]["answer"].startswith(heaviest.text)
-    assert found.fields["question"][0].text == rows[0]["question"].split()[0]
+    assert result.fields["question"][0].text == rows[0]["question"].split()[0]
 
 
 def test_the_strip_of_an_answer_in_a_later_window_is_about_that_window(learnt):
     model, rows = learnt
     before = "The film was dull. " * 150
-    found = model.attribute(
+    result = model.attribute(
         {"question": rows[0]["question"], "passage": before + rows[0]["passage"]}, "start", "gradient"
     )
-    heavy = max(found.fields["passage"], key=lambda word: abs(word.weight))
+    heavy = max(result.fields["passage"], key=lambda word: abs(word.weight))
     assert heavy.start >= len(before) - 200
-    assert found.fields["passage"][0].weight == 0
+    assert result.fields["passage"][0].weight == 0
 
 
 def test_a_passage_without_words_has_an_empty_strip(learnt):
-    found = learnt[0].attribute({"question": "Who?", "passage": " "}, "start", "gradient")
-    assert found.fields == {"question": [], "passage": []}
+    result = learnt[0].attribute({"question": "Who?", "passage": " "}, "start", "gradient")
+    assert result.fields == {"question": [], "passage": []}
 
 
 def test_numbers_and_months_are_tagged_as_whole_words(tagger):
     text = "It began in October 1973 when they met, and ended in March 1974."
     [output] = tagger.predict([{"text": text}])
-    said = [(span["text"], span["label"]) for span in output.answer["tags"]]
-    assert ("1973", "NUMBER") in said
-    assert ("October", "MONTH") in said
+    reply = [(span["text"], span["label"]) for span in output.answer["tags"]]
+    assert ("1973", "NUMBER") in reply
+    assert ("October", "MONTH") in reply
     assert all(text[span["start"] : span["end"]] == span["text"] for span in output.answer["tags"])
     assert output.probabilities["1973"] > 0.5
 
@@ -104,8 +104,8 @@ def test_a_long_text_is_tagged_to_its_end(tagger):
 
 
 def test_a_text_without_words_has_no_tags(tagger):
-    said = tagger.predict([{"text": ""}, {"text": " "}, {"text": "It began in 1973."}])
-    assert [len(one.answer["tags"]) for one in said] == [0, 0, 1]
+    predictions = tagger.predict([{"text": ""}, {"text": " "}, {"text": "It began in 1973."}])
+    assert [len(first.answer["tags"]) for first in predictions] == [0, 0, 1]
     for text in HARD:
         tagger.predict([{"text": text}])
 

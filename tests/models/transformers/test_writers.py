@@ -27,9 +27,9 @@ def continuer(continues_folder):
 def test_what_was_learnt_is_written_and_shown(rewriter, continuer):
     rows = [{"word": word} for word in made.OPPOSITES]
     for model in (rewriter, continuer):
-        said = model.predict(rows)
-        assert [one.answer["answer"] for one in said] == list(made.OPPOSITES.values())
-        assert said[0].extras["generated"].strip() == "bad"
+        predictions = model.predict(rows)
+        assert [first.answer["answer"] for first in predictions] == list(made.OPPOSITES.values())
+        assert predictions[0].extras["generated"].strip() == "bad"
 
 
 def test_sampling_that_a_folder_asks_for_is_not_done(opposites_folder, continues_folder, changed):
@@ -55,9 +55,9 @@ def test_likelihood_compares_the_labels_behind_the_prompt(continues_folder, chan
     model = catalog.open_model(
         changed(continues_folder, returns="label", labels=["cold", "bad", "night"], options=options)
     )
-    said = model.predict([{"word": "good"}, {"word": "hot"}, {"word": "day"}])
-    assert [one.answer["answer"] for one in said] == ["bad", "cold", "night"]
-    assert all(max(one.probabilities.values()) > 0.9 for one in said)
+    predictions = model.predict([{"word": "good"}, {"word": "hot"}, {"word": "day"}])
+    assert [first.answer["answer"] for first in predictions] == ["bad", "cold", "night"]
+    assert all(max(single.probabilities.values()) > 0.9 for single in predictions)
     mapped = {"answer": "likelihood", "normalisation": "byte", "labels": {" bad": "negative", " cold": "neutral"}}
     model = catalog.open_model(
         changed(continues_folder, returns="label", labels=["neutral", "negative"], options=mapped)
@@ -70,8 +70,8 @@ def test_a_chat_goes_through_the_tokenizer_s_template(continues_folder, changed)
     model = catalog.open_model(changed(continues_folder, options=options))
     assert model._network.render_prompt({"word": "hot"}) == "user : opposite of : hot assistant :"
     assert model.predict([{"word": "hot"}])[0].answer["answer"] == "cold"
-    found = model.attribute({"word": "hot"}, "answer", "gradient")
-    assert [word.text for word in found.fields["word"]] == ["hot"]
+    result = model.attribute({"word": "hot"}, "answer", "gradient")
+    assert [word.text for word in result.fields["word"]] == ["hot"]
 
 
 def test_a_chat_without_a_template_is_told(continues_folder, changed):
@@ -96,12 +96,12 @@ def test_a_prompt_that_leaves_no_room_is_told(continuer):
 
 @pytest.mark.parametrize("method", gradients.METHODS)
 def test_the_word_that_decides_what_is_written_has_all_weight(continuer, continues_folder, changed, method):
-    found = continuer.attribute({"word": "up good"}, "answer", method)
-    assert found.method == method
-    assert [word.text for word in found.fields["word"]] == ["up", "good"]
-    assert max(abs(word.weight) for word in found.fields["word"]) == pytest.approx(1)
+    result = continuer.attribute({"word": "up good"}, "answer", method)
+    assert result.method == method
+    assert [word.text for word in result.fields["word"]] == ["up", "good"]
+    assert max(abs(word.weight) for word in result.fields["word"]) == pytest.approx(1)
     if method == "layer_integrated_gradients":
-        assert found.completeness_error < 0.2
+        assert result.completeness_error < 0.2
 
 
 def test_a_label_s_strip_is_against_its_strongest_rival(continues_folder, changed):
@@ -114,11 +114,11 @@ def test_a_label_s_strip_is_against_its_strongest_rival(continues_folder, change
 
 def test_words_are_found_in_the_prompt_though_marks_were_broken_up():
     text = "it </s> is good"
-    said = prompts.harmless(text, ["</s>"])
-    assert said == "it < /s> is good"
-    prompt = f"A {said} B"
+    answer = prompts.harmless(text, ["</s>"])
+    assert answer == "it < /s> is good"
+    prompt = f"A {answer} B"
     ids, offsets = range(len(prompt)), [(at, at + 1) for at in range(len(prompt))]
-    pieces = gradients.Prompted(prompt, list(ids), offsets, {"t": text}, {"t": said}, {"t": 2}).pieces()
+    pieces = gradients.Prompted(prompt, list(ids), offsets, {"t": text}, {"t": answer}, {"t": 2}).pieces()
     owned = {}
     for at, owner in enumerate(pieces.owner):
         if owner:
@@ -167,9 +167,9 @@ def test_a_label_that_is_plainly_meant_is_read(written, label):
     "written", ["", "hateful", "It is hate", "hate or not hate", "neither", "hate? No: unclear", "not  hate but hate"]
 )
 def test_anything_else_is_no_answer_and_is_shown(written):
-    with pytest.raises(Broken, match="It wrote") as told:
+    with pytest.raises(Broken, match="It wrote") as answer:
         prompts.label(written, CARD.labels, {})
-    assert repr(written) in str(told.value)
+    assert repr(written) in str(answer.value)
 
 
 def test_a_written_span_must_stand_in_the_passage():

@@ -32,20 +32,20 @@ numbers = st.floats(-1e6, 1e6) | st.integers(-1000, 1000)
 
 def test_any_or_all_fields():
     claimed = {"label": "yes", "reply": "Rome", "count": 3}
-    one, two = {**claimed, "reply": "Paris"}, {"label": "no", "reply": "Paris", "count": 3}
+    first, two = {**claimed, "reply": "Paris"}, {"label": "no", "reply": "Paris", "count": 3}
     some, every = rule("differs", "label", "reply"), rule("differs", "label", "reply", combine="all")
-    assert [some.fooled_by(said, claimed) for said in (claimed, one, two)] == [False, True, True]
-    assert [every.fooled_by(said, claimed) for said in (claimed, one, two)] == [False, False, True]
-    assert every.agrees(one, claimed)
+    assert [some.fooled_by(answer, claimed) for answer in (claimed, first, two)] == [False, True, True]
+    assert [every.fooled_by(answer, claimed) for answer in (claimed, first, two)] == [False, False, True]
+    assert every.agrees(first, claimed)
 
 
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=5))
 def test_all_fields_differ_only_where_any_does(pairs):
     fields = [Choice(name=f"f{n}", options=["True", "False"]) for n in range(len(pairs))]
-    said, claimed = ({f.name: str(pair[side]) for f, pair in zip(fields, pairs, strict=True)} for side in (0, 1))
+    answer, claimed = ({f.name: str(pair[side]) for f, pair in zip(fields, pairs, strict=True)} for side in (0, 1))
     some, every = Differs(combine="any"), Differs(combine="all")
-    assert some.fooled(said, claimed, fields) == any(a != b for a, b in pairs)
-    assert every.fooled(said, claimed, fields) == all(a != b for a, b in pairs)
+    assert some.fooled(answer, claimed, fields) == any(a != b for a, b in pairs)
+    assert every.fooled(answer, claimed, fields) == all(a != b for a, b in pairs)
 
 
 @pytest.mark.parametrize(
@@ -114,9 +114,9 @@ def test_a_wider_tolerance_fools_no_more(said, claimed, one, other, relative):
 )
 def test_overlap_by_hand(said, claimed, jaccard, f1):
     for measure, value in (("jaccard", jaccard), ("f1", f1)):
-        found = OverlapBelow(measure=measure, threshold=0.4)
-        assert found.nearness(said, claimed, REPLY) == pytest.approx(value)
-        assert found.differs(said, claimed, REPLY) is (value < 0.4)
+        overlap_below = OverlapBelow(measure=measure, threshold=0.4)
+        assert overlap_below.nearness(said, claimed, REPLY) == pytest.approx(value)
+        assert overlap_below.differs(said, claimed, REPLY) is (value < 0.4)
 
 
 @given(st.lists(st.sampled_from("abcde")), st.lists(st.sampled_from("abcde")))
@@ -139,8 +139,8 @@ def test_a_pattern_in_the_answer():
 
 @given(texts, st.booleans())
 def test_found_and_not_found_are_opposites(said, ignore_case):
-    one, other = (Matches(pattern="b.*9", ignore_case=ignore_case, found=found) for found in (True, False))
-    assert one.differs(said, None, REPLY) is not other.differs(said, None, REPLY)
+    first, other = (Matches(pattern="b.*9", ignore_case=ignore_case, found=result) for result in (True, False))
+    assert first.differs(said, None, REPLY) is not other.differs(said, None, REPLY)
 
 
 def test_a_search_without_end_is_stopped_and_told():
@@ -260,8 +260,8 @@ def test_who_repeats_the_claim_is_not_fooled(options, data):
     names = [f"o{n}" for n in range(len(options))]
     rule_ = ChosenRule(options=names)
     claim = data.draw(st.sampled_from(options))
-    given = dict(zip(names, options, strict=True))
-    assert not rule_.fooled({"reply": claim}, {"reply": claim}, [REPLY], given)
+    values = dict(zip(names, options, strict=True))
+    assert not rule_.fooled({"reply": claim}, {"reply": claim}, [REPLY], values)
 
 
 @given(texts, texts)

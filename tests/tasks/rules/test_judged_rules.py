@@ -23,8 +23,8 @@ def test_a_prompt_is_filled_in_and_only_there():
         "input": {"question": "Dry?"},
         "answer": {"reply": "Yes"},
     }
-    asked = config.fooled.given_to_judge(config, parts | {"claim": {"reply": "No"}})
-    assert asked == {"prompt": "Passage: It rains {answer.reply}.\nQ: Dry? A: Yes Right: No"}
+    request = config.fooled.given_to_judge(config, parts | {"claim": {"reply": "No"}})
+    assert request == {"prompt": "Passage: It rains {answer.reply}.\nQ: Dry? A: Yes Right: No"}
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_a_text_is_read_by_how_it_begins(said, wrong):
 
 def test_what_says_neither_is_not_known():
     rule = judge(says_right=["yes"]).fooled
-    assert [rule.verdict({"text": said}) for said in ("No", "Yes!", "Perhaps")] == [True, False, None]
+    assert [rule.verdict({"text": text}) for text in ("No", "Yes!", "Perhaps")] == [True, False, None]
 
 
 @pytest.mark.parametrize(

@@ -47,6 +47,6 @@ def test_a_metric_of_names_takes_no_text():
 def test_a_board_scores_names_by_place_and_label():
     field = TaskConfig.parse(NAMES.replace("OUTPUT", "f1")).answer[0]
     ada, rome = ({"start": at, "end": at + 3, "label": "person", "text": "Ada"} for at in (0, 5))
-    found = bind_metric("f1", field, [[ada], [], [ada, rome]], [[[ada]], [None], [[ada]]])
-    state = found.module.state(found.columns, **found.module.options)
-    assert found.module.result(state)[found.key] == pytest.approx(2 * 2 / (3 + 2))
+    outcome = bind_metric("f1", field, [[ada], [], [ada, rome]], [[[ada]], [None], [[ada]]])
+    state = outcome.module.state(outcome.columns, **outcome.module.options)
+    assert outcome.module.result(state)[outcome.key] == pytest.approx(2 * 2 / (3 + 2))
