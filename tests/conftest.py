@@ -133,8 +133,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=lambda item: not longest[item.path])
     if not config.option.both_databases and not any("::" in element for element in config.args):
         dropped = {id(superfluou) for superfluou in databases.superfluous(items, config.option.database_seed)}
-        config.hook.pytest_deselected(items=[element for element in items if id(element) in dropped])
-        items[:] = [this_item for this_item in items if id(this_item) not in dropped]
+        config.hook.pytest_deselected(items=[this_item for this_item in items if id(this_item) in dropped])
+        items[:] = [each for each in items if id(each) not in dropped]
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:

@@ -107,7 +107,7 @@ def test_a_damaged_backup_is_refused_and_nothing_of_it_stays(
         created.write_bytes(content[: len(content) // 2])
     elif how == "one byte":
         with zipfile.ZipFile(created) as archive:
-            member = max(archive.infolist(), key=lambda item: item.compress_size)
+            member = max(archive.infolist(), key=lambda element: element.compress_size)
         content[member.header_offset + 60 + len(member.filename) + member.compress_size // 2] ^= 1
         created.write_bytes(content)
     elif how == "another file":

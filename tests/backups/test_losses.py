@@ -211,7 +211,9 @@ def test_models_that_operators_installed_and_rounds_ask_are_looked_for_in_all_fo
 
     def named():
         return [
-            item for item in database.read(check_files, local) if "model-" not in item and "sentiment-a" not in item
+            element
+            for element in database.read(check_files, local)
+            if "model-" not in element and "sentiment-a" not in element
         ]
 
     assert named() == []

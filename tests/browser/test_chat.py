@@ -42,9 +42,9 @@ def guests(chromium, talks):
         return inside[-1]
 
     yield let_in
-    lines = [line for single in inside for line in single.said]
-    for first in inside:
-        first.context.close()
+    lines = [line for first in inside for line in first.said]
+    for single in inside:
+        single.context.close()
     assert lines == []
 
 

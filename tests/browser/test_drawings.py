@@ -42,8 +42,8 @@ def guests(chromium, draws):
 
     yield let_in
     lines = [line for first in inside for line in first.said]
-    for first in inside:
-        first.context.close()
+    for single in inside:
+        single.context.close()
     assert lines == []
 
 

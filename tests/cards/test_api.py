@@ -18,8 +18,8 @@ def test_the_list_has_all_modules_and_says_which_compute(client):
     ]
     assert document["next"] is None
     narrowed = client.get("/api/v1/evaluate", params={"kind": "metric", "q": "harmonic"}).json()["items"]
-    assert "f1" in [item["name"] for item in narrowed]
-    assert "accuracy" not in [element["name"] for element in narrowed]
+    assert "f1" in [element["name"] for element in narrowed]
+    assert "accuracy" not in [this_item["name"] for this_item in narrowed]
 
 
 def test_a_card_has_ranges_options_and_examples(client):

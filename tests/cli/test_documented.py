@@ -45,7 +45,7 @@ def documented(page: Path) -> list[tuple[list[str], bool]]:
             if re.search(r"(^|[ /])dynabench ", line) and "git clone" not in line:
                 result += [(word, True) for word in words(line)]
     for match in INLINE.findall(FENCE.sub("", text)):
-        result += [(word, False) for word in words(" ".join(match.split()))]
+        result += [(element, False) for element in words(" ".join(match.split()))]
     return result
 
 

@@ -39,7 +39,7 @@ def test_the_list_has_every_module_and_narrows():
     assert [item["name"] for item in document] == list_evaluation_modules()
     metrics = json.loads(run("list", "--kind", "metric", "--task", "image-classification", "--json").stdout)
     assert "accuracy" in [metric["name"] for metric in metrics]
-    assert "f1" not in [item["name"] for item in metrics]
+    assert "f1" not in [element["name"] for element in metrics]
     assert "accuracy" in run("list").stdout
 
 

@@ -20,8 +20,8 @@ def test_joining_on_the_way_keeps_what_the_link_says(feel, browser):
     page = visitor.client.get(LINK)
     ways = {unescape(match) for match in re.findall(r'href="(/(?:register|login)[^"]*)"', page.text)}
     assert {urlsplit(way).path for way in ways} == {"/register", "/login"}
-    assert {parse_qs(urlsplit(way).query)["next"][0] for way in ways} == {LINK}
-    form = visitor.client.get(next(item for item in ways if item.startswith("/register")))
+    assert {parse_qs(urlsplit(item).query)["next"][0] for item in ways} == {LINK}
+    form = visitor.client.get(next(element for element in ways if element.startswith("/register")))
     fields = {"username": "newcomer", "email": "new@example.org", "password": PASSWORD, "agree": "yes"}
     joined = visitor.submit("/register", "/register", next=hidden(form, "next"), **fields)
     assert (joined.status_code, joined.headers["location"]) == (303, LINK)
@@ -29,7 +29,7 @@ def test_joining_on_the_way_keeps_what_the_link_says(feel, browser):
     values = {name: hidden(page, name) for name in ("context_id", "handout", "key")}
     answer = {"input.statement": "It was good.", "answer.label": "negative"}
     assert visitor.submit("/tasks/feel/create", LINK, htmx=True, **values, **answer).status_code == 200
-    assert [element["link"] for element in links(feel).json()["items"]] == [{"worker": "beef", "batch": "b1"}]
+    assert [this_item["link"] for this_item in links(feel).json()["items"]] == [{"worker": "beef", "batch": "b1"}]
 
 
 def test_a_part_of_a_page_leads_back_to_the_page_that_is_seen(feel, browser):

@@ -118,12 +118,12 @@ def test_overlap_is_never_more_than_what_was_marked(weights, spans):
 
 def test_an_example_explained_by_two_methods_shows_each_its_own(ada, rules):
     """What is kept of one method must never be given for the other."""
-    reply = send(ada, written(draw(ada), TEXT)).json()
-    path = f"/api/v1/examples/{reply['id']}/attributions"
+    answer = send(ada, written(draw(ada), TEXT)).json()
+    path = f"/api/v1/examples/{answer['id']}/attributions"
     first = {method: ada.get(f"{path}?method={method}").json() for method in ("length", "halves")}
     again = {method: ada.get(f"{path}?method={method}").json() for method in ("halves", "length")}
     assert first == again
-    assert {method: answer["method"] for method, answer in first.items()} == {"length": "length", "halves": "halves"}
+    assert {method: reply["method"] for method, reply in first.items()} == {"length": "length", "halves": "halves"}
     assert first["length"]["hypothesis"] != first["halves"]["hypothesis"]
     assert rules.rules["nli-a"].explained == 2
     assert ada.get(path).json() == first["length"], "without a method it is the model's first"

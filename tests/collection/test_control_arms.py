@@ -42,22 +42,22 @@ def trial(feel):  # noqa: F811
 def test_a_person_stays_in_their_arm_and_its_models_answer(trial, owner, person, database):
     assert trial["assign"] == "person"
     targets = [arm["targets"] for arm in trial["arms"]]
-    assert [element if isinstance(element, str) else element[0]["model"] for element in targets] == [
+    assert [each if isinstance(each, str) else each[0]["model"] for each in targets] == [
         "round", "sentiment-b", "none",
     ]  # fmt: skip
     people = [person(f"writer{number}") for number in range(6)]
     arms = {}
-    for element in people:
-        first, again = draw(element, "feel"), draw(element, "feel")
+    for this_item in people:
+        first, again = draw(this_item, "feel"), draw(this_item, "feel")
         assert first["arm"] == again["arm"]
-        arms[element.name] = first["arm"]
-        document = send(element, body(again, f"A good day, {element.name}."), task="feel").json()
+        arms[this_item.name] = first["arm"]
+        document = send(this_item, body(again, f"A good day, {this_item.name}."), task="feel").json()
         models = [prediction["model"] for prediction in document["predictions"]]
         assert models == {"model": ["sentiment-a"], "other": ["sentiment-b"], "nobody": []}[first["arm"]]
         assert (document["fooled"] is None) == (first["arm"] == "nobody")
     assert set(Counter(arms.values()).values()) == {2}
     result = owner.get("/api/v1/tasks/feel/rounds/2/arms").json()["items"]
-    assert [(row["arm"]["name"], row["people"], row["examples"], row["unknown"]) for row in result] == [
+    assert [(each["arm"]["name"], each["people"], each["examples"], each["unknown"]) for each in result] == [
         ("model", 2, 2, 0), ("other", 2, 2, 0), ("nobody", 2, 2, 2),
     ]  # fmt: skip
     assert [(item["handouts"], item["skipped"]) for item in result] == [(4, 2)] * 3
@@ -65,7 +65,7 @@ def test_a_person_stays_in_their_arm_and_its_models_answer(trial, owner, person,
     items = owner.get("/api/v1/tasks/feel/rounds/2/arms").json()["items"]
     line = {item["arm"]["name"]: item for item in items}[arms["writer0"]]
     assert (line["handouts"], line["skipped"]) == (5, 2)
-    assert [this_item["mer"]["value"] for this_item in result] == [1.0, 1.0, None]
+    assert [element["mer"]["value"] for element in result] == [1.0, 1.0, None]
     assert result[1]["arm"]["assistant"] is True
     assert result[1]["from_first"]["mer"]["value"] == 0
     assert result[2]["from_first"]["mer"]["value"] is None

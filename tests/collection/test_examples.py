@@ -246,10 +246,10 @@ def test_two_accounts_cannot_influence_each_others_predictions(ada, bob, rules):
         single, two = (answer.result().json() for answer in answers)
     assert single["predictions"][0]["answer"] == {"label": "contradiction"}
     assert two["predictions"][0]["answer"] == {"label": "entailment"}
-    for answer, caller in ((single, bob), (two, ada)):
-        assert caller.get(f"/api/v1/examples/{answer['id']}").status_code == 404
-        assert caller.post(f"/api/v1/examples/{answer['id']}/retract").status_code == 404
-        assert caller.post(f"/api/v1/examples/{answer['id']}/explanations", json={}).status_code == 404
+    for reply, caller in ((single, bob), (two, ada)):
+        assert caller.get(f"/api/v1/examples/{reply['id']}").status_code == 404
+        assert caller.post(f"/api/v1/examples/{reply['id']}/retract").status_code == 404
+        assert caller.post(f"/api/v1/examples/{reply['id']}/explanations", json={}).status_code == 404
 
 
 def test_the_sandbox_is_open_to_visitors_and_stores_nothing(client, ada, rules, database):

@@ -191,13 +191,13 @@ def test_what_all_rounds_brought_does_not_shrink_when_one_closes(owner, ada, dat
 def test_a_specimen_shows_pictures_not_their_kind(task):
     config = next(shipped_task.config for shipped_task in shipped_tasks() if shipped_task.config.id == task)
     picture = {"media": "a" * 64, "type": "image/png", "width": 28, "height": 28}
-    context, values = ({item.name: picture for item in some} for some in (config.context, config.input))
+    context, values = ({element.name: picture for element in some} for some in (config.context, config.input))
     for item in config.input:
         if item.type == "text":
             values[item.name] = "What is this?"
     parts = {
         "context": overview._excerpts(config, context, {}),
-        "input": [overview.Excerpt(element, values[element.name], context) for element in config.input],
+        "input": [overview.Excerpt(this_item, values[this_item.name], context) for this_item in config.input],
     }
     view = {"task": task, "task_name": config.name, "round": 1, "answer": "7", "said": [], "votes": 2} | parts
     html = environment().get_template("rounds/_example_card.html").render(specimen=view)

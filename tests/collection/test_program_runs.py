@@ -61,7 +61,7 @@ def test_a_run_proposes_one_example_a_context_and_goes_on_where_it_stopped(ada, 
     assert play(ada, path, 4)[0] == []
     stored = list(ada.examples("nli"))
     assert {(item["source"], item["program"]["name"], item["attempt"]) for item in stored} == {("program", "words", 1)}
-    assert sum(item["program"]["queries"] for item in stored) == journal.queries
+    assert sum(element["program"]["queries"] for element in stored) == journal.queries
     (row,) = ada.programs("nli", 1)["items"]
     assert (row["fooled"], row["queries"], row["cost"]) == (4, journal.queries, journal.cost)
 

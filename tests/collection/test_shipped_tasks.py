@@ -192,13 +192,13 @@ def test_it_is_played_from_create_to_evaluate(task, olga, person, database, sett
     where = f"/api/v1/tasks/{task}"
     open_round(owner, task)
     answer = [write(ada, task, number) for number in range(6)]
-    fooling = {element["id"]: element["claimed"] for element in answer if element["fooled"]}
+    fooling = {each["id"]: each["claimed"] for each in answer if each["fooled"]}
     assert fooling
     strip = ada.get(f"/api/v1/examples/{answer[0]['id']}/attributions")
     assert strip.status_code == 200, strip.text
     assert any(strip.json()["fields"].values())
 
-    claims = {this_item["id"]: this_item["claimed"] for this_item in answer}
+    claims = {element["id"]: element["claimed"] for element in answer}
     for judge in judges:
         for _ in claims:
             item = judge.post(f"{where}/validations/next")
@@ -221,7 +221,7 @@ def test_it_is_played_from_create_to_evaluate(task, olga, person, database, sett
     here.submit(model)
     assert database.write(evaluations.queue_evaluations, {"dataset": 1}) == 1
     by_hand(1)
-    scores = {element["metric"]: element for element in owner.get("/api/v1/evaluations/1/scores").json()["items"]}
+    scores = {this_item["metric"]: this_item for this_item in owner.get("/api/v1/evaluations/1/scores").json()["items"]}
     assert metric in scores
     assert scores[metric]["n"] == len(answer if SHIPPED[task].config.validation.also_not_fooled else fooling)
 

@@ -108,9 +108,9 @@ def test_verified_examples_become_seeds_until_they_are_withdrawn(feel, ada, bob,
     assert owner.request("PUT", "/api/v1/tasks/feel/rounds/1/plan", json={"seeds": "all"}).status_code == 200
     origins = {draw(bob, "feel")["made_from"] for _ in range(12)}
     assert origins == {None, document["id"]}
-    values = next(values for values in iter(lambda: draw(bob, "feel"), None) if values["made_from"])
-    document = send(bob, body(values, "All good for nothing!"), task="feel").json()
-    assert bob.get(f"/api/v1/examples/{document['id']}").json()["made_from"] == document["id"]
+    inputs = next(values for values in iter(lambda: draw(bob, "feel"), None) if values["made_from"])
+    created = send(bob, body(inputs, "All good for nothing!"), task="feel").json()
+    assert bob.get(f"/api/v1/examples/{created['id']}").json()["made_from"] == document["id"]
     assert ada.post(f"/api/v1/examples/{document['id']}/retract").status_code == 200
     assert {draw(bob, "feel")["made_from"] for _ in range(12)} == {None}
 

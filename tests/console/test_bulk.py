@@ -54,7 +54,7 @@ def test_many_are_hidden_and_shown_again(owner, ids, database):
     kinds = [item["kind"] for item in owner.get("/api/v1/tasks/nli/acts").json()["items"]]
     assert kinds.count("examples.bulk") == 2
     assert kinds.count("examples.bulk_undone") == 1
-    assert [item.hidden for item in database.read(lambda s: s.query(Standing).order_by(Standing.example_id).all())] == [
+    assert [row.hidden for row in database.read(lambda s: s.query(Standing).order_by(Standing.example_id).all())] == [
         False, False, False, True,
     ]  # fmt: skip
 
@@ -89,10 +89,10 @@ def test_the_page_asks_before_it_does_and_offers_to_undo(moderator, ids, enter):
     page = enter(moderator)
     assert f'value="{ids[0]}" form="bulk"' in page.get(HERE).text
     submission = page.submit(
-        f"{HERE}/bulk", page="/settings", which="page", kind="hide", ids=[str(element) for element in ids[:2]]
+        f"{HERE}/bulk", page="/settings", which="page", kind="hide", ids=[str(item) for item in ids[:2]]
     )
     assert "Hide 2 examples?" in submission.text
-    sure = {"which": "page", "kind": "hide", "ids": [str(item) for item in ids[:2]], "sure": "2"}
+    sure = {"which": "page", "kind": "hide", "ids": [str(element) for element in ids[:2]], "sure": "2"}
     assert page.submit(f"{HERE}/bulk", page="/settings", value="", **sure).status_code == 422
     done = page.submit(f"{HERE}/bulk", page="/settings", value="Spam.", **sure)
     answer = page.get(done.headers["location"]).text

@@ -129,10 +129,10 @@ def test_a_candidate_that_is_worse_on_a_neutral_dataset_of_the_task_is_not_promo
 def test_a_turn_waits_for_the_evaluations_on_neutral_data(world, settings):
     films, few = dataset(world, settings, "films"), dataset(world, settings, "few", rows=29)
     turn = Turn(world, settings)
-    tests = [element for element in (turn.released.test, turn.released.hidden) if element]
+    tests = [item for item in (turn.released.test, turn.released.hidden) if item]
     assert turn.left() == (2 * len(tests) + 2, 2 * len(tests) + 2), "29 rows are too few to be waited for"
-    for item in (turn.old, turn.new):
-        turn.give(item, dict.fromkeys(tests, 0.5))
+    for element in (turn.old, turn.new):
+        turn.give(element, dict.fromkeys(tests, 0.5))
     assert turn.left()[0] == 2
     turn.give(turn.old, {films: 0.5})
     turn.give(turn.new, {few: 0.5}, failed=[films])

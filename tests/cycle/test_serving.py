@@ -63,5 +63,5 @@ def play(client: TestClient, name: str, model: str) -> None:
     created = caller.post("/api/v1/tasks/films/examples", json=body)
     assert created.status_code == 201, created.text
     assert [prediction["model"] for prediction in created.json()["predictions"]] == [model]
-    response = caller.post(f"/api/v1/models/{model}/ask", json={"inputs": {"review": f"A film of {time.time()}."}})
-    assert response.status_code == 200, response.text
+    request = caller.post(f"/api/v1/models/{model}/ask", json={"inputs": {"review": f"A film of {time.time()}."}})
+    assert request.status_code == 200, request.text

@@ -36,10 +36,10 @@ def read(tmp_path):
         path.write_bytes(content)
         bad = []
         with sources.open_source(path, name) as files:
-            written, answer = service.build_version(
-                home, config, files, layout, tolerance, bad.extend, lambda reply: None
+            written, reply = service.build_version(
+                home, config, files, layout, tolerance, bad.extend, lambda answer: None
             )
-        return list(stored.read_rows(home, written.digest)), bad, answer
+        return list(stored.read_rows(home, written.digest)), bad, reply
 
     return build
 
@@ -120,8 +120,8 @@ def test_broken_unicode_and_odd_values_are_named_row_by_row(read):
     good, bad, _ = read(lines(rows), "a.jsonl")
     assert [dict(row.inputs)["statement"] for row in good] == ["7", "ok"]
     assert good[1].answers == ({"label": "positive"}, {"label": "neutral"})
-    assert [first.number for first in bad] == [1, 3, 5, 6, 7]
-    assert all(single.message for single in bad)
+    assert [single.number for single in bad] == [1, 3, 5, 6, 7]
+    assert all(first.message for first in bad)
 
 
 def test_too_many_tags_are_refused(read):

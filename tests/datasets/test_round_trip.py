@@ -90,15 +90,23 @@ def counts(db, task="checks"):
 
     def read(session):
         names = {row.id: row.imported_as for row in session.scalars(select(Person))}
-        uids = {first.id: first.uid for first in session.scalars(select(Example))}
-        numbers = {row.id: row.number for row in session.scalars(select(Round))}
+        uids = {this_row.id: this_row.uid for this_row in session.scalars(select(Example))}
+        numbers = {first.id: first.number for first in session.scalars(select(Round))}
         result = []
-        for row in session.scalars(select(Standing)):
-            state = (row.fooled, row.verdict, row.votes, row.open, row.blind, row.blind_right, row.targets)
-            result.append(("standing", uids[row.example_id], numbers[row.round_id], *state, row.targets_right))
-        for row in session.scalars(select(Tally)):
-            sums = (row.examples, row.fooled, row.validated, row.resolved)
-            result.append(("tally", numbers[row.round_id], names[row.person_id], row.source, *sums))
+        for single in session.scalars(select(Standing)):
+            state = (
+                single.fooled,
+                single.verdict,
+                single.votes,
+                single.open,
+                single.blind,
+                single.blind_right,
+                single.targets,
+            )
+            result.append(("standing", uids[single.example_id], numbers[single.round_id], *state, single.targets_right))
+        for single in session.scalars(select(Tally)):
+            sums = (single.examples, single.fooled, single.validated, single.resolved)
+            result.append(("tally", numbers[single.round_id], names[single.person_id], single.source, *sums))
         for origin, number in numbers.items():
             for (name, value), packed in folding.read(session, origin).items():
                 for person, *counts in packed.tolist():
@@ -234,10 +242,12 @@ def test_people_of_an_import_cannot_log_in_and_are_called_by_their_pseudonym(
     bring(elsewhere, other_settings, path)
     row = json.loads(path.read_text())
     people = elsewhere.read(lambda session: list(session.scalars(select(Person))))
-    assert {single.imported_as for single in people} == {row["author"], row["validations"][0]["validator"]}
-    assert all(single.public_name == single.imported_as for single in people)
-    assert not any(login.verify_password(first.password_hash, guess, 1) for first in people for guess in ("", "x"))
-    assert not any(first.admin for first in people)
+    assert {one.imported_as for one in people} == {row["author"], row["validations"][0]["validator"]}
+    assert all(first.public_name == first.imported_as for first in people)
+    assert not any(
+        login.verify_password(this_first.password_hash, guess, 1) for this_first in people for guess in ("", "x")
+    )
+    assert not any(single.admin for single in people)
     events = elsewhere.read(lambda session: list(session.scalars(select(VerdictEvent.verdict))))
     assert events == ["correct"]
 

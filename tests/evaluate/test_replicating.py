@@ -31,9 +31,9 @@ def samples(digest, n, times):
         ("mse", {}, (SAID + 0.5 * np.sin(np.arange(300)), TRUE)),
         ("pearsonr", {}, (SAID + 0.5 * np.sin(np.arange(300)), TRUE)),
         ("spearmanr", {}, (SAID + 0.5 * np.sin(np.arange(300)), TRUE)),
-        ("exact_match", {}, ([f"the {first}" for first in SAID], [f"the {single}" for single in TRUE])),
-        ("bleu", {}, ([f"a b c d e {first} f" for first in SAID], [f"a b c d e {single} f" for single in TRUE])),
-        ("rouge", {}, ([f"a b {first}" for first in SAID], [f"a b {first}" for first in TRUE])),
+        ("exact_match", {}, ([f"the {one}" for one in SAID], [f"the {first}" for first in TRUE])),
+        ("bleu", {}, ([f"a b c d e {one} f" for one in SAID], [f"a b c d e {single} f" for single in TRUE])),
+        ("rouge", {}, ([f"a b {one}" for one in SAID], [f"a b {this_first}" for this_first in TRUE])),
     ],
 )
 def test_replicates_are_the_metric_of_samples_of_the_rows(name, options, columns):

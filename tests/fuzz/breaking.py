@@ -46,7 +46,7 @@ def _fields(raw: dict[str, Any]) -> list[tuple[Path, dict[str, Any]]]:
         part = raw.get(group, [])
         result += [((group,), part)] if isinstance(part, dict) else [((group, n), item) for n, item in enumerate(part)]
     response = raw.get("validate", {}).get("ask", [])
-    result += [(("validate", "ask", n), item) for n, item in enumerate(response)]
+    result += [(("validate", "ask", n), this_item) for n, this_item in enumerate(response)]
     for path, field in list(result):
         result += [((*path, "fields", n), element) for n, element in enumerate(field.get("fields", []))]
     return result

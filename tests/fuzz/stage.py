@@ -67,7 +67,7 @@ class Stage:
         )
 
         def make(session: Any) -> Any:
-            for person in (None, *[item.id for item in self.people]):
+            for person in (None, *[element.id for element in self.people]):
                 media.record_uploads(session, config.id, person, stored)
             for item in self.people:
                 service.set_role(session, None, config.id, item.name, "annotator")
@@ -77,8 +77,8 @@ class Stage:
             service.open_round(session, None, config.id, 1)
             return created
 
-        created = self.db.write(make)
-        assert created.errors == [], created.errors
+        fresh = self.db.write(make)
+        assert fresh.errors == [], fresh.errors
 
     def draw(self, config: TaskConfig, source: str, example: int, every: bool) -> None:
         """Ask for the pages that show the config or what was written under it, or for `every` page of the task."""

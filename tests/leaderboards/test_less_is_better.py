@@ -63,7 +63,7 @@ def test_the_ladder_tells_of_a_hidden_dataset_what_is_clearly_less(client, ids, 
 def test_a_comparison_names_the_model_with_less_error(client, ids):
     document = client.get("/api/v1/tasks/sentiment/compare", params={"a": ids[0], "b": ids[3]}).json()
     primary = [difference for difference in document["differences"] if difference["metric"] == "calibration_error"]
-    assert {item["better"] for item in primary} == {"b"}
+    assert {element["better"] for element in primary} == {"b"}
     assert min(item["difference"] for item in primary) > 0
     assert document["conclusion"].startswith("model-3 is better than model-0")
 

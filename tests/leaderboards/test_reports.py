@@ -125,8 +125,8 @@ def test_what_the_platform_writes_it_reads_again(client, ids, owner):
     assert created["form"] == "papers-with-code"
     assert created["left_out"] == 0
     items = client.get(REPORTED).json()["items"]
-    assert {item["on"] for item in items} == {"first", "second"}
-    assert all(element["measure"] for element in items)
+    assert {element["on"] for element in items} == {"first", "second"}
+    assert all(item["measure"] for item in items)
     card = client.get(f"{BOARD}/rows/{ids[0]}/card").text
     assert owner.post(REPORTED, json={"source": SOURCE, "document": card}).json()["form"] == "model-index"
 

@@ -41,8 +41,8 @@ def test_three_rows_count_neither_in_a_matrix_nor_in_a_plot(client, shrink):
         assert line["overall"]["value"] == pytest.approx(scores["first"])
     both = client.get(f"{API}/pareto", params={"x": "throughput"}).json()["items"]
     first = client.get(f"{API}/pareto", params={"x": "throughput", "dataset": "first"}).json()["items"]
-    assert {item["entrant"]["label"]: item["y"]["value"] for item in both} == pytest.approx(
-        {element["entrant"]["label"]: element["y"]["value"] for element in first}
+    assert {element["entrant"]["label"]: element["y"]["value"] for element in both} == pytest.approx(
+        {item["entrant"]["label"]: item["y"]["value"] for item in first}
     )
 
 

@@ -41,9 +41,9 @@ def slice_of(database, submission):
 def test_slices_are_shown_but_not_of_hidden_data(client, ids, database, hide):
     slice_of(database, ids[0])
     address = f"{BOARD}/rows/{ids[0]}"
-    assert {element["dataset"] for element in client.get(address).json()["slices"]} == {"first", "second"}
+    assert {item["dataset"] for item in client.get(address).json()["slices"]} == {"first", "second"}
     hide("second")
-    assert {item["dataset"] for item in client.get(address).json()["slices"]} == {"first"}
+    assert {element["dataset"] for element in client.get(address).json()["slices"]} == {"first"}
     assert client.get(f"{PAGE}/rows/{ids[0]}").text.count("negation") == 1
     hide("first")
     assert "negation" not in client.get(f"{PAGE}/rows/{ids[0]}").text

@@ -60,16 +60,16 @@ def test_only_who_may_see_an_example_sees_its_picture(owner, ada, bob, client):
     assert [get(element, mine) for element in (bob, owner)] == [404, 404]
     _, created = play(ada, {"media": mine}, "red")
     id = created.json()["id"]
-    assert [get(this_item, mine) for this_item in (ada, owner, bob)] == [200, 200, 404]
+    assert [get(each, mine) for each in (ada, owner, bob)] == [200, 200, 404]
     item = bob.post("/api/v1/tasks/colours/validations/next").json()
     assert item["example_id"] == id
     assert get(bob, mine) == 200
     assert client.get(f"/api/v1/media/{mine}").status_code == 401
     owner.post(f"/api/v1/examples/{id}/hide")
-    assert [get(this_item, mine) for this_item in (ada, bob, owner)] == [404, 404, 200]
+    assert [get(each, mine) for each in (ada, bob, owner)] == [404, 404, 200]
     owner.post(f"/api/v1/examples/{id}/restore")
     ada.post(f"/api/v1/examples/{id}/retract")
-    assert [get(element, mine) for element in (ada, bob, owner)] == [404, 404, 404]
+    assert [get(this_item, mine) for this_item in (ada, bob, owner)] == [404, 404, 404]
 
 
 def test_a_person_who_sends_the_same_picture_as_somebody_else_sees_it(owner, ada, bob):

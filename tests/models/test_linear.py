@@ -75,10 +75,10 @@ def same(pipeline, model, texts, asked=None):
         output.answer["label"] for output, known_values in zip(outputs, sure, strict=True) if known_values
     ]
     if hasattr(pipeline, "predict_proba"):
-        result = np.array([[output.probabilities[label] for label in model.card.labels] for output in outputs])
+        result = np.array([[first.probabilities[label] for label in model.card.labels] for first in outputs])
         assert result == pytest.approx(pipeline.predict_proba(values), abs=1e-6)
     else:
-        assert all(output.probabilities is None for output in outputs)
+        assert all(single.probabilities is None for single in outputs)
 
 
 @pytest.mark.parametrize("two", [False, True])

@@ -77,7 +77,7 @@ def test_answers_that_nearly_tie_are_asked_for_again_exactly(rows, load, pools, 
     monkeypatch.setattr(
         pools["bf16"], "logits", lambda keys, batch, exact=False: request.append(exact) or compute(keys, batch, exact)
     )
-    odds = [sorted(prediction.probabilities.values())[-2:] for prediction in reference.predict(rows["sentiment"])]
+    odds = [sorted(single.probabilities.values())[-2:] for single in reference.predict(rows["sentiment"])]
     tied = [inputs for inputs, (second, first) in zip(rows["sentiment"], odds, strict=True) if first < 1.1 * second]
     clear = [inputs for inputs, (second, first) in zip(rows["sentiment"], odds, strict=True) if first > 2 * second]
     assert tied

@@ -9,8 +9,10 @@ from scripts import sbom
 def test_every_shipped_model_is_listed_with_its_version_and_licence(tmp_path):
     sbom.write_models(tmp_path)
     listed = json.loads((tmp_path / "models.cdx.json").read_text(encoding="utf-8"))["components"]
-    assert {item["name"] for item in listed} == {path.parent.name for path in catalog.BUILTIN.glob(f"*/{spec.FILE}")}
-    known_values = {element["name"]: element for element in listed}
+    assert {element["name"] for element in listed} == {
+        path.parent.name for path in catalog.BUILTIN.glob(f"*/{spec.FILE}")
+    }
+    known_values = {item["name"]: item for item in listed}
     minilm = known_values["sentiment-minilm"]
     assert minilm["version"] == spec.version(catalog.BUILTIN / "sentiment-minilm")
     assert minilm["licenses"] == [{"license": {"name": "LicenseRef-Research-Use"}}]

@@ -91,10 +91,10 @@ def test_files_of_what_failed_and_of_what_was_never_entered_go_after_a_day(ada, 
 
     database.write(fail)
     uploads = settings.folder / "uploads"
-    files = [element for element in uploads.rglob("*") if element.is_file()]
+    files = [this_path for this_path in uploads.rglob("*") if this_path.is_file()]
     assert len(files) == 3
     maintenance.tidy_submissions(database, settings)
-    assert all(item.exists() for item in files)
+    assert all(element.exists() for element in files)
     aged(uploads)
     maintenance.tidy_submissions(database, settings)
     [remaining] = [item for item in uploads.rglob("*") if item.is_file()]
@@ -140,15 +140,17 @@ def test_what_a_process_left_that_died_goes_after_a_day_and_what_a_job_will_read
     files = [path for path in uploads.rglob("*") if path.is_file()]
     assert len(files) == 10
     maintenance.tidy_submissions(database, settings)
-    assert all(element.exists() for element in files), "it may still be used"
+    assert all(item.exists() for item in files), "it may still be used"
     aged(uploads)
     aged(settings.folder / "tokens")
     maintenance.tidy_submissions(database, settings)
     named = {Path(job.payload["file"]) for job in database.read(_with_files)}
-    assert {item for item in uploads.rglob("*") if item.is_file()} == named | {partial}, "a job has both of its names"
+    assert {element for element in uploads.rglob("*") if element.is_file()} == named | {partial}, (
+        "a job has both of its names"
+    )
     assert len(named) == 2
     assert not list(uploads.rglob(".unzipped-*"))
-    assert [path.read_text() for path in (settings.folder / "tokens").iterdir()] == ["api.example.org sk-one"]
+    assert [this_path.read_text() for this_path in (settings.folder / "tokens").iterdir()] == ["api.example.org sk-one"]
 
 
 def _with_files(session):

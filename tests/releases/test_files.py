@@ -149,8 +149,8 @@ def test_what_is_not_released_yet_is_in_no_release_of_a_later_round(world, setti
 def in_public(world, made, edits):
     """The uids of the origins of those edits that a release does not keep hidden."""
     parts, names = world.db.read(service.part_by_uid, made.round_id), uids(world)
-    origins = world.db.read(lambda session: {item: session.get_one(Example, item).made_from for item in edits})
-    return {names[origins[edit]] for edit in edits if parts[names[edit]] not in ("hidden", "withheld")}
+    origins = world.db.read(lambda session: {edit: session.get_one(Example, edit).made_from for edit in edits})
+    return {names[origins[item]] for item in edits if parts[names[item]] not in ("hidden", "withheld")}
 
 
 def export_of(world, settings, what):
@@ -167,10 +167,10 @@ def test_seeds_of_the_hidden_part_are_handed_out_no_more(world, settings):
     def offered(session):
         picked = [seeds.pick(session, world.task, random.Random(draw)) for draw in range(300)]
         values = [session.scalar(seeds.seed_of_task(world.task, number)) for number in range(1, verified + 1)]
-        return [{parts[names[item.made_from]] for item in outcome if item} for outcome in (picked, values)]
+        return [{parts[names[item.made_from]] for item in result if item} for result in (picked, values)]
 
-    for result in world.db.read(offered):
-        assert result == {"train", "dev", "test"}
+    for outcome in world.db.read(offered):
+        assert outcome == {"train", "dev", "test"}
 
 
 def uids(world):

@@ -87,7 +87,7 @@ def read(database, settings, number):
 def test_less_error_on_the_public_part_is_a_gap_whose_chance_is_corrected_over_both_rounds(database, settings, board):
     first, second = read(database, settings, 1), read(database, settings, 2)
     assert [element.model for element in first] == ["model-1", "model-2", "model-0"], "the largest first"
-    assert [item.gap for item in first] == pytest.approx([75 / ROWS, 22 / ROWS, 2 / ROWS])
+    assert [this_item.gap for this_item in first] == pytest.approx([75 / ROWS, 22 / ROWS, 2 / ROWS])
     assert (first[0].public, first[0].hidden) == pytest.approx((5 / ROWS, 80 / ROWS))
     # The limits of a gap follow from opposite limits of the two parts.
     assert first[0].low == pytest.approx(75 / ROWS - np.hypot(0.05, 0.03))
@@ -99,7 +99,7 @@ def test_less_error_on_the_public_part_is_a_gap_whose_chance_is_corrected_over_b
     reply = {(at, item.model): item.p for at, result in enumerate((first, second)) for item in result}
     assert reply == pytest.approx(expected)
     assert multipletests(alone[:3], method="holm")[1][2] < views.LEVEL < expected[0, "model-2"], "lucky in one of two"
-    assert [item.model for item in (*first, *second) if item.flagged] == ["model-1"]
+    assert [each.model for each in (*first, *second) if each.flagged] == ["model-1"]
 
 
 def test_a_submission_that_the_ladder_holds_back_has_no_gap(database, settings, board, person):

@@ -177,7 +177,7 @@ def test_a_model_that_saw_the_public_part_shows_a_gap(world, settings, client):
     world.db.write(score, "seen", (0.99, 0.96, 1.0), (0.6, 0.53, 0.67))
     world.db.write(score, "lucky", (0.785, 0.73, 0.84), (0.695, 0.63, 0.75))
     gaps = client.get(WHERE).json()["gaps"]
-    assert [gap["model"] for gap in gaps] == ["seen", "lucky", "honest"]
+    assert [item["model"] for item in gaps] == ["seen", "lucky", "honest"]
     assert gaps[0]["low"] == pytest.approx(0.39 - np.hypot(0.03, 0.07))
     assert gaps[1]["low"] > 0 > gaps[2]["low"]
     assert gaps[1]["p"] == pytest.approx(2 * fisher_exact([[157, 43], [139, 61]], "greater")[1])

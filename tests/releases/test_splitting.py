@@ -29,27 +29,27 @@ def test_every_division_keeps_its_word(items, seed, train):
     rules = ReleaseSettings(seed=seed, unverified="train" if train else "apart")
     result = divide_items(items, rules)
     parts = result.parts
-    assert parts == divide_items(items[::-1], rules).parts or len({result.kin[item.uid] for item in items}) < len(items)
-    assert parts.keys() == {element.uid for element in items}
-    for item in items:
-        part = parts[item.uid]
-        assert (part in (*SPLITS, "hidden")) == (item.verified or (part == "train" and train))
-        if item.verdict in ("incorrect", "flagged"):
+    assert parts == divide_items(items[::-1], rules).parts or len({result.kin[each.uid] for each in items}) < len(items)
+    assert parts.keys() == {each.uid for each in items}
+    for each in items:
+        part = parts[each.uid]
+        assert (part in (*SPLITS, "hidden")) == (each.verified or (part == "train" and train))
+        if each.verdict in ("incorrect", "flagged"):
             assert part in ("rejected", "withheld")
     tested = {"test": "test", "hidden": "test"}
-    verified = [item for item in items if item.verified]
+    verified = [each for each in items if each.verified]
 
     def shared(value):
         seen = {}
-        for element in verified:
-            seen.setdefault(value(element), set()).add(tested.get(parts[element.uid], parts[element.uid]))
+        for each in verified:
+            seen.setdefault(value(each), set()).add(tested.get(parts[each.uid], parts[each.uid]))
         return [key for key, some in seen.items() if len(some) > 1]
 
     assert not shared(lambda item: result.kin[item.uid])
     if "writers" in result.held:
         assert not shared(lambda element: element.writer)
     if "contexts" in result.held:
-        assert not shared(lambda item: item.context)
+        assert not shared(lambda this_item: this_item.context)
     secret = {result.kin[uid] for uid, part in parts.items() if part == "hidden"}
     assert not [uid for uid, part in parts.items() if result.kin[uid] in secret and part not in ("hidden", "withheld")]
     answer = release_report(items, result, rules, 0, 0)

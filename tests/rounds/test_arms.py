@@ -63,7 +63,10 @@ def test_whatever_is_given_is_cleaned_or_refused(raw):
 def test_each_person_has_an_order_of_arms_of_their_own():
     """One order for all would let people tell each other which arm comes next, and tie arms to the time of day."""
     source = Round(seed=7, assign="item", arms=plan.clean_arms([{"name": "a"}, {"name": "b"}]))
-    orders = [tuple(assign_arm(None, source, person, number)["name"] for number in range(24)) for person in range(40)]
+    orders = [
+        tuple(assign_arm(None, source, person, this_number)["name"] for this_number in range(24))
+        for person in range(40)
+    ]
     assert len(set(orders)) == 40
     assert all(abs(order.count("a") - 12) <= 4 for order in orders)
     firsts = Counter(order[0] for order in orders)

@@ -102,7 +102,7 @@ def test_least_used_takes_from_the_lowest_level_and_passes_over_the_current_one(
         fill(session, 30)
         rng = random.Random(3)
         some = [contexts.pick_context(session, "nli", "least_used", rng, but=1) for _ in range(60)]
-        return {element.used for element in some}, {item.id for item in some}
+        return {item.used for item in some}, {element.id for element in some}
 
     levels, ids = database.write(drawn)
     assert levels == {0}

@@ -171,9 +171,9 @@ def test_a_round_closes_and_the_next_opens_by_itself(owner, database):
     retried = payloads(database)[2][0]
     assert database.write(schedule.turn_if_planned, retried) == "open"
     assert database.write(schedule.turn_if_planned, retried) == "open"
-    states = {item["number"]: item["state"] for item in owner.get(HERE).json()["items"]}
+    states = {element["number"]: element["state"] for element in owner.get(HERE).json()["items"]}
     assert states == {1: "closed", 2: "open"}
-    kinds = [element["kind"] for element in owner.get("/api/v1/tasks/nli/acts").json()["items"]]
+    kinds = [this_item["kind"] for this_item in owner.get("/api/v1/tasks/nli/acts").json()["items"]]
     assert kinds[:3] == ["round.opened", "round.closed", "round.waits"]
 
 

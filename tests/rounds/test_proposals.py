@@ -49,9 +49,9 @@ def test_a_refusal_says_why_and_leaves_no_task(admin, ada, client):
     id = proposed(ada)
     assert decide(admin, id, False).status_code == 422
     assert decide(admin, id, False, "Too like nli.").json()["reason"] == "Too like nli."
-    assert any("Too like nli." in element for element in told(ada))
+    assert any("Too like nli." in item for item in told(ada))
     assert client.get("/api/v1/tasks/irony").status_code == 404
-    assert [item["state"] for item in ada.get("/api/v1/proposals").json()["items"]] == ["refused"]
+    assert [element["state"] for element in ada.get("/api/v1/proposals").json()["items"]] == ["refused"]
 
 
 def test_only_five_wait_and_withdrawn_ones_make_room(ada, admin):
@@ -62,9 +62,9 @@ def test_only_five_wait_and_withdrawn_ones_make_room(ada, admin):
     assert admin.post(f"/api/v1/proposals/{ids[1]}/withdraw").status_code == 403
     assert ada.post("/api/v1/proposals", json=body).status_code == 201
     document = admin.get("/api/v1/proposals", params={"state": "waiting", "limit": 3}).json()
-    assert [element["task"] for element in document["items"]] == ["one-more", "task-4", "task-3"]
+    assert [item["task"] for item in document["items"]] == ["one-more", "task-4", "task-3"]
     rest = admin.get("/api/v1/proposals", params={"state": "waiting", "after": document["next"]}).json()
-    assert [item["task"] for item in rest["items"]] == ["task-2", "task-1"]
+    assert [element["task"] for element in rest["items"]] == ["task-2", "task-1"]
 
 
 def test_of_two_proposals_for_one_name_the_second_is_told_so(ada, bob, admin):

@@ -34,13 +34,15 @@ def test_two_shipped_models_meet_on_every_view(client, place, by_hand, settings)
     assert sum(here.queue(submission=id) for id in ids) == 4
     for number in range(1, 5):
         by_hand(number)
-    right = [row_scores.read_row_scores(settings, number)[1] for number in (1, 3)]  # of each model, the public dataset
+    right = [
+        row_scores.read_row_scores(settings, this_number)[1] for this_number in (1, 3)
+    ]  # of each model, the public dataset
 
     board = client.get(f"{TASK}/leaderboard?m.fairness=0&m.robustness=0").json()["rows"]  # there are no twins
     assert {row["name"] for row in board} == set(MODELS)
     assert all(row["rank"]["low"] <= row["rank"]["high"] <= 2 for row in board)
     answer = {row["name"]: row["datasets"]["public"]["accuracy"]["value"] / 100 for row in board}
-    assert [answer[name] for name in MODELS] == pytest.approx([item.mean() for item in right])
+    assert [answer[name] for name in MODELS] == pytest.approx([element.mean() for element in right])
 
     seen_by_row(client, ids, right)
     shared(client, right)
@@ -66,7 +68,7 @@ def seen_by_row(client, ids, right):
         "b": int((right[1] > right[0]).sum()),
         "wrong": int(((1 - right[0]) * (1 - right[1])).sum()),
     }
-    assert all(item["a"]["right"] != item["b"]["right"] for item in document["items"])
+    assert all(element["a"]["right"] != element["b"]["right"] for element in document["items"])
     assert all(item["a"]["answer"] != item["b"]["answer"] for item in document["items"])
     page = client.get("/tasks/sentiment/compare", params=pair).text
     assert next(iter(document["items"][0]["inputs"].values())) in page.replace("&#39;", "'")

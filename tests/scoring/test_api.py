@@ -74,14 +74,14 @@ def test_scores_of_a_public_model_are_for_all_and_its_record_is_signed(client, e
 @ON_ONE
 def test_rows_are_shown_as_far_as_the_dataset_allows(client, evaluated, sam, mia):
     page = client.get(f"{API}/examples", params={"limit": 10}).json()
-    assert [item["number"] for item in page["items"]] == list(range(10))
+    assert [this_item["number"] for this_item in page["items"]] == list(range(10))
     assert page["next"] == 9
     assert page["items"][0]["inputs"]["statement"]
     rest = client.get(f"{API}/examples", params={"after": 9, "limit": 100}).json()
-    assert [item["number"] for item in rest["items"]] == list(range(10, 24))
+    assert [element["number"] for element in rest["items"]] == list(range(10, 24))
     assert rest["next"] is None
     tagged = client.get(f"{API}/examples", params={"tag": "bad"}).json()["items"]
-    assert {tuple(element["tags"]) for element in tagged} == {("bad",)}
+    assert {tuple(item["tags"]) for item in tagged} == {("bad",)}
 
     scoring = "/api/v1/evaluations/2/examples"
     mine = sam.get(scoring).json()["items"]
@@ -180,12 +180,12 @@ def test_the_page_shows_scores_rows_and_what_can_be_done(client, evaluated, data
 @ON_ONE
 def test_lists_are_filtered_and_paged(client, evaluated, database):
     tasks = "/api/v1/tasks/sentiment/evaluations"
-    assert [item["id"] for item in client.get(tasks, params={"dataset": "public"}).json()["items"]] == [1]
+    assert [this_item["id"] for this_item in client.get(tasks, params={"dataset": "public"}).json()["items"]] == [1]
     assert client.get(tasks, params={"state": "failed"}).json()["items"] == []
     first = client.get(tasks, params={"limit": 2}).json()
-    assert [item["id"] for item in first["items"]] == [3, 2]
+    assert [element["id"] for element in first["items"]] == [3, 2]
     rest = client.get(tasks, params={"limit": 2, "after": first["next"]}).json()
-    assert ([element["id"] for element in rest["items"]], rest["next"]) == ([1], None)
+    assert ([item["id"] for item in rest["items"]], rest["next"]) == ([1], None)
     assert client.get("/api/v1/tasks/nothing/evaluations").status_code == 404
     assert client.get("/api/v1/evaluations/99").status_code == 404
     assert client.get(f"/api/v1/evaluations/{2**63}").status_code == 422
@@ -212,8 +212,8 @@ def test_what_the_ladder_holds_back_is_on_no_page_and_in_no_record(evaluated, cl
     for caller in (client, sam):
         assert caller.get("/api/v1/evaluations/3/record").status_code == 200
         assert caller.get("/api/v1/evaluations/6/record").status_code == 403
-        assert {"accuracy", "f1"} <= {score["metric"] for score in scores_of(caller, 3)}
-        assert {item["metric"] for item in scores_of(caller, 6)} <= {"throughput", "memory", "latency_p50",
+        assert {"accuracy", "f1"} <= {item["metric"] for item in scores_of(caller, 3)}
+        assert {element["metric"] for element in scores_of(caller, 6)} <= {"throughput", "memory", "latency_p50",
                                                                     "latency_p95", "size", "others"}  # fmt: skip
         assert {"accuracy", "f1"} <= {score["metric"] for score in scores_of(caller, 5)}, (
             "that is for hidden data alone"

@@ -167,8 +167,8 @@ def test_a_metric_added_to_a_task_scores_every_model_from_its_stored_answers(pla
     rows = statements(30)
     rows[3] = dataclasses.replace(rows[3], answers=({"label": "positive"},))  # what the models answer wrong
     here.dataset("films", rows)
-    for item in (NGRAM, "sentiment-minilm"):
-        here.queue(submission=here.submit(item))
+    for element in (NGRAM, "sentiment-minilm"):
+        here.queue(submission=here.submit(element))
     run_jobs("evaluate")
     assert [here.evaluation(number).state for number in (1, 2)] == ["done", "done"]
 
@@ -180,14 +180,14 @@ def test_a_metric_added_to_a_task_scores_every_model_from_its_stored_answers(pla
     source = shipped.source.replace("primary: accuracy", "primary: matthews_correlation")
     assert database.write(rounds.save_task, None, source).changed
     run_jobs("queue_evaluations", "evaluate")
-    right = [row.answers[0]["label"] for row in rows]
+    right = [this_row.answers[0]["label"] for this_row in rows]
     wrong = [*right[:3], "negative", *right[4:]]
-    for item in (1, 2):
-        score = scores_of(database, item)["matthews_correlation", ""]
+    for element in (1, 2):
+        score = scores_of(database, element)["matthews_correlation", ""]
         assert score.value == pytest.approx(matthews_corrcoef(right, wrong))
     assert answered() == before, "no model was asked again"
     with database._reads() as session:
-        named = [session.get_one(Record, number).document["model"].get("encoder") for number in (1, 2)]
+        named = [session.get_one(Record, item).document["model"].get("encoder") for item in (1, 2)]
     assert named == [None, encoder.SHIPPED_FOR]
 
 
@@ -308,13 +308,15 @@ def test_workers_that_die_score_each_shard_once(place, worker, database, setting
         time.sleep(rng.uniform(0, 1))
         worker.end(signal.SIGKILL)
     worker.start()
-    result = [here.ended(element) for element in range(1, 5)]
-    assert {item.state for item in result} == {"done"}, [(item.code, item.reason) for item in result]
+    result = [here.ended(this_number) for this_number in range(1, 5)]
+    assert {item.state for item in result} == {"done"}, [(each.code, each.reason) for each in result]
     with database._reads() as session:
-        for item in result:
-            shards = session.scalars(select(Shard).where(Shard.evaluation_id == item.id).order_by(Shard.first)).all()
+        for this_item in result:
+            shards = session.scalars(
+                select(Shard).where(Shard.evaluation_id == this_item.id).order_by(Shard.first)
+            ).all()
             assert [(shard.first, shard.rows) for shard in shards] == list(_cut(shards, 600))
-            assert item.rows_done == 600
+            assert this_item.rows_done == 600
         assert session.scalar(select(func.count()).select_from(Record)) == 4
         names = session.execute(select(Score.evaluation_id, Score.metric, Score.slice)).all()
     assert len(names) == len(set(names))

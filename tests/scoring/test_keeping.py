@@ -107,14 +107,14 @@ def test_what_failed_for_a_cause_that_passes_is_tried_again_three_times(place, s
         """How often it was begun, so long after it failed once more."""
 
         def fail(session):
-            outcome = session.get_one(Evaluation, 1)
-            outcome.state, outcome.code, outcome.ended_at = "failed", code, now() - timedelta(hours=hours)
+            result = session.get_one(Evaluation, 1)
+            result.state, result.code, result.ended_at = "failed", code, now() - timedelta(hours=hours)
 
         database.write(fail)
         maintenance.tidy_evaluations(database, settings)
-        result = here.evaluation(1)
-        assert (result.state == "queued") == (result.code == "")
-        return result.attempt
+        outcome = here.evaluation(1)
+        assert (outcome.state == "queued") == (outcome.code == "")
+        return outcome.attempt
 
     assert [attempts(hours) for hours in (0.9, 1.1, 3.9, 4.1, 15.9, 16.1, 1000)] == [1, 2, 2, 3, 3, 4, 4]
 

@@ -112,7 +112,7 @@ def test_a_new_version_of_a_metric_scores_the_stored_answers_of_a_model_that_is_
     by_hand(1)
 
     assert here.evaluation(1).state == "done", here.evaluation(1).code
-    after = {score["metric"]: score for score in scores(client)}
+    after = {item["metric"]: item for item in scores(client)}
     assert after["accuracy"]["version"] == before["accuracy"]["version"] + 1
     assert set(after) == set(before)
     for cost in ("throughput", "memory", "latency_p50", "latency_p95", "size"):

@@ -57,7 +57,7 @@ def as_written(scores, primary, weights, directions, offsets):
 
 values = st.integers(1, 10_000).map(lambda single: single / 100)
 rows = st.tuples(values, values, values)
-boards = st.lists(rows, min_size=2, max_size=8).map(lambda this_result: board(*this_result))
+boards = st.lists(rows, min_size=2, max_size=8).map(lambda outcome: board(*outcome))
 weighings = st.fixed_dictionaries({"p": st.integers(0, 5), "a": st.integers(0, 5), "b": st.integers(1, 5)})
 signs = st.fixed_dictionaries({name: st.sampled_from([1, -1]) for name in "pab"})
 
@@ -223,7 +223,7 @@ wild = st.one_of(
     st.sampled_from([0.0, 1.0, 1.0 + 1e-15, 5e-324, 1e-300, -1e99, 1e99]),
     st.floats(-100, 100),
 )
-wild_boards = st.lists(st.tuples(wild, wild, wild), min_size=1, max_size=6).map(lambda outcome: board(*outcome))
+wild_boards = st.lists(st.tuples(wild, wild, wild), min_size=1, max_size=6).map(lambda this_result: board(*this_result))
 
 
 @settings(max_examples=25)
@@ -237,7 +237,7 @@ def test_both_forms_are_finite_whatever_the_numbers(scores, weights, directions)
 
 better = st.one_of(st.floats(0, 200), st.sampled_from([0.0, 1e-9, 0.01, 1e6]))
 plain = st.one_of(st.floats(-100, 100), st.integers(0, 4).map(float), st.floats(99, 100))
-plain_boards = st.lists(st.tuples(plain, plain, plain), min_size=1, max_size=6).map(lambda outcome: board(*outcome))
+plain_boards = st.lists(st.tuples(plain, plain, plain), min_size=1, max_size=6).map(lambda found: board(*found))
 
 
 @settings(max_examples=25)

@@ -93,4 +93,4 @@ def supervise(tmp_path):
         if first.process.poll() is None:
             first.process.kill()
         first.process.wait()
-        until(lambda first=first: not any(alive(pid) for pid in first.all()))
+        until(lambda single=first: not any(alive(pid) for pid in single.all()))

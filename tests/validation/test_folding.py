@@ -103,10 +103,10 @@ def test_counting_anew_while_others_write_and_vote_loses_nothing(world, folder):
 
     with ThreadPoolExecutor(5) as pool:
         working = [pool.submit(work, number) for number in range(4)]
-        while not all(single.done() for single in working):
+        while not all(first.done() for first in working):
             rebuild_all(world.db)
-        for first in working:
-            first.result()
+        for single in working:
+            single.result()
     assert len(found(world)) == counted(world) == 24
     assert world.projections() == world.rebuilt()
 

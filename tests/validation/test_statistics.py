@@ -142,7 +142,7 @@ def test_the_figures_up_to_each_day_are_those_of_all_examples_until_then(databas
         "2026-01-03": (2, ErrorCounts(examples=7, fooled=5, validated=3, resolved=4)),
     }
     result = figures(world)
-    assert {day: (item.people, item.counts) for day, item in result.cumulative.items()} == expected
+    assert {day: (this_item.people, this_item.counts) for day, this_item in result.cumulative.items()} == expected
     assert list(result.cumulative) == list(expected)
     view = database.read(lambda s: round_figures.figures(s, s.get_one(Round, world.round_id)))
     assert [(item.value, item.people, item.counts) for item in view.cumulative] == [

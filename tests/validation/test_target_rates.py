@@ -81,11 +81,14 @@ def against(world, rule, also=False):
 def test_the_statistics_of_a_round_have_each_target_apart(world, client):
     document = client.get("/api/v1/tasks/checks/rounds/1/statistics").json()
     assert values(document) == TOGETHER
-    assert [(target["model"], target["version"]) for target in document["targets"]] == [("m", "1"), ("weak", "2")]
-    assert {item["model"]: values(item) for item in document["targets"]} == OWN
+    assert [(element["model"], element["version"]) for element in document["targets"]] == [("m", "1"), ("weak", "2")]
+    assert {target["model"]: values(target) for target in document["targets"]} == OWN
     programs = client.get("/api/v1/tasks/checks/rounds/1/statistics?sources=program").json()
     assert {item["model"]: item["examples"] for item in programs["targets"]} == {"m": 1, "weak": 1}
-    assert {target["model"]: target["vmer"]["value"] for target in programs["targets"]} == {"m": 1.0, "weak": 0.0}
+    assert {this_target["model"]: this_target["vmer"]["value"] for this_target in programs["targets"]} == {
+        "m": 1.0,
+        "weak": 0.0,
+    }
 
 
 def test_owners_break_figures_down_by_target(world, owner, browser):

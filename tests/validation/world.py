@@ -198,16 +198,16 @@ class World:
         """Standings and tallies, comparable."""
 
         def rows(session: Session) -> list[tuple[Any, ...]]:
-            outcome: list[tuple[Any, ...]] = []
+            result: list[tuple[Any, ...]] = []
             for table in (Standing, Tally):
                 names = [column.key for column in inspect(table).column_attrs]
-                outcome += sorted(tuple(getattr(row, name) for name in names) for row in session.scalars(select(table)))
+                result += sorted(tuple(getattr(row, name) for name in names) for row in session.scalars(select(table)))
             judged = select(Context.id, Context.good, Context.failed).order_by(Context.id)
-            return outcome + [tuple(row) for row in session.execute(judged)]
+            return result + [tuple(row) for row in session.execute(judged)]
 
         def packed(session: Session) -> list[tuple[Any, ...]]:
             groups = folding.read(session, self.round_id)
-            return sorted((*group, *map(tuple, result.tolist())) for group, result in groups.items())
+            return sorted((*group, *map(tuple, outcome.tolist())) for group, outcome in groups.items())
 
         def sets(session: Session) -> list[tuple[Any, ...]]:
             families = [*search.CHANGING.values(), [facet("fooled", True)], [facet("source", "expert")]]

@@ -10,10 +10,10 @@ from tests.web import samples
 from tests.web.samples import ADA, CONFIGS, CREATE, JUDGE, LAST, SENTIMENT
 
 QA = CONFIGS["qa"]
-HATE = next(item.config for item in shipped_tasks() if item.config.id == "hate")
+HATE = next(shipped_task.config for shipped_task in shipped_tasks() if shipped_task.config.id == "hate")
 PASSAGE = next(
-    element["values"]["passage"]
-    for element in next(shipped_task for shipped_task in shipped_tasks() if shipped_task.config.id == "qa").contexts()
+    item["values"]["passage"]
+    for item in next(single for single in shipped_tasks() if single.config.id == "qa").contexts()
 )
 QUESTION = "What was there before anybody thought of it?"
 

@@ -150,9 +150,11 @@ def drawn(found):
     """The charts of a round's page."""
     by = found.by
     created = [
-        charts.rates_per_day(*[[(day, item.rates.mer, item.rates.vmer) for day, item in by["day"].items()]] * 2),
+        charts.rates_per_day(
+            *[[(day, element.rates.mer, element.rates.vmer) for day, element in by["day"].items()]] * 2
+        ),
         charts.rates_by_condition([(name, item.rates.vmer) for name, item in by["start"].items()]),
-        charts.rates_by_condition([(name, element.rates.vmer) for name, element in by["source"].items()]),
+        charts.rates_by_condition([(name, this_item.rates.vmer) for name, this_item in by["source"].items()]),
     ]
     return [chart for chart in created if chart]
 

@@ -82,9 +82,9 @@ def contents(value):
     if isinstance(value, str):
         yield " ".join(value.split())
     elif isinstance(value, Mapping):
-        yield from (text for pair in value.items() for element in pair for text in contents(element))
+        yield from (text for pair in value.items() for item in pair for text in contents(item))
     elif isinstance(value, list | tuple | set):
-        yield from (text for item in value for text in contents(item))
+        yield from (text for element in value for text in contents(element))
     elif hasattr(value, "__dict__"):
         yield from contents(vars(value))
 

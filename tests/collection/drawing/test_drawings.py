@@ -30,11 +30,11 @@ def by(predictions, model):
 def test_a_picture_is_drawn_chosen_and_fools_the_model_that_drew_it(ada, bob, root, studio):
     on = given(ada)
     sheet = drawn(ada, on["handout"], WORDS)
-    digests = [picture["media"] for picture in sheet["pictures"]]
+    digests = [this_picture["media"] for this_picture in sheet["pictures"]]
     assert len(set(digests)) == 2 * PICTURES
     assert "oils" not in str(sheet)
     assert {item["prompt"] for item in studio.oils.seen + studio.pixels.seen} == {WORDS}
-    assert [seen(element, digests[0]) for element in (ada, bob, root)] == [200, 404, 404]
+    assert [seen(this_item, digests[0]) for this_item in (ada, bob, root)] == [200, 404, 404]
     jpeg = next(picture for picture in sheet["pictures"] if picture["type"] == "image/jpeg")
     created = sent(ada, on, WORDS, jpeg["media"])
     assert created.status_code == 201, created.text
@@ -45,7 +45,7 @@ def test_a_picture_is_drawn_chosen_and_fools_the_model_that_drew_it(ada, bob, ro
     assert len(by(predictions, "oils")["answer"]["drawn"]) == PICTURES
     stored = ada.get(f"/api/v1/examples/{created.json()['id']}").json()["input"]
     assert stored == {"prompt": WORDS, "picture": jpeg}
-    assert [seen(item, jpeg["media"]) for item in (ada, bob, root)] == [200, 404, 200]
+    assert [seen(element, jpeg["media"]) for element in (ada, bob, root)] == [200, 404, 200]
 
 
 def test_three_people_check_it_with_harm_and_severity_and_it_is_counted(ada, root, person):

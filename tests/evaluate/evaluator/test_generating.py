@@ -125,8 +125,8 @@ def test_a_models_prefix_for_the_task_goes_before_the_text() -> None:
 
 def test_callables_write_in_any_usual_form() -> None:
     rows, metric = {"text": ["a", "b"], "label": ["x", "y"]}, Seen()
-    for reply in (["x", "y"], [{"summary_text": "x"}, {"generated_text": "y"}], [[{"translation_text": "x"}], ["y"]]):
-        evaluator("summarization").compute(lambda _, answer=reply: answer, rows, metric=metric)
+    for answer in (["x", "y"], [{"summary_text": "x"}, {"generated_text": "y"}], [[{"translation_text": "x"}], ["y"]]):
+        evaluator("summarization").compute(lambda _, reply=answer: reply, rows, metric=metric)
         assert metric.columns["predictions"] == ["x", "y"]
     evaluator("text-generation").compute(lambda _: [[{"generated_text": "x"}] * 2, "y"], rows, metric=metric)
     assert metric.columns == {"data": ["x", "x", "y"]}
@@ -167,14 +167,14 @@ def test_the_likeliest_class_is_chosen(normalization: str) -> None:
         )
     target = [0, 2, 1, 0]
     loss = -np.mean(
-        [np.log(np.exp(score)[right] / np.exp(score).sum()) for score, right in zip(scores, target, strict=True)]
+        [np.log(np.exp(first)[right] / np.exp(first).sum()) for first, right in zip(scores, target, strict=True)]
     )
     columns = {"text": PROMPTS, "classes": CLASSES, "target": target}
     task = evaluator("zero-shot-classification")
     result = task.compute(model, columns, tokenizer=tokenizer, normalization=normalization, return_predictions=True)
     for prediction, right in zip(result["predictions"], scores, strict=True):
         assert prediction == pytest.approx(right.tolist(), abs=1e-4)
-    assert result["accuracy"] == np.mean([first.argmax() == right for first, right in zip(scores, target, strict=True)])
+    assert result["accuracy"] == np.mean([score.argmax() == right for score, right in zip(scores, target, strict=True)])
     assert result["loss"] == pytest.approx(loss, abs=1e-4)
 
 

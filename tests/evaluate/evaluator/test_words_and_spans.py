@@ -157,11 +157,11 @@ def test_questions_without_an_answer_may_be_answered_by_nothing(reader: tuple[An
     metric = Seen()
     evaluator("question-answering").compute(reader[0], rows, tokenizer=reader[1], metric=metric)
     predictions = metric.columns["predictions"]
-    assert [first["prediction_text"] for first in predictions] == [
+    assert [this_first["prediction_text"] for this_first in predictions] == [
         "" if none > score else text for text, score, none in by_hand
     ]
-    assert len({single["prediction_text"] == "" for single in predictions}) == 2, "some are answered and some are not"
-    assert [first["no_answer_probability"] for first in predictions] == pytest.approx(
+    assert len({first["prediction_text"] == "" for first in predictions}) == 2, "some are answered and some are not"
+    assert [single["no_answer_probability"] for single in predictions] == pytest.approx(
         [none for _, _, none in by_hand], abs=1e-5
     )
     evaluator("question-answering").compute(reader[0], rows, tokenizer=reader[1], metric=metric, squad_v2_format=False)
@@ -182,13 +182,8 @@ def test_answers_come_in_several_forms() -> None:
         ["a"],
         ["a"],
     ]
-    assert [reference["answers"]["answer_start"] for reference in metric.columns["references"]] == [
-        [-1],
-        [-1, -1],
-        [0],
-        [0],
-    ]
-    assert [prediction["id"] for prediction in metric.columns["predictions"]] == ["0", "1", "2", "3"]
+    assert [single["answers"]["answer_start"] for single in metric.columns["references"]] == [[-1], [-1, -1], [0], [0]]
+    assert [first["id"] for first in metric.columns["predictions"]] == ["0", "1", "2", "3"]
     assert [prediction["prediction_text"] for prediction in metric.columns["predictions"]] == ["a", "a", "b", "a"]
 
 
@@ -207,10 +202,8 @@ def test_a_model_with_a_card_that_extracts_is_asked_by_its_fields() -> None:
     ]
     metric = Seen()
     evaluator("question-answering").compute(SimpleNamespace(card=card, predict=predict), rows, metric=metric)
-    assert [first["prediction_text"] for first in metric.columns["predictions"]] == ["ab", "", "xy"]
-    assert [prediction["no_answer_probability"] for prediction in metric.columns["predictions"]] == pytest.approx(
-        [0.3, 1, 0.3]
-    )
+    assert [prediction["prediction_text"] for prediction in metric.columns["predictions"]] == ["ab", "", "xy"]
+    assert [first["no_answer_probability"] for first in metric.columns["predictions"]] == pytest.approx([0.3, 1, 0.3])
 
 
 def test_a_checkpoint_of_answers_that_must_be_there_is_none_of_those_that_need_not(

@@ -35,9 +35,7 @@ def test_alpha_has_its_published_values(level: str, value: float) -> None:
 @given(rows=st.lists(st.lists(answer, min_size=3, max_size=3), min_size=1, max_size=10))
 def test_alpha_equals_the_library(level: str, rows: Any) -> None:
     table = np.array(rows, float).T
-    counted = [
-        first for row in rows if sum(value is not None for value in row) > 1 for first in row if first is not None
-    ]
+    counted = [mark for row in rows if sum(value is not None for value in row) > 1 for mark in row if mark is not None]
     if len(set(counted)) < 2:
         with pytest.raises(ValueError, match="alpha is undefined"):
             alpha(rows, level=level)
@@ -110,13 +108,13 @@ def test_what_has_no_alpha_is_told(rows: Any, options: Any, told: str) -> None:
 @given(st.lists(st.lists(st.integers(0, 3), min_size=4, max_size=4), min_size=1, max_size=15))
 def test_fleiss_kappa_equals_statsmodels(rows: Any) -> None:
     module = load("fleiss_kappa")
-    if len({first for row in rows for first in row}) == 1:
+    if len({single for row in rows for single in row}) == 1:
         with pytest.raises(ValueError, match="kappa is undefined"):
             module.compute(ratings=rows)
         return
     expected = fleiss_kappa(aggregate_raters(np.array(rows))[0])
     assert module.compute(ratings=rows)["fleiss_kappa"] == pytest.approx(expected, abs=1e-12)
-    texts = [[f"class {single}" for single in row] for row in rows]
+    texts = [[f"class {first}" for first in row] for row in rows]
     assert module.compute(ratings=texts)["fleiss_kappa"] == pytest.approx(expected, abs=1e-12)
 
 

@@ -56,18 +56,18 @@ def test_bins_of_equal_mass_hold_as_many_each(n_bins: int, each: int, seed: int)
     for name, value in zip(NAMES, plain(groups), strict=True):
         result = compute(name, rows, False, n_bins=n_bins, binning="mass")
         assert result[name] == pytest.approx(value, abs=1e-9)
-        assert [single["count"] for single in result["bins"]] == [each] * n_bins
-        assert [first["high"] for first in result["bins"]] == [max(group)[0] for group in groups]
+        assert [first["count"] for first in result["bins"]] == [each] * n_bins
+        assert [single["high"] for single in result["bins"]] == [max(group)[0] for group in groups]
 
 
 @given(rows, st.integers(1, 8), st.sampled_from(["width", "mass"]))
 def test_bins_hold_all_examples_and_give_the_errors(rows: Any, n_bins: int, binning: str) -> None:
     results = [compute(name, rows, n_bins=n_bins, binning=binning) for name in NAMES]
     bins = results[0]["bins"]
-    assert sum(first["count"] for first in bins) == pytest.approx(sum(row[2] for row in rows))
-    full = [single for single in bins if single["count"]]
-    gaps = [abs(single["confidence"] - single["accuracy"]) for single in full]
-    assert results[0][NAMES[0]] == pytest.approx(np.average(gaps, weights=[first["count"] for first in full]), abs=1e-9)
+    assert sum(single["count"] for single in bins) == pytest.approx(sum(row[2] for row in rows))
+    full = [this_bin for this_bin in bins if this_bin["count"]]
+    gaps = [abs(this_first["confidence"] - this_first["accuracy"]) for this_first in full]
+    assert results[0][NAMES[0]] == pytest.approx(np.average(gaps, weights=[one["count"] for one in full]), abs=1e-9)
     assert results[1][NAMES[1]] == pytest.approx(max(gaps), abs=1e-9)
     for first in full:
         assert first["low"] - 1e-9 <= first["confidence"] <= first["high"] + 1e-9

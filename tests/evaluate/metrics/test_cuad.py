@@ -29,8 +29,8 @@ def bare(text: str) -> str:
 def expected(questions) -> dict[str, float]:
     points, scores, exact = [], [], []
     for answer, true, within in questions:
-        hits = sum(any(near(first, clause, within) for first in answer) for clause in true)
-        wrong = sum(not any(near(single, clause, within) for clause in true) for single in answer)
+        hits = sum(any(near(single, clause, within) for single in answer) for clause in true)
+        wrong = sum(not any(near(this_first, clause, within) for clause in true) for this_first in answer)
         precision = hits / (hits + wrong) if hits + wrong else 0
         recall = hits / len(true)
         points.append((recall, precision))
@@ -52,10 +52,10 @@ def records(questions) -> dict[str, list[dict]]:
     names = [f"{at}__{'Parties' if within else 'Date'}" for at, (_, _, within) in enumerate(questions)]
     return {
         "predictions": [
-            {"id": name, "prediction_text": first[0]} for name, first in zip(names, questions, strict=True)
+            {"id": name, "prediction_text": question[0]} for name, question in zip(names, questions, strict=True)
         ],
         "references": [
-            {"id": name, "answers": {"text": question[1]}} for name, question in zip(names, questions, strict=True)
+            {"id": name, "answers": {"text": first[1]}} for name, first in zip(names, questions, strict=True)
         ],
     }
 

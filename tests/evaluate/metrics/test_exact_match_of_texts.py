@@ -35,7 +35,7 @@ def test_texts_match_when_what_is_left_of_them_does(pairs, patterns, case, punct
         first, other = (stripped(text, patterns, case, punctuation, numbers) for text in (answer, true))
         expected.append(float(first == other if first or other else answer == true))
     result = load("exact_match").compute(
-        predictions=[answer for answer, _ in pairs],
+        predictions=[reply for reply, _ in pairs],
         references=[true for _, true in pairs],
         regexes_to_ignore=patterns or None,
         ignore_case=case,

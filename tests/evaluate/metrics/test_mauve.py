@@ -91,11 +91,11 @@ def test_clusters_are_as_tight_as_those_of_scikit_learn():
 
 def test_the_further_the_clouds_the_lower_the_score():
     results = [load("mauve").compute(**clouds(shift)) for shift in (0, 1, 3, 9)]
-    scores = [single["mauve"] for single in results]
+    scores = [first["mauve"] for first in results]
     assert scores == sorted(scores, reverse=True)
     assert scores[0] > 0.9
     assert scores[-1] < 0.05
-    integrals = [first["frontier_integral"] for first in results]
+    integrals = [single["frontier_integral"] for single in results]
     assert integrals == sorted(integrals)
     assert len(results[0]["p_hist"]) == 20
     assert np.shape(results[0]["divergence_curve"]) == (27, 2)

@@ -86,13 +86,12 @@ def test_plain_texts_and_ids_in_another_order_give_the_same(first):
     predictions, references = first
     whole = load("squad").compute(predictions=predictions, references=references)
     texts = [prediction["prediction_text"] for prediction in predictions]
-    right = [single["answers"]["text"] for single in references]
+    right = [reference["answers"]["text"] for reference in references]
     assert load("squad").compute(predictions=texts, references=right) == whole
     assert load("squad").compute(predictions=texts, references=references) == whole
     assert load("squad").compute(predictions=predictions[::-1], references=references) == whole
     listed = [
-        {"id": reference["id"], "answers": [{"text": text} for text in reference["answers"]["text"]]}
-        for reference in references
+        {"id": single["id"], "answers": [{"text": text} for text in single["answers"]["text"]]} for single in references
     ]
     assert load("squad").compute(predictions=predictions, references=listed) == whole
 

@@ -85,12 +85,14 @@ def test_a_better_model_is_named_with_the_datasets_and_equal_ones_are_not_told_a
     primary = [difference for difference in document["differences"] if difference["metric"] == "accuracy"]
     assert {item["better"] for item in primary} == {"a"}
     assert [element["test"] for element in primary] == ["mcnemar", "mcnemar", "paired_bootstrap"]
-    assert all(item["corrected_p"] >= item["p"] for item in primary)
+    assert all(this_item["corrected_p"] >= this_item["p"] for this_item in primary)
     back = ask(client, a=ids["model-1"], b=ids["model-0"]).json()
     assert back["conclusion"] == document["conclusion"]
     same = ask(client, a=ids["model-1"], b=ids["model-2"]).json()
     assert same["conclusion"].startswith("No clear difference")
-    assert {difference["p"] for difference in same["differences"] if difference["metric"] == "accuracy"} == {1.0}
+    assert {
+        this_difference["p"] for this_difference in same["differences"] if this_difference["metric"] == "accuracy"
+    } == {1.0}
 
 
 def test_costs_have_a_difference_and_no_test(client, ids):
@@ -126,9 +128,9 @@ def test_each_row_says_what_was_asked_what_is_right_and_what_both_said(client, i
 
 
 def test_rows_are_filtered_by_kind_and_tag(client, ids):
-    assert all(item["a"]["right"] for item in rows(client, ids, shown="right").json()["items"])
+    assert all(element["a"]["right"] for element in rows(client, ids, shown="right").json()["items"])
     odd = rows(client, ids, tag="odd", limit=100).json()["items"]
-    assert {tuple(element["tags"]) for element in odd} == {("odd",)}
+    assert {tuple(item["tags"]) for item in odd} == {("odd",)}
     assert rows(client, ids, tag="no such tag").json()["items"] == []
 
 

@@ -118,8 +118,8 @@ def test_saturation_goes_from_minus_one_at_the_first_model_to_nought_at_people()
     scores = [(submitted(2, day=5), cell(0.7)), (submitted(1, day=1), cell(0.5)), (submitted(3, day=9), cell(0.6)),
               (submitted(4, day=12), cell(0.95))]  # fmt: skip
     steps = board_views.saturation_steps(0.9, scores)
-    assert [item.entrant.id for item in steps] == [1, 2, 4]
-    assert [step.saturation for step in steps] == pytest.approx([-1, -0.5, 0.125])
+    assert [step.entrant.id for step in steps] == [1, 2, 4]
+    assert [item.saturation for item in steps] == pytest.approx([-1, -0.5, 0.125])
     assert board_views.saturation_steps(None, scores) == board_views.saturation_steps(0.5, scores) == ()
 
 
@@ -187,10 +187,10 @@ def test_people_stand_beside_models_on_their_round_alone(client, monkeypatch):
 def test_a_datasets_best_models_and_hardest_slices(client):
     document = client.get(f"{TASK}/datasets/first/best").json()
     assert document["items"][0]["entrant"]["label"] == "model-0"
-    assert [element["tied"] for element in document["items"]] == [True, False, False]
-    slices = {item["tag"]: item for item in document["slices"]}
+    assert [item["tied"] for item in document["items"]] == [True, False, False]
+    slices = {this_slice["tag"]: this_slice for this_slice in document["slices"]}
     assert set(slices) == {"even", "rare"}
-    assert all(item["low"] < item["value"] < item["high"] for item in slices.values())
+    assert all(element["low"] < element["value"] < element["high"] for element in slices.values())
     assert [slices[tag]["rows"] for tag in ("even", "rare")] == [60, 7]
     part = client.get("/tasks/sentiment/datasets/first/best", headers={"HX-Request": "true"}).text
     assert "model-0" in part

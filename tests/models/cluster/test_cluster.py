@@ -128,8 +128,8 @@ def test_many_calls_share_batches_and_none_gets_another_ones_answer(host):
 
     outcome = asyncio.run(told(host, story))
     expected = catalog.open_model(BUILTIN / "nli-minilm").predict(pairs)
-    assert len({single.answer["label"] for single in expected}) > 1
-    assert [first.answer for first in outcome] == [first.answer for first in expected]
+    assert len({first.answer["label"] for first in expected}) > 1
+    assert [single.answer for single in outcome] == [this_first.answer for this_first in expected]
 
 
 def replicas():

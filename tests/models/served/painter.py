@@ -98,12 +98,12 @@ class Handler(BaseHTTPRequestHandler):
         if document["n"] > painter.most:
             return self._told({"error": {"message": f"n is at most {painter.most}."}}, 400)
         width, _, height = document.get("size", "64x64").partition("x")
-        start = sum(item["n"] for item in painter.seen if item["prompt"] == document["prompt"]) - document["n"]
+        start = sum(element["n"] for element in painter.seen if element["prompt"] == document["prompt"]) - document["n"]
         drawn = [
             painted(document["prompt"], start + number, (int(width), int(height)), painter.form)
             for number in range(document["n"])
         ]
-        return self._told({"created": 1, "data": [self._entry(element, document) for element in drawn]})
+        return self._told({"created": 1, "data": [self._entry(item, document) for item in drawn]})
 
     def _entry(self, content: bytes, asked: dict[str, Any]) -> dict[str, str]:
         if asked.get("response_format") == "b64_json":

@@ -86,11 +86,11 @@ def trained(
 ) -> Any:
     """The model after some steps, as many as it needs to have a small loss."""
     torch.manual_seed(0)
-    for first in (
+    for parameter in (
         model.get_input_embeddings() if isinstance(model, BertPreTrainedModel) else torch.nn.Module()
     ).parameters():
-        first.requires_grad_(False)  # the encoder's words are known already
-    optimiser = torch.optim.AdamW([parameter for parameter in model.parameters() if parameter.requires_grad], lr=rate)
+        parameter.requires_grad_(False)  # the encoder's words are known already
+    optimiser = torch.optim.AdamW([first for first in model.parameters() if first.requires_grad], lr=rate)
     model.train()
     for batch in batches():
         loss = model(**batch).loss

@@ -56,8 +56,8 @@ def test_likelihood_compares_the_labels_behind_the_prompt(continues_folder, chan
         changed(continues_folder, returns="label", labels=["cold", "bad", "night"], options=options)
     )
     predictions = model.predict([{"word": "good"}, {"word": "hot"}, {"word": "day"}])
-    assert [first.answer["answer"] for first in predictions] == ["bad", "cold", "night"]
-    assert all(max(single.probabilities.values()) > 0.9 for single in predictions)
+    assert [single.answer["answer"] for single in predictions] == ["bad", "cold", "night"]
+    assert all(max(first.probabilities.values()) > 0.9 for first in predictions)
     mapped = {"answer": "likelihood", "normalisation": "byte", "labels": {" bad": "negative", " cold": "neutral"}}
     model = catalog.open_model(
         changed(continues_folder, returns="label", labels=["neutral", "negative"], options=mapped)

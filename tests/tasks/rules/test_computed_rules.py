@@ -35,7 +35,7 @@ def test_any_or_all_fields():
     first, two = {**claimed, "reply": "Paris"}, {"label": "no", "reply": "Paris", "count": 3}
     some, every = rule("differs", "label", "reply"), rule("differs", "label", "reply", combine="all")
     assert [some.fooled_by(answer, claimed) for answer in (claimed, first, two)] == [False, True, True]
-    assert [every.fooled_by(answer, claimed) for answer in (claimed, first, two)] == [False, False, True]
+    assert [every.fooled_by(reply, claimed) for reply in (claimed, first, two)] == [False, False, True]
     assert every.agrees(first, claimed)
 
 
