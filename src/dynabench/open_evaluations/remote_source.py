@@ -3,15 +3,12 @@
 No page and no request waits for that hub: they read what is downloaded, and say how far it is.
 """
 
-from typing import Any
-
-from dbos import DBOS
 from sqlalchemy.orm import Session
 
 from dynabench.intake.sources import HubRequest
 from dynabench.kit import errors, jobs
 from dynabench.kit.language import _
-from dynabench.kit.settings import Settings, get_settings
+from dynabench.kit.settings import Settings
 from dynabench.open_evaluations.choices import OpenChoices
 from dynabench.open_evaluations.dataset_cards import read_hints
 from dynabench.open_evaluations.hub_source import HubSource, RepositoryFile, count_rows
@@ -68,20 +65,6 @@ def fetch_chosen(settings: Settings, choices: OpenChoices, report: ReportProgres
     """Download the chosen dataset here and now, if it is one of a hub elsewhere. Raises `Problem` with the reason."""
     if choices.dataset.startswith(REMOTE_PREFIX):
         run_download(settings, remote_request(choices), report=report)
-
-
-def fetch_remote_rows(payload: dict[str, Any]) -> dict[str, Any]:
-    """Run the workflow; `payload` names in `hub` what to download."""
-    return fetch_step(str(DBOS.workflow_id), payload)
-
-
-@DBOS.step(name="fetch_remote_rows.fetch", retries_allowed=True)
-def fetch_step(job_id: str, payload: dict[str, Any]) -> dict[str, Any]:
-    """Download; a reason why that cannot be is a result, which its document has as well."""
-    try:
-        return {"bytes": run_download(get_settings(), HubRequest(**payload["hub"]), job_id).size}
-    except errors.Problem as problem:
-        return {"refused": problem.detail}
 
 
 def open_remote_dataset(
