@@ -56,7 +56,7 @@ class Forked:
                 os.kill(self.pid, how)
 
 
-def run_command(command: Sequence[str], env: Mapping[str, str], log: Path, code: str) -> None:
+def run_command(command: Sequence[str], env: Mapping[str, str], log: Path, code: str = "") -> None:
     from dynabench.cli import main
 
     os.environ.clear()
