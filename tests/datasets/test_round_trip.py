@@ -245,7 +245,7 @@ def test_people_of_an_import_cannot_log_in_and_are_called_by_their_pseudonym(
     assert {one.imported_as for one in people} == {row["author"], row["validations"][0]["validator"]}
     assert all(first.public_name == first.imported_as for first in people)
     assert not any(
-        login.verify_password(this_first.password_hash, guess, 1) for this_first in people for guess in ("", "x")
+        login.verify_password(candidate.password_hash, guess, 1) for candidate in people for guess in ("", "x")
     )
     assert not any(single.admin for single in people)
     events = elsewhere.read(lambda session: list(session.scalars(select(VerdictEvent.verdict))))

@@ -96,14 +96,14 @@ def test_spans_are_where_their_text_is():
                  ({"answer": [{"start": 0, "end": 4, "text": "Mary"}]},
                   {"answer": [{"start": start, "end": start + 16, "text": "umbrella because"}]}))  # fmt: skip
     fields = twins.CopyFields.of(QA)
-    copys = [
+    copied_rows = [
         copy
         for seed in range(6)
         for axis in twins.AXES
         for copy in twins.perturbed_copies(row, fields, find_transformations(names_on_axis(axis)), seed, 30)
     ]
-    assert len(copys) > 60
-    for copy in copys:
+    assert len(copied_rows) > 60
+    for copy in copied_rows:
         for answer, before in zip(copy.answers, row.answers, strict=True):
             [span] = answer["answer"]
             assert span["text"] == copy.inputs["passage"][span["start"] : span["end"]]

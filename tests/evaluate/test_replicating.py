@@ -33,7 +33,7 @@ def samples(digest, n, times):
         ("spearmanr", {}, (SAID + 0.5 * np.sin(np.arange(300)), TRUE)),
         ("exact_match", {}, ([f"the {one}" for one in SAID], [f"the {first}" for first in TRUE])),
         ("bleu", {}, ([f"a b c d e {one} f" for one in SAID], [f"a b c d e {single} f" for single in TRUE])),
-        ("rouge", {}, ([f"a b {one}" for one in SAID], [f"a b {this_first}" for this_first in TRUE])),
+        ("rouge", {}, ([f"a b {one}" for one in SAID], [f"a b {candidate}" for candidate in TRUE])),
     ],
 )
 def test_replicates_are_the_metric_of_samples_of_the_rows(name, options, columns):

@@ -223,7 +223,7 @@ wild = st.one_of(
     st.sampled_from([0.0, 1.0, 1.0 + 1e-15, 5e-324, 1e-300, -1e99, 1e99]),
     st.floats(-100, 100),
 )
-wild_boards = st.lists(st.tuples(wild, wild, wild), min_size=1, max_size=6).map(lambda this_result: board(*this_result))
+wild_boards = st.lists(st.tuples(wild, wild, wild), min_size=1, max_size=6).map(lambda candidate: board(*candidate))
 
 
 @settings(max_examples=25)

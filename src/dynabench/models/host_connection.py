@@ -42,7 +42,7 @@ class Elsewhere(Unavailable):
 
 
 class Unreachable(Elsewhere):
-    """Nobody answers at the address."""
+    """There is no answer from the address."""
 
     reached = False
 

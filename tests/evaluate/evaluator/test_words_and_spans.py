@@ -157,7 +157,7 @@ def test_questions_without_an_answer_may_be_answered_by_nothing(reader: tuple[An
     metric = Seen()
     evaluator("question-answering").compute(reader[0], rows, tokenizer=reader[1], metric=metric)
     predictions = metric.columns["predictions"]
-    assert [this_first["prediction_text"] for this_first in predictions] == [
+    assert [candidate["prediction_text"] for candidate in predictions] == [
         "" if none > score else text for text, score, none in by_hand
     ]
     assert len({first["prediction_text"] == "" for first in predictions}) == 2, "some are answered and some are not"

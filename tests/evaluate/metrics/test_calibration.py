@@ -66,7 +66,7 @@ def test_bins_hold_all_examples_and_give_the_errors(rows: Any, n_bins: int, binn
     bins = results[0]["bins"]
     assert sum(single["count"] for single in bins) == pytest.approx(sum(row[2] for row in rows))
     full = [this_bin for this_bin in bins if this_bin["count"]]
-    gaps = [abs(this_first["confidence"] - this_first["accuracy"]) for this_first in full]
+    gaps = [abs(candidate["confidence"] - candidate["accuracy"]) for candidate in full]
     assert results[0][NAMES[0]] == pytest.approx(np.average(gaps, weights=[one["count"] for one in full]), abs=1e-9)
     assert results[1][NAMES[1]] == pytest.approx(max(gaps), abs=1e-9)
     for first in full:

@@ -134,9 +134,9 @@ def test_b_cubed_and_lea_are_what_loops_over_mentions_and_links_give(first, seco
     for cluster in true:
         links = list(combinations(cluster, 2)) or [(min(cluster), min(cluster))]
         stored = [
-            home(this_first, answer) == home(two, answer) != set()
-            and (this_first != two or len(home(this_first, answer)) == 1)
-            for this_first, two in links
+            home(candidate, answer) == home(two, answer) != set()
+            and (candidate != two or len(home(candidate, answer)) == 1)
+            for candidate, two in links
         ]
         total += len(cluster) * sum(stored) / len(links)
     assert result["lea/recall"] == pytest.approx(total / len(mentions))

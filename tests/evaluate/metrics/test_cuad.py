@@ -30,7 +30,7 @@ def expected(questions) -> dict[str, float]:
     points, scores, exact = [], [], []
     for answer, true, within in questions:
         hits = sum(any(near(single, clause, within) for single in answer) for clause in true)
-        wrong = sum(not any(near(this_first, clause, within) for clause in true) for this_first in answer)
+        wrong = sum(not any(near(candidate, clause, within) for clause in true) for candidate in answer)
         precision = hits / (hits + wrong) if hits + wrong else 0
         recall = hits / len(true)
         points.append((recall, precision))

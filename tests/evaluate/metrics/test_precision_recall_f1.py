@@ -81,7 +81,7 @@ def test_texts_and_big_numbers_score_as_small_numbers(name: str, rows: Any) -> N
     answer, true, _ = (list(column) for column in zip(*rows, strict=True))
     small = load(name, average="macro").compute(predictions=answer, references=true)
     for disguise in (lambda single: f"class {single:+}", lambda first: first * 10**12 + 7):
-        columns = [[disguise(this_first) for this_first in column] for column in (answer, true)]
+        columns = [[disguise(candidate) for candidate in column] for column in (answer, true)]
         for pair in (columns, [np.array(column) for column in columns]):
             result = load(name, average="macro").compute(predictions=pair[0], references=pair[1])
             assert result == pytest.approx(small)

@@ -129,7 +129,7 @@ def test_many_calls_share_batches_and_none_gets_another_ones_answer(host):
     outcome = asyncio.run(told(host, story))
     expected = catalog.open_model(BUILTIN / "nli-minilm").predict(pairs)
     assert len({first.answer["label"] for first in expected}) > 1
-    assert [single.answer for single in outcome] == [this_first.answer for this_first in expected]
+    assert [single.answer for single in outcome] == [candidate.answer for candidate in expected]
 
 
 def replicas():
