@@ -61,16 +61,34 @@ def study(site: SimpleNamespace, admin: Client, turk: MechanicalTurk, chromium: 
 
 @contextmanager
 def browsing(chromium: Browser, folder: Path, cookies_in_frames: bool) -> Iterator[BrowserContext]:
-    """Open a browser with a profile that lets frames of other sites have cookies, or not."""
+    """Open a browser whose pages let frames of other sites have cookies, or not.
+
+    A Chromium without windows ignores the setting of a profile, so each page is set over the protocol of the tools.
+    """
     (folder / "Default").mkdir(parents=True)
-    controls = {"profile": {"cookie_controls_mode": 0 if cookies_in_frames else 1}}
+    controls = {"profile": {"cookie_controls_mode": 0}}
     (folder / "Default" / "Preferences").write_text(json.dumps(controls))
     context = chromium.browser_type.launch_persistent_context(
         folder, executable_path=find(), args=FLAGS, reduced_motion="reduce"
     )
     context.set_default_timeout(PATIENCE)
+    if not cookies_in_frames:
+        context.on("page", refuse_cookies_in_frames)
     yield context
     context.close()
+
+
+def refuse_cookies_in_frames(page: Page) -> None:
+    tools = page.context.new_cdp_session(page)
+    tools.send("Network.enable")
+    tools.send(
+        "Network.setCookieControls",
+        {
+            "enableThirdPartyCookieRestriction": True,
+            "disableThirdPartyCookieMetadata": True,
+            "disableThirdPartyCookieHeuristics": True,
+        },
+    )
 
 
 def keeps_cookies_in_frames(page: Page, turk: MechanicalTurk) -> bool:
