@@ -1,4 +1,4 @@
-"""What the authorization matrix is played with, made when a route first asks for it."""
+"""Things that the authorization matrix is played with, made when a route first asks for it."""
 
 from tests.api.benchmark_props import BenchmarkProps
 from tests.api.collection_props import CollectionProps
