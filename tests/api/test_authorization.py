@@ -1,6 +1,6 @@
 """Access of each role to each route. A route without a line in `routes.ROUTES` fails the build,
-so does one of the API without a scope. Each role really calls each route: those without access are turned away, the others
-get past the door.
+so does one of the API without a scope. Each role really calls each route: those without access are turned away,
+the others get past the door.
 """
 
 from collections.abc import Callable, Iterable
