@@ -159,10 +159,10 @@ def test_no_page_shows_a_seed_that_fools_whichever_way_it_is_reached(feel, ada, 
     feel([*map(fooling, range(6 - good)), *map(harmless, range(good))], targets=["sentiment-a"])
     visitor, member = browser(), browser()
     member.log_in(ada.name)
-    asked = rules.rules["sentiment-a"].seen
+    questions = rules.rules["sentiment-a"].seen
     try_box = visitor.get("/try?task=feel", **FRAGMENT).text
     assert 'name="input.statement"' in try_box
-    assert not asked
+    assert not questions
     assert "Splendid" not in try_box
     assert "Dull" not in try_box, "nobody knows yet whether it fools, and the try box asks no model"
     texts = []

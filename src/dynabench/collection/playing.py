@@ -93,8 +93,8 @@ async def _screened(db: Database, host: Host, person: Person | None, offer: Offe
         if not screening.fools(answers):
             if answers:
                 await db.awrite(handout_storage.keep, offer.seed_id, answers)
-            shown = [answer for answer in answers if (answer.model, answer.version) in offer.missing]
-            return replace(offer, handout=handout_storage.add_seed_predictions(offer, shown), missing=())
+            shown_answers = [answer for answer in answers if (answer.model, answer.version) in offer.missing]
+            return replace(offer, handout=handout_storage.add_seed_predictions(offer, shown_answers), missing=())
         await db.awrite(handout_storage.keep_fooling, offer, answers)
         passed.append(offer.seed_id)
         seedless = len(passed) >= MOST_ASKED or time.monotonic() - begun > LONGEST_SECONDS
