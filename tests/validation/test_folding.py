@@ -27,15 +27,19 @@ def world(database) -> World:
 
 @pytest.fixture
 def folder(world, monkeypatch):
-    """A worker's thread that folds a few changes at a time."""
+    """A worker's thread that folds a few changes at a time; calling it ends the thread."""
     monkeypatch.setattr(folding, "BATCH", 7)
     monkeypatch.setattr(folding, "PAUSE", 0.001)
     stop = threading.Event()
     thread = threading.Thread(target=folding.fold_until, args=(world.db, stop))
+
+    def end() -> None:
+        stop.set()
+        thread.join()
+
     thread.start()
-    yield thread
-    stop.set()
-    thread.join()
+    yield end
+    end()
 
 
 def found(world: World) -> list[int]:
@@ -81,6 +85,7 @@ def test_readers_see_all_that_was_written_before_while_a_worker_folds(world, fol
         assert all(reader.result() for reader in readers)
     assert found(world) == sorted(written, reverse=True)
     assert counted(world) == len(written)
+    folder()  # while it folds, nobody else does
     folding.fold_all(world.db)
     assert rows_of(world, ExampleChange) == 0
     assert rows_of(world, SearchPosting)
