@@ -26,6 +26,7 @@ def imported(statement: str) -> set[str]:
     return set(done.stdout.split())
 
 
+@pytest.mark.slow
 def test_the_web_process_imports_nothing_heavy():
     result = imported(
         "from dynabench.site.app import create_app; from dynabench.kit.settings import Settings; create_app(Settings())"

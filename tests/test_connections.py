@@ -71,6 +71,7 @@ def test_a_head_that_does_not_come_is_not_waited_for(sent):
     asyncio.run(story())
 
 
+@pytest.mark.slow
 def test_a_request_that_takes_longer_than_its_head_may_is_answered():
     async def slow(scope, receive, send):
         await asyncio.sleep(0.5)

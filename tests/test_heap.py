@@ -42,6 +42,7 @@ def test_all_threads_of_a_web_process_share_one_heap():
     assert heaps("one") == 1
 
 
+@pytest.mark.slow
 def test_what_a_process_loaded_is_not_looked_through_again():
     code = (
         "import gc; from dynabench.kit import process_memory as heap\n"

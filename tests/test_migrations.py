@@ -17,6 +17,7 @@ def empty(tmp_path, empty_url):
     return Settings(home=tmp_path / "home", database_url=empty_url)
 
 
+@pytest.mark.slow
 def test_an_upgraded_database_has_just_what_the_code_wants(empty):
     assert migrations.upgrade(empty) == migrations.newest()
     db = Database(empty.url)
@@ -25,10 +26,12 @@ def test_an_upgraded_database_has_just_what_the_code_wants(empty):
     db.close()
 
 
+@pytest.mark.slow
 def test_upgrading_twice_changes_nothing(empty):
     assert migrations.upgrade(empty) == migrations.upgrade(empty)
 
 
+@pytest.mark.slow
 def test_a_difference_is_found(empty):
     migrations.upgrade(empty)
     db = Database(empty.url)
@@ -45,6 +48,7 @@ def schema(db: Database) -> set[str]:
         return {re.sub(r'[\s"]+', "", row) for row in rows if "alembic_version" not in row}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 def test_tests_and_migrations_make_the_same_sqlite_tables_with_their_expression_indexes(empty, database):
     migrations.upgrade(empty)
@@ -71,6 +75,7 @@ def test_a_migration_that_fails_leaves_nothing(empty, monkeypatch):
     db.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("older", "reason"), [("0012", "with the code of commit"), ("9999", "a newer Dynabench")])
 def test_a_database_at_an_unknown_version_is_refused_and_stays_as_it_is(empty, older, reason):
     migrations.upgrade(empty)

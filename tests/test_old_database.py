@@ -22,6 +22,8 @@ from dynabench.site.app import create_app
 from tests.conftest import Browser
 from tests.furnished import settings_for
 
+pytestmark = pytest.mark.slow
+
 FOLDER = Path(__file__).parent / "old_database"
 REPLACED = {"search_news", "tally_news"}
 """Tables that later versions have no more; their rows stand in `example_changes`."""

@@ -50,6 +50,7 @@ def eve(owner, browser):
     return mine
 
 
+@pytest.mark.slow
 def test_it_takes_less_than_forty_lines():
     lines = [line for text in FILES.values() for line in text.splitlines() if line.strip()]
     assert len(lines) < 40
@@ -67,6 +68,7 @@ def test_what_is_stored_is_taken_again():
     assert field.in_words(90) == "1:30"
 
 
+@pytest.mark.slow
 def test_a_value_is_written_refused_and_stored(eve, database):
     page = eve.get("/tasks/waiting/create").text
     fields = {name: re.search(rf'name="{name}"[^>]*value="([^"]*)"', page)[1] for name in ("context_id", "key")}

@@ -71,6 +71,7 @@ def test_the_part_of_the_page_that_waits_asks_for_itself(client, database):
     assert "<html" not in part
 
 
+@pytest.mark.slow
 def test_all_is_there_once_the_demo_is_set_up(client, database, settings):
     assert client.get("/readyz").status_code == 503
     demo.prepare(settings)
@@ -93,6 +94,7 @@ def test_a_demo_without_shipped_models_is_refused_before_anything_is_written(dat
     assert database.read(demo_progress).done == 0
 
 
+@pytest.mark.slow
 def test_it_is_ready_once_the_models_of_open_rounds_answer_and_stays_so(settings, database, tmp_path):
     settings = settings.model_copy(update={"demo": False})
     models = tmp_path / "models"
@@ -123,6 +125,7 @@ def test_a_model_that_no_host_can_serve_holds_up_nobody(settings, database, tmp_
             assert response.json()["unavailable"] == ["sentiment-ngram"]
 
 
+@pytest.mark.slow
 def test_a_try_while_the_model_is_away_is_told_in_grey(client, database, browser):
     first_task(database)
     visitor = browser()

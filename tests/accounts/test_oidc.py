@@ -152,6 +152,7 @@ def test_a_provider_that_is_down_is_told_and_the_password_still_works(browser, p
     assert bob.log_in("bob").status_code == 303
 
 
+@pytest.mark.slow
 def test_new_keys_of_the_provider_are_read(browser, uni, monkeypatch):
     join(browser(), uni)
     uni.key = OpenIdProvider({}).key.__class__.generate_key(2048, {"kid": "two"}, private=True)
@@ -159,6 +160,7 @@ def test_new_keys_of_the_provider_are_read(browser, uni, monkeypatch):
     assert come_back(browser(), uni).headers["location"] == "/"
 
 
+@pytest.mark.slow
 def test_a_way_back_works_once_and_in_its_own_browser(browser, uni, database):
     ada, eve = browser(), browser()
     join(ada, uni)
@@ -185,6 +187,7 @@ def test_a_way_back_belongs_to_its_provider(browser, uni):
     assert eve.get("/login/with/uni/callback").status_code == 409
 
 
+@pytest.mark.slow
 def test_an_account_with_the_address_is_linked_by_its_password_alone(browser, uni, person, database):
     person("ada")
     here = browser()
@@ -206,6 +209,7 @@ def test_whoever_guesses_at_the_password_of_an_account_has_to_begin_anew(browser
     assert identities(database) == []
 
 
+@pytest.mark.slow
 def test_an_address_that_the_provider_has_not_verified_links_nothing(browser, uni, person, database):
     person("ada")
     for unsure in (False, None, "true", 1):
@@ -226,6 +230,7 @@ def test_a_verified_address_cannot_be_exchanged_in_the_form(browser, uni, databa
     assert database.read(lambda session: session.scalars(select(Person.email)).all()) == ["ada@example.org"]
 
 
+@pytest.mark.slow
 def test_somebody_who_is_logged_in_links_and_unlinks_an_account(browser, uni, person, database):
     person("bob")
     bob = browser()
@@ -254,6 +259,7 @@ def test_a_link_belongs_to_whoever_began_it(browser, uni, person):
     assert eve.get(back).status_code == 409
 
 
+@pytest.mark.slow
 def test_the_last_way_to_log_in_stays_and_a_first_password_can_be_set(browser, uni, database):
     ada = browser()
     join(ada, uni)
@@ -267,6 +273,7 @@ def test_the_last_way_to_log_in_stays_and_a_first_password_can_be_set(browser, u
     assert ada.submit(f"/settings/identities/{row.id}/unlink", page="/settings").status_code == 303
 
 
+@pytest.mark.slow
 def test_a_deleted_account_takes_its_log_ins_along(browser, uni, database):
     from dynabench.people.accounts import service
 

@@ -201,6 +201,7 @@ def test_choices_of_mail_outlast_a_form_without_its_column(browser, settings, da
     assert re.findall(r'name="mail" value="(\w+)" aria-label="[^"]*" checked', page) == ["evaluation"]
 
 
+@pytest.mark.slow
 def test_sessions_are_listed_and_ended(browser, database):
     ada, laptop, phone = browser(), browser(), browser()
     ada.join("ada")

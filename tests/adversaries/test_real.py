@@ -8,6 +8,8 @@ from dynabench.adversaries.perturbations import find_transformations, generator
 from dynabench.models.catalog import BUILTIN, open_model
 from tests.evaluate import real
 
+pytestmark = pytest.mark.slow
+
 LEAST = {"upper_case": 0.99, "whitespace_added": 0.99, "punctuation_added": 0.9, "misspellings": 0.75,
          "gender_swapped": 0.85}  # fmt: skip
 PAIRS = 60
@@ -20,7 +22,6 @@ def model_and_answers(name):
     return model, {}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", LEAST)
 def test_answers_mostly_stay(name):
     model, answers = model_and_answers("nli-ngram" if name == "whitespace_added" else "nli-minilm")

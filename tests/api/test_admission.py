@@ -5,6 +5,7 @@ import time
 from collections import Counter
 
 import httpx2
+import pytest
 
 from dynabench.kit.settings import Settings
 from dynabench.site import admission
@@ -12,6 +13,7 @@ from dynabench.site.admission import Admission
 from dynabench.site.app import create_app
 
 
+@pytest.mark.slow
 def test_the_description_is_made_once_however_many_ask(client, monkeypatch):
     from dynabench.site.process_routes import Description
 
@@ -257,6 +259,7 @@ def test_an_address_may_change_so_much_a_minute(client, ask, monkeypatch):
     assert ask("POST", "/api/v1/accounts", address="192.0.2.9", json={}).status_code == 422
 
 
+@pytest.mark.slow
 def test_a_hostile_regular_expression_ends_in_a_second(client):
     address = "/api/v1/evaluate/metric/exact_match"
     columns = {"predictions": ["a" * 40 + "!"], "references": ["a"]}

@@ -126,6 +126,7 @@ CALLERS = {person: telling_roles(person) for person in MAY}
 """Who calls the routes of a rule: a route with another rule than it should have is called by somebody who notices."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("role", sorted(EVERYBODY))
 def test_who_may_gets_in_and_who_may_not_is_turned_away(stage: Stage, role: str):
     routes = [key for key, route in ROUTES.items() if role in CALLERS[route.who]]
@@ -155,6 +156,7 @@ def test_every_route_of_a_task_for_invited_people_tells_who_may(invited: Stage, 
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("role", ["anon", "member", "expert"])
 def test_a_task_for_invited_people_is_for_people_with_a_role(invited: Stage, role: str):
     """The routes that ask for a seat, and what everybody reads of the task all the same."""
@@ -193,6 +195,7 @@ def routes_for_people() -> list[tuple[str, str, Route]]:
     return [entry for entry in api_routes() if MAY[entry[2].who]]
 
 
+@pytest.mark.slow
 def test_a_token_without_the_scope_is_refused_by_name(stage: Stage):
     tokens = {
         (role, lacking): stage.token(role, *(scope for scope in SCOPES if scope != lacking))
@@ -208,6 +211,7 @@ def test_a_token_without_the_scope_is_refused_by_name(stage: Stage):
     assert not wrong
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scope", SCOPES)
 def test_a_token_with_nothing_but_the_scope_gets_in(stage: Stage, scope: str):
     tokens = {role: stage.token(role, scope) for role in ("owner", "author", "admin", "member")}
@@ -221,6 +225,7 @@ def test_a_token_with_nothing_but_the_scope_gets_in(stage: Stage, scope: str):
     assert not wrong
 
 
+@pytest.mark.slow
 def test_tokens_open_no_page(stage: Stage):
     opened = []
     for method, path in ROUTES:
@@ -231,6 +236,7 @@ def test_tokens_open_no_page(stage: Stage):
     assert not opened
 
 
+@pytest.mark.slow
 def test_cookies_change_nothing_without_the_forms_token_or_from_a_page_of_another_site(stage: Stage):
     browser = stage.browsers["admin"]
     elsewhere = {"X-CSRF-Token": browser.token("/settings"), "Sec-Fetch-Site": "cross-site"}
@@ -245,6 +251,7 @@ def test_cookies_change_nothing_without_the_forms_token_or_from_a_page_of_anothe
     assert not accepted
 
 
+@pytest.mark.slow
 def test_tokens_of_nobody_open_nothing(stage: Stage):
     for method, path in ROUTES:
         if path.startswith("/api/v1/") and ROUTES[method, path].who != "anyone":

@@ -224,6 +224,7 @@ def test_a_body_that_trickles_is_not_waited_for_without_end(monkeypatch):
     asyncio.run(story())
 
 
+@pytest.mark.slow
 def test_a_large_body_that_keeps_coming_has_the_time_it_needs(monkeypatch):
     monkeypatch.setattr(request_bodies, "BODY_SECONDS", 0.5)
 

@@ -172,6 +172,7 @@ def leaks(stage: Stage, role: str) -> tuple[list[str], int]:
     return result, count
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("role", ["anon", "member", "author", "owner"])
 def test_nobody_reads_anything_of_a_hidden_dataset_but_its_scores(stage: Stage, role: str):
     result, count = leaks(stage, role)

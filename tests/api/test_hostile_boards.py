@@ -45,6 +45,7 @@ def read_by(paths: dict[str, Any], address: str) -> set[str]:
     raise AssertionError(f"no route reads {address}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("part", "values"), [("{n}", NUMBERS), ("{name}", NAMES)])
 def test_numbers_and_names_of_nothing_are_not_found(stage: Stage, part: str, values: tuple[str, ...]):
     replaces = [item.replace(part, value) for item in ADDRESSES if part in item for value in values]
@@ -52,6 +53,7 @@ def test_numbers_and_names_of_nothing_are_not_found(stage: Stage, part: str, val
     assert not wrong
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(2))
 def test_rubbish_in_the_query_is_refused_or_passed_over(stage: Stage, part: int):
     """Unknown parameters are passed over, all at once; known ones are tried value by value."""

@@ -179,6 +179,7 @@ def test_any_text_is_answered_as_written_or_refused_beside_its_field(client, own
 # What belongs to others, or is over
 
 
+@pytest.mark.slow
 def test_what_belongs_to_others_is_refused(ada, bob, owner, database):
     theirs = send(ada, written(draw(ada), "They sleep.")).json()["id"]
     before = ledger(database)

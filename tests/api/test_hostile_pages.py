@@ -52,6 +52,7 @@ FORGED = [
 ]
 
 
+@pytest.mark.slow
 @sqlite_only
 @pytest.mark.parametrize("sandbox", [True, False])
 def test_forged_forms_are_refused(eve, database, sandbox):
@@ -117,6 +118,7 @@ def test_names_with_markup_are_refused_and_shown_as_text(eve, client, name, data
     assert ledger(database) == before
 
 
+@pytest.mark.slow
 def test_contexts_tasks_and_explanations_with_markup_are_shown_as_text(owner, eve, client):
     config = (
         "id: evil\nname: '<b>Evil</b> **task**'\ndescription: '<script>alert(1)</script>'\n"

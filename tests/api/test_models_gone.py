@@ -69,6 +69,7 @@ def gone(rules, app, client):
 WAYS = [slow, failing, unknown, another_version, gone]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 def test_a_target_that_does_not_answer_is_told_and_nothing_is_written(ada, eve, rules, database, way, app, client):
     body = written(draw(ada), "They sleep.")
@@ -148,6 +149,7 @@ def test_garbage_from_a_host_is_no_answer(ada, rules, database, name, app):
     assert ledger(database) == before
 
 
+@pytest.mark.slow
 def test_other_targets_answer_while_one_hangs_and_it_recovers(ada, rules, database):
     drawn = draw(ada)
     statement = draw(ada, "sentiment")

@@ -53,6 +53,7 @@ def test_bodies_of_another_type_are_problems(client: TestClient, kind: str):
     assert answer.headers["content-type"] == "application/problem+json"
 
 
+@pytest.mark.slow
 @sqlite_only
 @given(
     body=st.recursive(
@@ -148,6 +149,7 @@ def test_an_error_of_ours_is_told_without_its_inside(app):
         assert client.get("/api/v1/broken").headers["content-type"] == "application/problem+json"
 
 
+@pytest.mark.slow
 def test_openapi_documents_problems_and_nothing_of_the_pages(client: TestClient):
     document = client.get("/api/openapi.json").json()
     assert "HTTPValidationError" not in document["components"]["schemas"]

@@ -61,6 +61,7 @@ def test_an_owner_who_may_not_make_tasks_is_told_so_instead_of_asked_for_a_name(
     assert ">Clone</button>" in page.get("/tasks/nli/manage/archives").text
 
 
+@pytest.mark.slow
 def test_the_pages_say_the_same(admin, owner, enter, archive):
     page = enter(owner)
     submission = page.submit("/tasks/nli/manage/archives", page="/settings", examples="yes")

@@ -119,6 +119,7 @@ def comparable(archive):
     return parts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", ["here", "elsewhere"])
 def test_records_come_back_under_pseudonyms(busy, settings, elsewhere, other_settings, tmp_path, where):
     archive = packed(busy.db, settings, "checks")
@@ -134,6 +135,7 @@ def test_records_come_back_under_pseudonyms(busy, settings, elsewhere, other_set
     recount(db, lambda: packed(db, home, "copy"), "copy")
 
 
+@pytest.mark.slow
 def test_imported_figures_are_those_of_the_task_and_nothing_is_paid_again(busy, settings, tmp_path):
     bring(busy.db, settings, packed(busy.db, settings, "checks"), "copy", tmp_path)
 

@@ -32,6 +32,7 @@ def close(world, state="closed"):
     world.db.write(lambda session: setattr(session.get_one(Round, world.round_id), "state", state))
 
 
+@pytest.mark.slow
 @settings(
     max_examples=6, deadline=None, phases=PHASES,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
@@ -77,6 +78,7 @@ def furnished(world):
     world.db.write(make)
 
 
+@pytest.mark.slow
 def test_a_whole_task_comes_back_on_both_databases(world, settings, elsewhere, other_settings, tmp_path):
     person = world.person()
     first = written(world, person, "It rains “here”.")

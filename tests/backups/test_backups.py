@@ -45,6 +45,7 @@ def contents(folder):
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
+@pytest.mark.slow
 def test_the_commands_bring_a_platform_elsewhere_and_tell_what_they_did(
     settings, furnished, database_kind, elsewhere, command, tmp_path
 ):
@@ -69,6 +70,7 @@ def test_the_commands_bring_a_platform_elsewhere_and_tell_what_they_did(
     assert (twice.exit_code, "not empty" in twice.output) == (1, True)
 
 
+@pytest.mark.slow
 def test_it_holds_what_people_made_and_no_cache(settings, furnished, tmp_path):
     backup = make_backup(settings, tmp_path / "one.zip")
     names = {item.name for item in backup.manifest.files}
@@ -81,6 +83,7 @@ def test_it_holds_what_people_made_and_no_cache(settings, furnished, tmp_path):
         assert archive.testzip() is None
 
 
+@pytest.mark.slow
 def test_a_database_whose_name_begins_like_a_folder_leaves_nothing_else_out(tmp_path):
     home = tmp_path / "home"
     settings = Settings(home=home, database_url=f"sqlite:///{home / 'data'}")
@@ -248,6 +251,7 @@ def test_a_backup_made_while_people_send_pictures_and_write_refers_to_no_file_th
         other.close()
 
 
+@pytest.mark.slow
 def test_a_file_that_was_missing_before_is_told_and_backed_up_around(settings, furnished, database, command, tmp_path):
     digest = database.read(lambda session: session.scalars(select(Media.digest)).first())
     MediaStore.of(settings).path(digest).unlink()
@@ -292,6 +296,7 @@ def test_another_secret_or_a_place_in_use_is_refused(settings, furnished, databa
         make_backup(settings, settings.folder / "one.zip")
 
 
+@pytest.mark.slow
 def test_a_full_database_is_not_restored_into(settings, furnished, database_kind, elsewhere, tmp_path):
     created = make_backup(settings, tmp_path / "one.zip").path
     claimed = settings.model_copy(update={"home": tmp_path / "empty"})
@@ -301,6 +306,7 @@ def test_a_full_database_is_not_restored_into(settings, furnished, database_kind
     assert list(claimed.folder.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_jobs_that_wait_find_their_files_below_the_new_home(settings, furnished, database, database_kind, elsewhere,
                                                             tmp_path):  # fmt: skip
     waiting = settings.folder / "uploads" / "waiting.jsonl"
@@ -357,6 +363,7 @@ def test_jobs_are_where_they_were_and_those_the_engine_does_not_know_are_sent_ag
         other.close()
 
 
+@pytest.mark.slow
 def test_counts_and_the_index_are_made_anew_from_the_ledger(settings, furnished, database, command):
     def counted(session):
         tallies = session.execute(select(Tally.__table__).order_by(*Tally.__table__.primary_key)).all()

@@ -40,6 +40,7 @@ sys.stdout.buffer.write(Settings(home=home / "home").key)
 """
 
 
+@pytest.mark.slow
 def test_processes_that_start_at_once_read_the_same_whole_secret(tmp_path):
     begun = [
         subprocess.Popen([sys.executable, "-c", START, str(tmp_path), str(number)], stdout=subprocess.PIPE)
@@ -80,6 +81,7 @@ def test_a_short_secret_in_the_environment_is_refused_in_one_line(tmp_path):
     assert "short-secret" not in done.stderr
 
 
+@pytest.mark.slow
 def test_a_fresh_secret_beside_old_accounts_is_refused(fresh, person):
     check_keys(fresh())
     person("ada")

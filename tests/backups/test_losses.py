@@ -235,6 +235,7 @@ def test_what_went_with_an_account_is_no_loss(settings, furnished, database):
     assert database.read(check_files, settings) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 def test_lost_scores_of_rows_are_made_anew_from_stored_answers(place, by_hand, settings, database, command):
     here = place()

@@ -12,6 +12,8 @@ from dynabench.operations.key_check import check_keys
 from tests.backups.filled import Seeded, addresses, differences, filled, opened, reached
 from tests.collection import conftest as collection
 
+pytestmark = pytest.mark.slow
+
 rules = collection.rules
 BEGIN = ("/", "/tasks/nli", "/tasks/checks", "/tasks/done", "/models")
 LINKS = {"admin": 60, "author": 60, "anon": 20}
@@ -26,7 +28,6 @@ def furnish():
     return filled
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(900)  # hundreds of pages, each asked for twice
 @pytest.mark.parametrize("into", ["same", "other"])
 def test_a_restored_platform_answers_every_page_as_before(

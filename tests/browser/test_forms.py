@@ -1,10 +1,12 @@
 """Errors of a field are shown beside it, in the page's words, before anything is sent."""
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser.people import PHONE
 
 
+@pytest.mark.slow
 def test_a_form_says_beside_each_field_what_is_wrong_with_it(guest):
     page = guest().page
     page.goto("/register")
@@ -29,6 +31,7 @@ def test_a_form_says_beside_each_field_what_is_wrong_with_it(guest):
     expect(password).not_to_have_attribute("aria-invalid", "true")
 
 
+@pytest.mark.slow
 def test_it_is_said_in_the_language_of_the_page(guest):
     page = guest(locale="es-ES", viewport=PHONE).page
     page.goto("/")

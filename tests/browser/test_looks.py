@@ -6,7 +6,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.people import PHONE, WIDE
 from tests.web.gallery import AXE
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
 OPEN = ["/login", "/register"]
 MEMBERS = ["/tasks/nli/people", "/settings", "/tasks/nli/reported", "/tasks/nli/submissions"]
 MEMBERS += ["/tasks/nli/submit?kind=endpoint", "/tasks/nli/submit?kind=predictions", "/models/nli-minilm"]

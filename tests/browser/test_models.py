@@ -16,6 +16,7 @@ def write(page):
     page.get_by_role("textbox", name="Hypothesis").fill(HYPOTHESIS)
 
 
+@pytest.mark.slow
 def test_find_a_model_talk_to_it_compare_it_and_share_what_it_said(guest):
     page = guest().page
     page.goto("/")
@@ -57,6 +58,7 @@ def test_find_a_model_talk_to_it_compare_it_and_share_what_it_said(guest):
     expect(page.locator(".replies")).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_without_scripts_a_model_answers_and_explains(guest):
     page = guest(java_script_enabled=False).page
     page.goto("/tasks/nli")

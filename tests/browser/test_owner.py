@@ -259,6 +259,7 @@ def test_all_other_sections_of_the_console_look_well(guest, site):
     sections_look_well(owner(guest, site, "olga").page, [section for section in SECTIONS if section not in BRIEFLY])
 
 
+@pytest.mark.slow
 def test_the_console_the_new_task_page_and_a_file_on_its_way_in_look_well(guest, site):
     page = owner(guest, site, "olga").page
     sections_look_well(page, BRIEFLY)
@@ -272,6 +273,7 @@ def test_the_console_the_new_task_page_and_a_file_on_its_way_in_look_well(guest,
     looks_well(page)
 
 
+@pytest.mark.slow
 def test_a_line_is_found_in_the_editor_and_what_is_typed_is_checked_at_once(guest, site):
     page = owner(guest, site, "olga").page
     page.goto("/tasks/nli/manage/config")
@@ -295,6 +297,7 @@ def test_the_console_on_a_phone_leads_from_section_to_section(guest, site):
     assert page.evaluate("() => document.documentElement.scrollWidth") <= PHONE["width"]
 
 
+@pytest.mark.slow
 def test_the_form_and_the_yaml_of_a_config_stay_in_step(guest, site):
     page = owner(guest, site, "fiona").page
     page.goto("/tasks/new?template_of=nli&name=Formed")

@@ -5,7 +5,7 @@ from playwright.sync_api import expect
 
 from tests.browser.test_looks import serious
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
 
 def test_every_page_is_a_few_keys_away(guest):

@@ -8,6 +8,7 @@ from tests.browser.people import PASSWORD, something_fooling, writing
 pytestmark = pytest.mark.browser
 
 
+@pytest.mark.slow
 def test_the_loop_without_scripts(guest, visitor):
     page = guest(java_script_enabled=False).page
     page.goto("/register?next=/tasks/nli/create")

@@ -78,6 +78,7 @@ def fool(page: Page, visitor: Client, task: str) -> tuple[Draft, str]:
     return draft, example_on(page)
 
 
+@pytest.mark.slow
 def test_a_visitor_tries_it_on_the_first_page_and_joins(guest):
     eve = guest()
     page = eve.page
@@ -136,6 +137,7 @@ def test_inference_from_the_draft_to_the_verdict(guest, visitor, site):
     expect(specimen).to_contain_text(draft.label)
 
 
+@pytest.mark.slow
 def test_sentiment_is_checked_blind_on_a_phone_in_the_dark(guest, visitor):
     author = guest("chen", viewport=PHONE, color_scheme="dark", has_touch=True, is_mobile=True)
     chen = author.page
@@ -158,6 +160,7 @@ def test_sentiment_is_checked_blind_on_a_phone_in_the_dark(guest, visitor):
     assert figures["vmer"]["value"] > 0
 
 
+@pytest.mark.slow
 def test_a_disagreement_is_settled_by_more_votes_and_the_last_vote_can_be_undone(guest, visitor):
     dora, ada, bela = (guest(name).page for name in ("dora", "ada", "bela"))
     _, example = fool(dora, visitor, "nli")
@@ -180,6 +183,7 @@ def test_a_disagreement_is_settled_by_more_votes_and_the_last_vote_can_be_undone
     expect(bela.locator(".last")).to_contain_text("waiting for votes")
 
 
+@pytest.mark.slow
 def test_an_example_can_be_taken_back(guest, visitor):
     bela = guest("bela").page
     before = visitor.statistics("sentiment", 1)["examples"]

@@ -69,6 +69,7 @@ def hostile(tmp_path, monkeypatch):
     return lambda *codes: asyncio.run(story(codes))
 
 
+@pytest.mark.slow
 def test_a_hostile_computation_ends_alone_reaches_nothing_and_the_next_is_answered(hostile, tmp_path):
     place = tmp_path / "written"
     forbidden = (

@@ -36,6 +36,7 @@ def run_empty(empty_url, tmp_path, monkeypatch):
     get_settings.cache_clear()
 
 
+@pytest.mark.slow
 def test_an_empty_database_is_upgraded_and_then_sound(run_empty):
     assert run_empty("db", "check").exit_code == 1
     assert json.loads(run_empty("db", "upgrade", "--json").stdout) == {"version": newest()}

@@ -85,6 +85,7 @@ def test_a_file_of_ones_own_that_imports_what_is_not_there_is_named_with_it(tmp_
         assert line == f"`dynabench evaluate` needs no_such_library, which is not installed: {path} imports it"
 
 
+@pytest.mark.slow
 def test_new_modules_work_and_their_tests_pass(tmp_path):
     kinds = ("metric", "measurement", "comparison")
     for kind in kinds:
@@ -218,6 +219,7 @@ def test_files_that_cannot_be_read_are_told(tmp_path, name, text, told):
     assert told in done.stderr
 
 
+@pytest.mark.slow
 def test_the_command_needs_nothing_but_the_light_install():
     platform = (
         "fastapi",
@@ -331,6 +333,7 @@ def test_a_model_without_probabilities_is_refused_by_metrics_that_take_them(tmp_
     assert "takes probabilities of labels, and question-answering has none" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.models
 def test_the_metric_of_choices_needs_no_name(tmp_path):
     from tests.evaluate.evaluator.tiny import gpt2, saved

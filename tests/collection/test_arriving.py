@@ -4,6 +4,8 @@ import re
 from html import unescape
 from urllib.parse import parse_qs, urlsplit
 
+import pytest
+
 from tests.collection.test_links import feel, links
 from tests.conftest import PASSWORD
 
@@ -32,6 +34,7 @@ def test_joining_on_the_way_keeps_what_the_link_says(feel, browser):
     assert [this_item["link"] for this_item in links(feel).json()["items"]] == [{"worker": "beef", "batch": "b1"}]
 
 
+@pytest.mark.slow
 def test_a_part_of_a_page_leads_back_to_the_page_that_is_seen(feel, browser):
     visitor = browser()
     page = visitor.client.get(LINK)

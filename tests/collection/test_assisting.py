@@ -67,6 +67,7 @@ def test_only_what_is_released_and_open_to_all_is_suggested(database, owner, tri
     assert asked(bob, inputs).json() == {"items": [], "problems": []}, "what is not released may be hidden yet"
 
 
+@pytest.mark.slow
 def test_what_became_of_suggestions_is_told_by_the_server(database, owner, trial, bob):
     values = first_goal(database, trial[0], drawn(bob, "helped"))
     text = "The children don't play because it is raining."

@@ -1,5 +1,7 @@
 """Suggestions of a language model that the real model host serves."""
 
+import pytest
+
 from dynabench.rounds import contexts, service
 from dynabench.rounds.contexts import ContextRow
 from tests.collection.chat.conftest import NORTH, host, root, talks, voices  # noqa: F401
@@ -31,6 +33,7 @@ def helped(talks, root, name):  # noqa: F811
     return ada, draw(ada)
 
 
+@pytest.mark.slow
 def test_a_model_writes_what_the_config_asks_it_for(talks, root, voices):  # noqa: F811
     ada, inputs = helped(talks, root, "north")
     document = asked(ada, inputs, hypothesis="It isn't {goal}.").json()

@@ -17,6 +17,8 @@ from dynabench.site.app import create_app
 from dynabench.tasks import shipped_tasks
 from tests.collection.conftest import seed
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def address(settings, rules) -> Iterator[str]:

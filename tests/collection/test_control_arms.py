@@ -39,6 +39,7 @@ def trial(feel):  # noqa: F811
     return opened.json()
 
 
+@pytest.mark.slow
 def test_a_person_stays_in_their_arm_and_its_models_answer(trial, owner, person, database):
     assert trial["assign"] == "person"
     targets = [arm["targets"] for arm in trial["arms"]]

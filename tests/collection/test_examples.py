@@ -106,6 +106,7 @@ def test_keys_belong_to_their_person(ada, bob):
     assert document["id"] != two["id"]
 
 
+@pytest.mark.slow
 def test_concurrent_identical_requests_make_one_example(ada, database, rules):
     drawn = draw(ada)
     rules.rules["nli-a"].gate.clear()
@@ -162,6 +163,7 @@ def test_a_target_that_fails_leaves_nothing_behind(ada, rules, database):
     assert send(ada, written(drawn, "They sleep."), key="k").status_code == 201
 
 
+@pytest.mark.slow
 def test_a_target_that_never_answers_is_given_up_within_the_limit(ada, rules):
     drawn = draw(ada)
     rules.rules["nli-a"].gate.clear()
@@ -169,6 +171,7 @@ def test_a_target_that_never_answers_is_given_up_within_the_limit(ada, rules):
     assert answer.status_code == 503
 
 
+@pytest.mark.slow
 def test_nothing_of_the_database_is_held_while_a_model_thinks(ada, bob, rules, database):
     drawn, target = draw(ada), rules.rules["nli-a"]
     target.gate.clear()

@@ -53,6 +53,7 @@ def write(eve, **more):
     return eve.submit(f"/tasks/{TASK}/create", htmx=True, **fields)
 
 
+@pytest.mark.slow
 def test_every_type_from_the_context_to_the_vote_and_the_export(task, inside):
     eve, bob = inside("eve"), inside("bob")
     page = eve.get(f"/tasks/{TASK}/create").text

@@ -68,6 +68,7 @@ def test_a_link_that_does_not_fit_is_refused_with_the_reason(feel, ada, link, fi
     assert f"link.{field}" in answer.json()["fields"]
 
 
+@pytest.mark.slow
 def test_the_page_keeps_what_its_address_told(feel, browser):
     eve = browser()
     eve.join("eve")

@@ -150,6 +150,7 @@ def test_nobody_is_told_of_a_hidden_retracted_or_withheld_text(database, owner, 
     assert send(bob, written(draw(bob), NEAR)).json()["near"] is None
 
 
+@pytest.mark.slow
 def test_what_is_near_a_withheld_text_is_flagged(database, owner, ada, bob):
     """Owners leave it out, so that the hidden part stays hidden."""
     [first] = play(database, owner, (ada, TEXT), do="flag")

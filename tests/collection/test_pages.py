@@ -34,6 +34,7 @@ def test_the_first_page_shows_tasks_and_a_box(owner, browser):
         assert text in page.text
 
 
+@pytest.mark.slow
 def test_who_has_written_nothing_yet_is_led_to_a_task(owner, browser, eve):
     welcome = "Welcome, eve."
     assert welcome not in browser().get("/").text
@@ -58,6 +59,7 @@ def test_joining_from_a_task_leads_back_to_it(owner, browser):
     assert 'href="/login?next=/tasks/nli"' in page
 
 
+@pytest.mark.slow
 def test_the_box_answers_visitors_and_stores_nothing(owner, browser):
     visitor = browser()
     page = visitor.get("/").text

@@ -50,6 +50,7 @@ def play(client, path, contexts, **more):
     return list(program_run.run_program(site, Words(), journal, plan)), journal
 
 
+@pytest.mark.slow
 @on_sqlite
 def test_a_run_proposes_one_example_a_context_and_goes_on_where_it_stopped(ada, tmp_path):
     path = tmp_path / "run.jsonl"

@@ -87,6 +87,7 @@ def test_writers_are_named_only_with_a_public_profile_and_for_verified_examples_
     assert private.username not in listed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("column", ["withheld", "hidden", "retracted"])
 def test_what_a_release_withholds_or_a_person_took_away_is_found_by_no_filter(world, client, column):
     release(world)
@@ -104,6 +105,7 @@ def test_what_a_release_withholds_or_a_person_took_away_is_found_by_no_filter(wo
     assert ">rain<" not in client.get(PAGE).text, "nor is its tag a choice"
 
 
+@pytest.mark.slow
 def test_a_task_with_a_warning_shows_no_examples(world, client):
     release(world)
 

@@ -61,6 +61,7 @@ def marked(database):
     return {row.input["statement"]: row.number for row in database.read(lambda s: s.execute(query).all())}
 
 
+@pytest.mark.slow
 def test_no_draw_hands_out_a_seed_that_fools_and_the_others_are_used_evenly(feel, ada, rules, database):
     feel([*map(fooling, range(5)), *map(harmless, range(4)), {"input": {"statement": "Answerless."}}])
     good_texts = {f"Dull {number}." for number in range(4)} | {"Answerless."}
@@ -104,6 +105,7 @@ def test_where_all_seeds_fool_the_handout_begins_blank_after_few_questions(feel,
     assert send(ada, body | {"handout": handout["handout"]}, task="feel").status_code == 201
 
 
+@pytest.mark.slow
 def test_the_owner_reads_how_many_and_may_hand_them_out_all_the_same(feel, ada, owner, browser, database):
     feel([fooling(1), fooling(2), harmless(1)])
     assert {text_of(draw(ada, "feel")) for _ in range(6)} == {"Dull 1."}
@@ -122,6 +124,7 @@ def test_the_owner_reads_how_many_and_may_hand_them_out_all_the_same(feel, ada, 
     assert {text_of(draw(ada, "feel")) for _ in range(6)} == {"Dull 1."}, "from the answers that are stored"
 
 
+@pytest.mark.slow
 def test_another_round_with_other_targets_hands_out_other_seeds(feel, ada, owner, rules, database):
     feel([fooling(1), harmless(1)])
     assert {text_of(draw(ada, "feel")) for _ in range(5)} == {"Dull 1."}
@@ -205,6 +208,7 @@ def test_a_silent_host_refuses_as_before_and_the_handout_is_mended_later(feel, a
     assert len(marked(database)) == 2
 
 
+@pytest.mark.slow
 def test_two_people_at_once_and_a_second_window_meet_no_seed_that_fools(feel, ada, bob, rules, database):
     feel([*map(fooling, range(3)), *map(harmless, range(2))])
     target = rules.rules["sentiment-a"]

@@ -66,6 +66,7 @@ def one_value_each(terms):
     return [term for term in terms if not any(rival in terms for rival in search._RIVALS.get(term, ()))]
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
 @given(tellings, questions, st.none() | ids, st.integers(0, 25))
 def test_it_finds_what_a_look_through_everything_finds(world, told, question, before, folded):

@@ -10,6 +10,8 @@ from dynabench.cli import round as rounds_command
 from dynabench.cli import task as task_command
 from tests.collection import test_client
 
+pytestmark = pytest.mark.slow
+
 address, command = test_client.address, test_client.command
 
 SEEDED = """

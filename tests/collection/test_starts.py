@@ -190,6 +190,7 @@ def in_arm(caller, name):
     return next(values for values in iter(lambda: draw(caller, "feel"), None) if values["arm"] == name)
 
 
+@pytest.mark.slow
 def test_arms_are_drawn_and_recorded_and_the_control_asks_no_model(trial, ada, rules, database):
     live = in_arm(ada, "live")
     assert (live["start"], live["seed"]) == ("blank", None)

@@ -14,6 +14,8 @@ from tests.collection.test_client import address  # noqa: F401
 from tests.collection.test_program_runs import ada  # noqa: F401
 from tests.collection.test_span_task import rules  # noqa: F401
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def island(owner, database):
@@ -31,7 +33,6 @@ def island(owner, database):
     assert opened.status_code == 201, opened.text
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 def test_a_question_that_another_model_confirms_fools_the_rounds_target(island, ada, tmp_path):  # noqa: F811
     words = ["run", "island", "--with", "synthetic-qa", "--option", "judges=qa-minilm", "--contexts", 1, "--json",

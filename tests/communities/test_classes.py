@@ -61,6 +61,7 @@ def remove_those_who_leave(database):
                 )
 
 
+@pytest.mark.slow
 def test_a_class_of_thirty_writes_checks_is_graded_and_reset(client, ada, database):
     group = make_class(ada, goals={"examples": 1, "votes": 1}, places=30, assignment="Fool **it**.")
     code = group["join_code"]
@@ -263,6 +264,7 @@ def test_a_visitor_joins_on_the_page_and_comes_back(client, ada, browser):
     assert other.get(f"/classes/{group['id']}").status_code == 200
 
 
+@pytest.mark.slow
 def test_hostile_forms_are_refused_beside_their_fields(client, ada, browser):
     mine = browser()
     mine.log_in("ada")
@@ -280,6 +282,7 @@ def test_hostile_forms_are_refused_beside_their_fields(client, ada, browser):
         assert 'aria-invalid="true"' in answer.text or "has-error" in answer.text, fields
 
 
+@pytest.mark.slow
 def test_a_teacher_who_leaves_closes_the_class_and_a_student_is_forgotten(client, ada, bob, database):
     from dynabench.site.community.service import delete_own_account
 

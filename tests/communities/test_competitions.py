@@ -82,6 +82,7 @@ def enter_all(crowd, competition):
         assert entered.status_code == 204, entered.text
 
 
+@pytest.mark.slow
 def test_four_teams_compete_to_the_final_report(client, owner, crowd, ada):
     competition = make_competition(owner)
     people, ids = crowd
@@ -154,6 +155,7 @@ def test_four_teams_compete_to_the_final_report(client, owner, crowd, ada):
     assert client.get(f"/api/v1/competitions/{competition}/report").json() == report, "the report never changes"
 
 
+@pytest.mark.slow
 def test_budgets_hold_when_members_post_at_once(client, owner, crowd, database):
     competition = make_competition(owner, budget=4)
     enter_all(crowd, competition)
@@ -247,6 +249,7 @@ def test_a_freeze_keeps_the_last_hours_to_the_owner(client, owner, crowd, freeze
         assert "frozen" in client.get(f"/competitions/{competition}").text
 
 
+@pytest.mark.slow
 def test_what_cannot_be_made_or_changed(client, owner, crowd, ada):
     start = now() + timedelta(days=1)
     facts = {
@@ -287,6 +290,7 @@ def test_a_deleted_competition_leaves_a_usual_round(client, owner, ada):
     assert ada.post("/api/v1/tasks/nli/contexts/next").status_code == 200
 
 
+@pytest.mark.slow
 def test_pages_of_a_competition_are_played_in_the_browser_of_a_captain(client, owner, crowd):
     _people, ids = crowd
     chief, captain = Browser(client), Browser(client)
@@ -311,6 +315,7 @@ def test_pages_of_a_competition_are_played_in_the_browser_of_a_captain(client, o
     assert "Report (Markdown)" in client.get(address).text
 
 
+@pytest.mark.slow
 def test_an_account_that_is_deleted_leaves_its_team_and_the_ranking_stays(client, owner, crowd, database):
     competition = make_competition(owner)
     enter_all(crowd, competition)
@@ -322,6 +327,7 @@ def test_an_account_that_is_deleted_leaves_its_team_and_the_ranking_stays(client
     assert database.read(teams.captain_of, ids[0]) == people[1].id
 
 
+@pytest.mark.slow
 @each_of(strategies.lists(strategies.lists(strategies.booleans(), min_size=5, max_size=30), min_size=1, max_size=5))
 def test_places_cover_the_order_of_the_shares(outcomes):
     ranks = ranking.rank_outcomes(outcomes)

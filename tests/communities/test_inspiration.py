@@ -30,6 +30,7 @@ def fool(caller, owner, word):
     return example
 
 
+@pytest.mark.slow
 def test_nothing_is_shown_or_recorded_until_a_person_chooses_it(client, owner, ada, bob, database):
     fool(bob, owner, "Otter")
     writer = Browser(client)

@@ -86,6 +86,7 @@ def test_examples_count_from_joining_to_leaving_and_once(database):
     assert database.read(board.rank_teams, "other") == []
 
 
+@pytest.mark.slow
 def test_teams_are_ranked_by_verified_examples(database):
     played = World(database, votes=1, cap=1)
 

@@ -29,6 +29,7 @@ def played(database):
     return World(database)
 
 
+@pytest.mark.slow
 def test_everything_that_is_not_released_is_taken_back_and_counted_out(played):
     ada, bob = played.person(), played.person()
     for _ in range(3):
@@ -58,6 +59,7 @@ def test_a_task_or_a_round_of_it_can_be_taken_back_alone(played):
     assert played.db.write(withdraw, ada, played.task, 1) == 1
 
 
+@pytest.mark.slow
 def test_votes_that_come_while_examples_are_taken_back_count_before_or_not_at_all(played):
     ada, voters = played.person(), [played.person() for _ in range(4)]
     ids = [played.example(ada) for _ in range(6)]
@@ -131,6 +133,7 @@ def identified(session, person_id):
     return result
 
 
+@pytest.mark.slow
 def test_nothing_that_identifies_somebody_stays_when_they_leave(owner, ada, database, client):
     ada.patch("/api/v1/me", json={"pseudonym": "the countess"})
     send(ada, draft(draw(ada), "Nobody is there."))
@@ -197,6 +200,7 @@ def test_every_link_to_a_person_says_what_becomes_of_it():
     assert texts <= ledger, f"say in `community.service.leave` what becomes of {texts - ledger}"
 
 
+@pytest.mark.slow
 def test_who_leaves_may_take_their_examples_along(owner, ada, bob, database, browser):
     send(ada, draft(draw(ada), "Nobody is there."))
     page = browser()

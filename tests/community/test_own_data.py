@@ -131,6 +131,7 @@ def busy(owner, ada, bob, database):
     return a, b
 
 
+@pytest.mark.slow
 def test_the_file_has_ones_own_and_nothing_of_others_and_deletion_empties_it(busy, owner, ada, bob, database):
     answer = ada.get("/api/v1/me/data")
     assert answer.status_code == 200, answer.text

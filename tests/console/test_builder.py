@@ -37,6 +37,7 @@ def send_edit(owner, enter):
     return send
 
 
+@pytest.mark.slow
 def test_a_setting_a_new_field_a_move_and_a_removal_edit_the_text_and_its_preview(send_edit, source):
     text, page = send_edit(source, kind="set", path=["input", 0, "label"], text="Your line")
     assert "label: Your line" in text
@@ -52,6 +53,7 @@ def test_a_setting_a_new_field_a_move_and_a_removal_edit_the_text_and_its_previe
     ]
 
 
+@pytest.mark.slow
 def test_an_error_stands_at_its_field_and_a_refused_edit_leaves_the_text(send_edit, source, owner, enter):
     text, page = send_edit(source, kind="set", path=["validate", "votes"], text="many")
     assert text == source

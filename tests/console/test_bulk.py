@@ -42,6 +42,7 @@ def test_notes_and_labels_are_found_again_also_after_a_rebuild(owner, moderator,
     assert "to show" not in ada.get(f"/api/v1/examples/{ids[0]}").text
 
 
+@pytest.mark.slow
 def test_many_are_hidden_and_shown_again(owner, ids, database):
     document = bulk(owner, kind="hide", value="Spam.", ids=ids[:3]).json()
     assert document["changed"] == ids[:3]
@@ -85,6 +86,7 @@ def test_what_is_not_the_task_s_or_makes_no_sense_is_refused(owner, ada, ids):
     assert bulk(ada, kind="hide", value="x", ids=ids).status_code == 403
 
 
+@pytest.mark.slow
 def test_the_page_asks_before_it_does_and_offers_to_undo(moderator, ids, enter):
     page = enter(moderator)
     assert f'value="{ids[0]}" form="bulk"' in page.get(HERE).text
@@ -114,6 +116,7 @@ def test_the_page_that_asks_shows_no_withheld_example(moderator, ids, enter, dat
     assert "Number 1." not in request
 
 
+@pytest.mark.slow
 def test_notes_are_written_on_the_page_of_an_example(moderator, ids, enter):
     page = enter(moderator)
     here = f"/tasks/nli/manage/notes/{ids[0]}"

@@ -66,6 +66,7 @@ class TestTheEditor:
 
 
 class TestVersions:
+    @pytest.mark.slow
     def test_a_version_shows_what_changed_and_can_be_downloaded(self, owner, enter, source):
         page = enter(owner)
         changed = source.replace("name: ", "name: Very ", 1)
@@ -151,6 +152,7 @@ class TestTheLog:
         assert rows[0]["by"] == "root"
         assert "person ada" in rows[0]["about"]
 
+    @pytest.mark.slow
     def test_long_logs_come_page_by_page(self, owner, enter):
         for n in range(60):
             row = {"values": {"premise": f"Number {n}."}}

@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -44,6 +45,7 @@ def write_examples(author, count: int) -> set[int]:
     return numbers
 
 
+@pytest.mark.slow
 def test_an_owner_adds_items_and_lifts_a_pause_that_the_validator_sees(owner, moderator, ada, bob, enter, database):
     page = enter(owner)
     assert "Controls are off" in page.get(HERE).text

@@ -60,6 +60,7 @@ def test_what_makes_no_sense_is_told_beside_its_field(mine, owner):
         assert owner.get(f"/api/v1/tasks/nli/examples?{query}").status_code == 422, query
 
 
+@pytest.mark.slow
 def test_ones_own_examples_take_no_filters(ada, made):
     assert len(ada.get("/api/v1/tasks/nli/examples?mine=1").json()["items"]) == 3
     assert ada.get("/api/v1/tasks/nli/examples?mine=1&q=otter").status_code == 422

@@ -103,6 +103,7 @@ class TestThePage:
         assert answer.headers["location"] != HERE
 
 
+@pytest.mark.slow
 def test_it_is_quick_with_many_people_and_days(owner, ada, database):
     """60 days of 300 people: what a million examples leave in the projection."""
     fool(ada)

@@ -78,6 +78,7 @@ def test_a_role_is_changed_and_the_last_owner_stays(owner, ada, person, enter):
     assert olga.get("/api/v1/tasks/nli/people").status_code == 200
 
 
+@pytest.mark.slow
 def test_a_ban_on_the_page_is_read_by_the_banned_and_lifted(moderator, ada, wrote, enter):
     page = enter(moderator)
     assert page.submit(f"{HERE}/{ada.id}/ban", page="/settings", reason="").status_code == 422

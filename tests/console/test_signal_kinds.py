@@ -50,6 +50,7 @@ def slow_down(database, seconds=600.0):
     database.write(lambda session: session.execute(update(Example).values(seconds=seconds)))
 
 
+@pytest.mark.slow
 def test_a_copy_is_a_signal_about_the_later_person_and_only_once(database, owner, ada, bob):
     first, second = play(ada, TEXT), play(bob, TEXT.upper().replace(".", "!"))
     own = play(ada, TEXT.replace("Three", "Four"))
@@ -93,6 +94,7 @@ def test_hostile_claims_are_refused_by_the_api(owner, ada, claims):
     assert send(ada, written(draw(ada), TEXT) | {"writing": claims}).status_code == 422
 
 
+@pytest.mark.slow
 def test_hostile_claims_of_a_form_count_as_unknown(database, owner, ada, enter):
     page, handout = enter(ada), draw(ada)
     fields = {"context_id": handout["id"], "handout": handout["handout"], "key": "k", "input.hypothesis": TEXT}
@@ -114,6 +116,7 @@ def test_hostile_claims_of_a_form_count_as_unknown(database, owner, ada, enter):
     assert database.read(lambda session: session.scalars(select(WritingFacts.device)).one()) is None
 
 
+@pytest.mark.slow
 def test_the_rule_on_model_text_is_shown_declared_stored_and_kept(database, owner, ada, enter):
     def plan(rule):
         assert owner.request("PUT", "/api/v1/tasks/nli/rounds/1/plan", json={"model_text": rule}).status_code == 200
@@ -150,6 +153,7 @@ def test_the_detector_is_asked_only_where_the_round_has_a_rule(database, owner, 
     assert declared not in kinds
 
 
+@pytest.mark.slow
 def test_three_people_on_one_device_are_one_signal_for_the_third(database, owner, person):
     for name in ("pia", "quin", "rosa", "sven"):
         example = play(person(name), f"{name} sees a different thing in the garden of the house.")
@@ -256,6 +260,7 @@ Database(Settings(**json.loads(sys.argv[2])).url).write(computing.compute_some, 
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("moment", ["before_commit", "after_commit"])
 def test_a_worker_that_is_killed_loses_and_doubles_no_signal(client, ada, bob, database, settings, moment, tmp_path):
     for person in (ada, bob):

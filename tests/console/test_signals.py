@@ -2,8 +2,12 @@
 
 import re
 
+import pytest
+
 from dynabench.quality.signals import computing
 from tests.collection.conftest import draw, send, written
+
+pytestmark = pytest.mark.slow
 
 HERE = "/tasks/nli/manage/signals"
 TEXT = "Three tired hikers finish their lunch at home long before the storm gathers over the hills."

@@ -20,6 +20,7 @@ def bob_voted(ada, bob) -> int:
     return bob.id
 
 
+@pytest.mark.slow
 def test_a_ban_excludes_votes_once_its_effects_were_shown_and_lifting_it_brings_them_back(
     owner, moderator, bob, bob_voted, enter, database
 ):

@@ -17,6 +17,8 @@ from tests.crowd.prolific_server import TOKEN
 from tests.crowd.prolific_study import approve_bonus, finished, lead, part_of, run_jobs
 from tests.forked import Forked
 
+pytestmark = pytest.mark.slow
+
 prolific, settings, study = prolific_study.prolific, prolific_study.settings, prolific_study.study
 
 

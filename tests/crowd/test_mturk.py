@@ -151,6 +151,7 @@ def approve_bonus(database, assignment, cents, key, currency="USD"):
     database.write(write)
 
 
+@pytest.mark.slow
 def test_a_study_is_one_hit_that_opens_and_expires(study, turk, database, settings):
     [hit] = turk.books.hits.values()
     assert (hit["Title"], hit["Reward"], hit["MaxAssignments"]) == ("Fool a model", "1.50", 5)
@@ -170,6 +171,7 @@ def test_a_study_is_one_hit_that_opens_and_expires(study, turk, database, settin
     assert len(turk.books.hits) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("failure", ["CreateHITType lost", "CreateHITWithHITType lost", "CreateHITWithHITType busy"])
 def test_an_interrupted_creation_makes_one_hit(draft, turk, database, settings, failure):
     turk.fail(*failure.split())
@@ -195,6 +197,7 @@ def test_a_site_without_botocore_says_how_to_install_it(settings, monkeypatch):
     assert "pip install 'dynabench-platform[mturk]'" in problem.value.fields["access_key"]
 
 
+@pytest.mark.slow
 def test_a_preview_accepts_no_work(study, turk, browser, database):
     page = browser().get(study.page, params=turk.preview(hit_of(turk)))
     assert page.status_code == 200
@@ -239,6 +242,7 @@ def test_the_frame_shows_errors_before_its_study_is_known(study, turk, browser, 
     assert expect_framed(ada.get(study.page, params=parameters), 503, "tries again")["refresh"] == "2"
 
 
+@pytest.mark.slow
 def test_a_study_that_is_opened_twice_keeps_the_first_tab(study, turk, browser):
     frame, again, window = open_frame(study, browser, turk.accept(hit_of(turk)))
     page = window.get(study.page).text
@@ -250,6 +254,7 @@ def test_a_study_that_is_opened_twice_keeps_the_first_tab(study, turk, browser):
     assert answer.status_code == 303, "the form of the first tab still counts"
 
 
+@pytest.mark.slow
 def test_only_the_frame_may_be_framed(study, turk, browser):
     parameters = turk.accept(hit_of(turk))
     _frame, again, window = open_frame(study, browser, parameters)
@@ -262,6 +267,7 @@ def test_only_the_frame_may_be_framed(study, turk, browser):
         assert "frame-ancestors 'none'" in window.get(path).headers["content-security-policy"]
 
 
+@pytest.mark.slow
 def test_claims_that_cannot_be_true_get_a_page_in_the_frame(study, turk, browser, database, settings):
     parameters = turk.accept(hit_of(turk))
     wrong = (
@@ -278,6 +284,7 @@ def test_claims_that_cannot_be_true_get_a_page_in_the_frame(study, turk, browser
     assert (closed.status_code, "This study is over" in closed.text) == (409, True)
 
 
+@pytest.mark.slow
 def test_a_ticket_opens_its_own_assignment_alone(study, turk, browser, database):
     first, second = turk.accept(hit_of(turk)), turk.accept(hit_of(turk))
     _frame, again, _window = open_frame(study, browser, first)
@@ -293,6 +300,7 @@ def test_a_ticket_opens_its_own_assignment_alone(study, turk, browser, database)
     assert elsewhere.status_code == 422
 
 
+@pytest.mark.slow
 def test_nobody_enters_the_account_of_another_workers_assignment(study, turk, browser, database):
     parameters = turk.accept(hit_of(turk), "AVICTIM")
     open_frame(study, browser, parameters)
@@ -304,6 +312,7 @@ def test_nobody_enters_the_account_of_another_workers_assignment(study, turk, br
     assert database.read(lambda session: session.query(Participation).count()) == 2, "and the worker comes back"
 
 
+@pytest.mark.slow
 def test_an_account_of_ones_own_is_kept_unless_one_agrees(study, turk, ada, enter, browser):
     own = enter(ada)
     page = browser().get(study.page, params=turk.accept(hit_of(turk))).text
@@ -324,6 +333,7 @@ def test_who_declines_returns_the_hit(study, turk, browser):
     assert "externalSubmit" not in page
 
 
+@pytest.mark.slow
 def test_an_approval_pays_once_and_qualifies(study, turk, browser, database, settings):
     assignment, _window = finished(turk, study, browser, "AWORKER")
     turk.fail("ApproveAssignment", "lost")
@@ -339,6 +349,7 @@ def test_an_approval_pays_once_and_qualifies(study, turk, browser, database, set
     assert paid == [(PaymentKind.BASE, 150, "USD")]
 
 
+@pytest.mark.slow
 def test_a_rejection_can_be_taken_back(study, turk, browser, database, settings):
     assignment, window = finished(turk, study, browser)
     part = part_of(database, assignment)
@@ -351,6 +362,7 @@ def test_a_rejection_can_be_taken_back(study, turk, browser, database, settings)
     assert turk.books.assignments[assignment]["AssignmentStatus"] == "Approved"
 
 
+@pytest.mark.slow
 def test_an_assignment_of_another_worker_is_not_decided(study, turk, browser, database, settings):
     assignment, _window = finished(turk, study, browser)
     turk.books.assignments[assignment]["WorkerId"] = "ASOMEBODYELSE"
@@ -362,6 +374,7 @@ def test_an_assignment_of_another_worker_is_not_decided(study, turk, browser, da
     assert database.read(lambda session: session.query(Payment).count()) == 0
 
 
+@pytest.mark.slow
 def test_the_comparison_finds_automatic_approvals(study, turk, browser, database, settings):
     assignments = [finished(turk, study, browser)[0] for _ in range(2)]
     turk.books.assignments[assignments[0]]["AssignmentStatus"] = "Approved"
@@ -373,6 +386,7 @@ def test_the_comparison_finds_automatic_approvals(study, turk, browser, database
     assert database.read(lambda session: [row.amount for row in session.query(Payment)]) == [150]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("failure", ["", "SendBonus lost", "SendBonus busy", "ListBonusPayments busy"])
 def test_a_bonus_is_paid_exactly_once_whatever_gets_lost(study, turk, browser, database, settings, failure):
     assignments = [finished(turk, study, browser)[0] for _ in range(2)]
@@ -391,6 +405,7 @@ def test_a_bonus_is_paid_exactly_once_whatever_gets_lost(study, turk, browser, d
     assert database.read(lambda session: session.query(BonusOrder).one().state) == BonusOrderState.PAID
 
 
+@pytest.mark.slow
 def test_one_refused_bonus_keeps_no_other_from_being_paid(study, turk, browser, database, settings):
     assignments = [finished(turk, study, browser)[0] for _ in range(2)]
     for number, assignment in enumerate(assignments):
@@ -404,6 +419,7 @@ def test_one_refused_bonus_keeps_no_other_from_being_paid(study, turk, browser, 
     assert "insufficient funds" in database.read(lambda session: session.query(BonusOrder).one().problem)
 
 
+@pytest.mark.slow
 def test_bonuses_in_another_currency_are_refused(study, turk, browser, database, settings):
     assignment, _window = finished(turk, study, browser)
     approve_bonus(database, assignment, 75, "bonus", "GBP")
@@ -422,6 +438,7 @@ bonuses.advance_order(Database(settings.url), settings, int(sys.argv[1]))
 """
 
 
+@pytest.mark.slow
 def test_a_process_killed_between_two_bonuses_pays_each_once(study, turk, browser, database, settings, tmp_path):
     assignments = [finished(turk, study, browser)[0] for _ in range(2)]
     for number, assignment in enumerate(assignments):
@@ -442,6 +459,7 @@ def test_a_process_killed_between_two_bonuses_pays_each_once(study, turk, browse
     assert turk.books.calls["SendBonus"] == 2
 
 
+@pytest.mark.slow
 def test_the_owner_blocks_a_worker(study, turk, browser, owner, enter, database, settings):
     page = enter(owner)
     assignment, _window = finished(turk, study, browser, "ABADWORKER")

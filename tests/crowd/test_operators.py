@@ -14,7 +14,7 @@ from dynabench.kit.settings import get_settings
 from tests.crowd.conftest import CONSENT, OpenStudy, write_example
 from tests.crowd.prolific_server import TOKEN, Prolific
 
-pytestmark = [pytest.mark.usefixtures("operator")]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("operator")]
 
 
 @pytest.fixture

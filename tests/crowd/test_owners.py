@@ -20,6 +20,7 @@ PAGE = "/tasks/nli/manage/studies"
 WORKER = "secret-worker-4711"
 
 
+@pytest.mark.slow
 def test_an_owner_drafts_and_publishes_on_the_pages(owner, enter):
     page = enter(owner)
     assert "/tasks/nli/manage/studies/new?round=1" in page.get("/tasks/nli/manage/rounds/1").text
@@ -54,6 +55,7 @@ def test_a_draft_of_a_round_is_deleted_with_its_study(owner, database):
     assert owner.get(f"{STUDIES}/{study['id']}").status_code == 404
 
 
+@pytest.mark.slow
 def test_the_table_has_each_worker_and_decisions_are_for_those_who_finished(make_study, worker, owner):
     study = make_study(examples=1, settings={"codes": {"completed": "DONE42"}})
     done, busy = worker(study, WORKER), worker(study, "w2")
@@ -78,6 +80,7 @@ def test_the_table_has_each_worker_and_decisions_are_for_those_who_finished(make
     assert "0 of 1" in busy.get(study.page).text
 
 
+@pytest.mark.slow
 def test_a_decision_reaches_the_platform_again_until_it_is_known(make_study, worker, database, settings, monkeypatch):
     study = make_study(examples=1)
     page = worker(study, "w1")
@@ -107,6 +110,7 @@ def test_a_decision_reaches_the_platform_again_until_it_is_known(make_study, wor
     assert queued() == 2, "the platform knows"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 def test_the_platforms_ids_are_for_owners_alone(make_study, worker, owner, ada, client, enter):
     study = make_study(examples=1)

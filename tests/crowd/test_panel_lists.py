@@ -33,6 +33,7 @@ def finish(page, study, early: str = "") -> str:
     return re.search(r"<code[^>]*>([A-Z2-9]{10})</code>", page.get(study.page).text)[1]
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(CELLS, CELLS), min_size=1, max_size=20), st.sampled_from(",;\t"), st.booleans())
 def test_a_list_is_read_as_it_was_written(rows, delimiter, has_header):
     text = io.StringIO()
@@ -58,6 +59,7 @@ def test_the_own_name_of_the_id_comes_first():
     assert rows == [PanelRow("w1", "C1")]
 
 
+@pytest.mark.slow
 def test_each_line_of_the_panels_list_gets_its_finding(make_study, worker, owner, enter, database):
     study = make_study(examples=1)
     pages = {name: worker(study, name) for name in ("done", "lower", "early", "liar", "silent", "forgotten")}
@@ -111,6 +113,7 @@ def states(database, study) -> dict[str, int]:
     return database.read(count)
 
 
+@pytest.mark.slow
 def test_many_are_decided_at_once_and_each_only_once(make_study, worker, owner, enter, database):
     study, other = make_study(examples=1), make_study(examples=1)
     for number, name in enumerate(("w1", "w2")):
@@ -168,6 +171,7 @@ def amounts(database) -> dict[str, int]:
     return database.read(read)
 
 
+@pytest.mark.slow
 def test_a_payment_list_is_paid_once_and_what_the_panel_refused_is_listed_again(owed, owner, enter, database):
     own = enter(owner)
     begun = own.submit(f"{owed.manage}/bonuses", page=owed.manage)
@@ -207,6 +211,7 @@ def test_a_payment_list_is_paid_once_and_what_the_panel_refused_is_listed_again(
     assert amounts(database) == {"paid": 364, "due": 999}
 
 
+@pytest.mark.slow
 def test_a_list_of_another_study_is_not_found(owed, make_study, database):
     order = database.write(payment_lists.begin_list, None, "nli", owed.id).id
     other = make_study()
@@ -217,6 +222,7 @@ def test_a_list_of_another_study_is_not_found(owed, make_study, database):
         database.write(payment_lists.record_list, None, "nli", owed.id, order, set(), "x")
 
 
+@pytest.mark.slow
 def test_the_panels_reward_is_in_the_ledger_once_it_is_approved(make_study, worker, database, settings, owner, enter):
     study = make_study(examples=1, settings={"reward": 150, "currency": "EUR"})
     for number, name in enumerate(("w1", "w2")):
@@ -235,6 +241,7 @@ def test_the_panels_reward_is_in_the_ledger_once_it_is_approved(make_study, work
     assert states(database, study) == {ParticipationState.APPROVED: 1, ParticipationState.REJECTED: 1}
 
 
+@pytest.mark.slow
 def test_a_signed_study_gives_the_panel_its_key_and_the_owner_the_links(make_study, browser, owner, enter, database):
     study = make_study(settings={"signed": True})
     own = enter(owner)

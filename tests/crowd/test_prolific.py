@@ -18,6 +18,7 @@ from tests.crowd.prolific_study import SECRET, approve_bonus, external, finished
 prolific, settings, study = prolific_study.prolific, prolific_study.settings, prolific_study.study
 
 
+@pytest.mark.slow
 def test_a_study_lives_at_the_platform_as_it_does_here(study, prolific, database, settings):
     [row] = prolific.books.studies.values()
     assert row["status"] == "ACTIVE"
@@ -38,6 +39,7 @@ def test_a_wrong_token_is_refused_before_it_is_kept(settings):
         accounts.check_credentials(settings, "prolific", {"token": "wrong"})
 
 
+@pytest.mark.slow
 def test_the_platform_confirms_who_comes(study, prolific, browser):
     parameters = prolific.reserve(external(prolific))
     forged = parameters | {"PROLIFIC_PID": "a" * 24}
@@ -52,6 +54,7 @@ def test_the_platform_confirms_who_comes(study, prolific, browser):
     assert browser().get(study.page, params=parameters).status_code == 303, "it heals"
 
 
+@pytest.mark.slow
 def test_an_approval_pays_the_reward_once_and_the_ledger_knows(study, prolific, browser, database, settings):
     session_id, _page = finished(prolific, study, browser)
     part = part_of(database, session_id)
@@ -66,6 +69,7 @@ def test_an_approval_pays_the_reward_once_and_the_ledger_knows(study, prolific, 
     assert paid == [(PaymentKind.BASE, 150, PaymentState.PAID)]
 
 
+@pytest.mark.slow
 def test_a_rejection_tells_why(study, prolific, browser, database, settings):
     session_id, page = finished(prolific, study, browser)
     part = part_of(database, session_id)
@@ -76,6 +80,7 @@ def test_a_rejection_tells_why(study, prolific, browser, database, settings):
     assert database.read(lambda session: session.query(Payment).count()) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("failure", ["", "set up lost", "set up busy", "pay lost"])
 def test_a_bonus_is_paid_exactly_once_whatever_gets_lost(study, prolific, browser, database, settings, failure):
     sessions = [finished(prolific, study, browser)[0] for _ in range(2)]
@@ -98,6 +103,7 @@ def test_a_bonus_is_paid_exactly_once_whatever_gets_lost(study, prolific, browse
     assert prolific.books.calls["POST /bulk-bonus-payments/:id/pay/"] == 1
 
 
+@pytest.mark.slow
 def test_two_tasks_of_one_account_do_not_pay_side_by_side(study, prolific, browser, database, settings):
     session_id, _page = finished(prolific, study, browser)
     approve_bonus(database, session_id, 75, "bonus")
@@ -118,6 +124,7 @@ def test_two_tasks_of_one_account_do_not_pay_side_by_side(study, prolific, brows
     assert database.write(lambda session: bonuses.begin_order(session, None, "nli", study.id).id)
 
 
+@pytest.mark.slow
 def test_a_second_submission_of_a_worker_leaves_the_first_alone(study, prolific, browser, database, settings):
     session_id, _page = finished(prolific, study, browser)
     prolific.books.submissions[session_id]["status"] = "AWAITING REVIEW"
@@ -129,6 +136,7 @@ def test_a_second_submission_of_a_worker_leaves_the_first_alone(study, prolific,
     assert part_of(database, session_id).state == "finished"
 
 
+@pytest.mark.slow
 def test_what_the_books_do_not_show_is_for_the_owner_to_decide(
     study, prolific, browser, database, settings, monkeypatch
 ):
@@ -147,6 +155,7 @@ def test_what_the_books_do_not_show_is_for_the_owner_to_decide(
         database.write(bonuses.decide_order, None, "nli", study.id, order, False)
 
 
+@pytest.mark.slow
 def test_a_refused_bonus_gives_its_payments_back(study, prolific, browser, database, settings):
     session_id, _page = finished(prolific, study, browser)
     approve_bonus(database, session_id, 80, "bonus")
@@ -158,6 +167,7 @@ def test_a_refused_bonus_gives_its_payments_back(study, prolific, browser, datab
     assert prolific.books.paid(session_id) == 0
 
 
+@pytest.mark.slow
 def test_webhooks_count_once_in_any_order_and_forged_ones_never(study, prolific, browser, database, client):
     session_id, _page = finished(prolific, study, browser)
     account = database.read(lambda session: session.query(accounts.CrowdCredentials).one().id)
@@ -182,6 +192,7 @@ def test_webhooks_count_once_in_any_order_and_forged_ones_never(study, prolific,
     assert database.read(lambda session: [row.amount for row in session.query(Payment)]) == [150]
 
 
+@pytest.mark.slow
 def test_a_comparison_finds_what_no_event_told(study, prolific, browser, database, settings):
     session_id, page = finished(prolific, study, browser)
     prolific.reserve(external(prolific))

@@ -11,6 +11,8 @@ from dynabench.pay.tables import Payment, PaymentState
 from tests.crowd import test_prolific as around
 from tests.crowd.test_prolific import finished, part_of, run_jobs
 
+pytestmark = pytest.mark.slow
+
 prolific, settings, study = around.prolific, around.settings, around.study
 OWN, TASK = "/me/decisions", "/tasks/nli/appeals"
 

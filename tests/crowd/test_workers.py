@@ -17,6 +17,7 @@ def people(database):
     return database.read(lambda session: session.query(Person).filter(Person.worker_task != "").count())
 
 
+@pytest.mark.slow
 def test_a_worker_writes_and_gets_a_code_without_an_account(make_study, worker, database):
     study = make_study(examples=2)
     page = worker(study, "w1", agree=False)
@@ -43,6 +44,7 @@ def test_a_worker_writes_and_gets_a_code_without_an_account(make_study, worker, 
     assert people(database) == 1
 
 
+@pytest.mark.slow
 def test_a_worker_who_comes_back_from_the_panel_goes_on_in_any_browser(make_study, worker, database):
     study = make_study(examples=2)
     first = worker(study, "w1")
@@ -68,6 +70,7 @@ def test_declining_collects_nothing_and_can_be_changed(make_study, worker):
     assert "0 of 1" in page.get(study.page).text
 
 
+@pytest.mark.slow
 def test_stopping_early_gives_another_code_and_ends_the_work(make_study, worker):
     study = make_study(examples=3)
     page = worker(study, "w1")
@@ -94,6 +97,7 @@ def test_a_closed_study_takes_nobody_new_and_lets_those_within_finish(make_study
     assert page.submit(f"{study.page}/finish", page=study.page).status_code == 303
 
 
+@pytest.mark.slow
 def test_where_the_round_closes_the_worker_is_told_and_can_finish(make_study, worker, owner):
     study = make_study(examples=5)
     page = worker(study, "w1")
@@ -134,6 +138,7 @@ def test_a_worker_reaches_the_task_alone(make_study, worker):
     assert api.status_code in (401, 403)
 
 
+@pytest.mark.slow
 def test_a_worker_withdraws_what_was_written(make_study, worker, database):
     study = make_study(examples=1)
     page = worker(study, "w1")

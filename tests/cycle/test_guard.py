@@ -18,6 +18,8 @@ from tests import kept
 from tests.cycle import world as turns
 from tests.releases.world import collected_once
 
+pytestmark = pytest.mark.slow
+
 PRESENT, ROWS = "m@1", 40
 PLAN = {"candidates": [{"name": "new", "method": "ngram"}], "promote": {"by": "recency"}, "anyway": True}
 

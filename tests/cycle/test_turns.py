@@ -79,6 +79,7 @@ def numbers(films):
     return films.read(lambda s: [(r.number, r.state) for r in s.scalars(select(Round).order_by(Round.number))])
 
 
+@pytest.mark.slow
 def test_a_turn_is_foreseen_begun_paused_and_resumed(films, olga, settings, person):
     world.collect(films, settings, 40)
     mia = person("mia")
@@ -109,6 +110,7 @@ def test_a_turn_is_foreseen_begun_paused_and_resumed(films, olga, settings, pers
     durable.fail_lost_turns(films, settings)
 
 
+@pytest.mark.slow
 def test_a_promotion_is_taken_back(films, olga, browser, settings):
     created = done(films, settings)
     assert numbers(films) == [(1, "closed"), (2, "open")]
@@ -132,6 +134,7 @@ def test_a_promotion_is_taken_back(films, olga, browser, settings):
     assert olga.post(f"{API}/{created}/undo").status_code == 409
 
 
+@pytest.mark.slow
 def test_what_was_collected_since_a_promotion_is_kept_when_it_is_taken_back(films, settings):
     created = done(films, settings)
     assert world.collect(films, settings, 20) == 2
@@ -144,12 +147,14 @@ def test_what_was_collected_since_a_promotion_is_kept_when_it_is_taken_back(film
     assert content == {1: (), 2: (1,), 3: (2,)}
 
 
+@pytest.mark.slow
 def test_nothing_that_was_not_promoted_is_taken_back(films, settings):
     created = done(films, settings, promoted=False)
     with pytest.raises(errors.Conflict, match="promoted nothing"):
         films.write(round_steps.undo_promotion, settings, None, world.TASK, created)
 
 
+@pytest.mark.slow
 def test_rounds_fork_and_merge(films, settings):
     done(films, settings)
     fork = plans.read_plan(
@@ -177,6 +182,7 @@ def test_plans_are_read_strictly():
             plans.parse_plan(text)
 
 
+@pytest.mark.slow
 def test_why_a_turn_failed_is_said_in_the_readers_language(films, olga, browser, settings):
     world.collect(films, settings, 20)
     turn = world.start(films, world.plan())
@@ -195,6 +201,7 @@ def test_why_a_turn_failed_is_said_in_the_readers_language(films, olga, browser,
         assert f'<span lang="en" dir="ltr">{escape(plain)}</span>' in page(plain)
 
 
+@pytest.mark.slow
 def test_the_pages_of_a_turn(films, olga, browser, settings):
     world.collect(films, settings, 20)
     mine = browser()

@@ -15,6 +15,8 @@ from dynabench.rounds.tables import Round
 from tests.data_measurements.samples import LABELS, sentence
 from tests.validation.world import World
 
+pytestmark = pytest.mark.slow
+
 
 def fill(world: World, people=6, each=6, planted=False):
     rng = np.random.default_rng(0)

@@ -81,6 +81,7 @@ def test_lists_have_pages(client, database, settings, tmp_path):
         assert ([item["id"] for item in rest["items"]], rest["next"]) == (ids[:1], None)
 
 
+@pytest.mark.slow
 def test_data_that_cannot_be_measured_say_why(olga, work, client, database, settings, tmp_path):  # noqa: F811
     added(olga, work, name="films", visibility="public")
     added(olga, work, name="secrets", visibility="hidden")

@@ -12,6 +12,8 @@ from dynabench.cli.dataset import app
 from tests.conftest import register
 from tests.data_reports.test_pages import ada, report_jobs_of, send_data, uploads_of  # noqa: F401
 
+pytestmark = pytest.mark.slow
+
 ROWS = "\n".join(json.dumps({"text": f"a plain row of words number {i}", "label": "ab"[i % 2]}) for i in range(40))
 
 

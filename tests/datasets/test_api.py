@@ -88,6 +88,7 @@ def run(settings, monkeypatch):
     get_settings.cache_clear()
 
 
+@pytest.mark.slow
 def test_the_command_writes_and_reads_files(run, world, tmp_path):
     written(world, world.person(), "It is dry.")
     path = tmp_path / "out.csv.gz"
@@ -110,6 +111,7 @@ def test_the_command_writes_and_reads_files(run, world, tmp_path):
     assert [record["context.premise"] for record in records] == ["It snows."]
 
 
+@pytest.mark.slow
 def test_the_console_exports_and_imports(olga, browser, world, settings):
     written(world, world.person(), "It is dry.")
     owner = browser()

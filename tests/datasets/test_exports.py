@@ -82,6 +82,7 @@ def read_back(world, settings, form):
     return formats.read_own_row(document)
 
 
+@pytest.mark.slow
 def test_retracted_and_hidden_examples_and_undone_votes_stay_out(world, settings):
     author, judge = world.person(), world.person()
     gone, hidden, stored = (written(world, author, f"It is dry, {n}.") for n in range(3))
@@ -156,6 +157,7 @@ def test_a_value_that_no_column_holds_is_kept_whole(world, settings):
     assert key
 
 
+@pytest.mark.slow
 def test_pages_of_any_size_tell_the_same(world, settings, monkeypatch):
     people = [world.person() for _ in range(3)]
     for number in range(11):
@@ -191,6 +193,7 @@ def test_an_export_that_is_given_up_ends_its_transaction(world, settings):
     assert world.db.engine.pool.checkedout() == 0
 
 
+@pytest.mark.slow
 def test_examples_of_other_rounds_between_ours_change_nothing(world, settings, monkeypatch):
     author = world.person()
 

@@ -115,6 +115,7 @@ def test_dynasent_rows_become_examples_with_every_persons_label(db, settings, tm
     assert (standing.blind, standing.blind_right, standing.verdict) == (4, 3, "correct")
 
 
+@pytest.mark.slow
 def test_dynahate_rows_become_examples_with_their_origins(db, settings, tmp_path):
     path = tmp_path / "hate.csv"
     path.write_text(

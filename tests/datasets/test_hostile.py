@@ -79,6 +79,7 @@ def test_nobody_votes_twice_or_on_their_own_example(send, db, settings, ours):
     assert (len(result["validations"]), result["verdict"]) == (1, "pending")
 
 
+@pytest.mark.slow
 def test_a_circle_of_origins_is_refused_where_it_closes(send, db, settings, ours):
     ring = [ours | {"uid": f"n{n}", "made_from": f"n{(n + 1) % 4}"} for n in range(4)]
     state, refused = send("b.jsonl", [*ring, ours | {"uid": "self", "made_from": "self"}])

@@ -130,6 +130,7 @@ def test_too_many_tags_are_refused(read):
         read(lines(rows), "a.jsonl")
 
 
+@pytest.mark.slow
 def test_squad_brings_all_gold_answers(read):
     with gzip.open(folder_with(SQUAD) / SQUAD) as stream:
         rows = b"".join(stream.readline() for _ in range(200))
@@ -152,6 +153,7 @@ def first_cases(path, most=150):
         yield json.dumps(suite | cut).encode()
 
 
+@pytest.mark.slow
 @pytest.mark.large_data("checklist/sentiment.jsonl.gz", "checklist/squad.jsonl.gz")
 @pytest.mark.parametrize(("file", "config", "least"), [("sentiment", SENTIMENT, 1_500), ("squad", QA, 2_000)])
 def test_checklist_suites_become_rows_by_functionality(read, file, config, least):

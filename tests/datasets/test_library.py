@@ -74,6 +74,7 @@ def test_owners_choose_how_many_rows_may_be_refused(olga, work, tolerance, state
     assert added(olga, work, rows, tolerance=tolerance)["versions"][0]["state"] == state
 
 
+@pytest.mark.slow
 def test_hidden_datasets_are_known_to_owners_alone(olga, work, person, client):  # noqa: F811
     added(olga, work, name="secret-set")
     nora = person("nora")

@@ -1,11 +1,14 @@
 """Datasets as pages: an owner's way from a file to a dataset, and what others see."""
 
+import pytest
+
 from tests.conftest import Browser
 from tests.datasets.library import API, GOOD, added, lines, olga, work  # noqa: F401
 
 TAB = "/tasks/sentiment/datasets"
 
 
+@pytest.mark.slow
 def test_an_owner_sends_a_file_looks_at_it_and_reads_it(olga, work, client):  # noqa: F811
     browser = Browser(client)
     browser.log_in("olga")

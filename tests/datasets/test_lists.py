@@ -70,6 +70,7 @@ def pages(client, address, **params):
     return result, count
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [1, 7, 50, 100])
 def test_pages_of_the_api_follow_each_other_without_gap_or_repetition(client, shown, limit):
     result, count = pages(client, "/api/v1/datasets", limit=limit)

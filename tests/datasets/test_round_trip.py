@@ -151,6 +151,7 @@ def template(sqlite_template):
     return sqlite_template
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMATS)
 @settings(
     max_examples=5,
@@ -189,6 +190,7 @@ def _arms(world):
     world.db.write(lambda session: setattr(session.get_one(Round, world.round_id), "arms", arms))
 
 
+@pytest.mark.slow
 def test_a_rich_history_comes_back_on_both_databases(world, settings, elsewhere, other_settings, tmp_path):
     people = [world.person() for _ in range(3)]
     _arms(world)
@@ -252,6 +254,7 @@ def test_people_of_an_import_cannot_log_in_and_are_called_by_their_pseudonym(
     assert events == ["correct"]
 
 
+@pytest.mark.slow
 def test_rounds_keep_their_numbers_where_these_are_free(world, settings, elsewhere, other_settings, tmp_path):
     written(world, world.person(), "It is dry.")
     path = tmp_path / "x.jsonl"

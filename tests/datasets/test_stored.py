@@ -13,6 +13,8 @@ from dynabench.datasets import stored
 from dynabench.datasets.stored import StoredRow
 from dynabench.kit.settings import Settings
 
+pytestmark = pytest.mark.slow
+
 TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=30)
 VALUES = st.dictionaries(
     TEXT, TEXT | st.integers(-(2**53), 2**53) | st.booleans() | st.lists(TEXT, max_size=2), max_size=3

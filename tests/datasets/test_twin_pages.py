@@ -107,6 +107,7 @@ def test_pages_of_copies_follow_each_other(place, client):
     assert len([line for line in lines if line]) == len(uids) + 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("visibility", ["hidden", "scoring"])
 def test_where_rows_are_not_public_owners_see_how_many_copies_there_are_and_nobody_reads_them(
     place, client, person, browser, visibility

@@ -73,6 +73,7 @@ def test_html_of_a_document_cannot_bring_script():
     assert 'href="javascript' not in page.html
 
 
+@pytest.mark.slow
 def test_the_reference_has_every_operation_once_with_what_it_needs(app, client):
     document = app.openapi()
     reference = api_reference.read_reference(document)

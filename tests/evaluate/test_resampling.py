@@ -26,6 +26,7 @@ def mean(block: Any) -> dict[str, Any]:
     return {"mean": block.weights @ block.rows[:, 0] / block.weights.sum(-1)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("state", [WeightedRows(skewed(0)), Rows((skewed(0)[:, 0],))], ids=["weighted", "rows"])
 def test_groups_of_rows_give_the_limits_of_single_rows(monkeypatch: pytest.MonkeyPatch, state: Any) -> None:
     exact = resampling.bootstrap_intervals(state, mean, 0.95, 999, "bca", 0)["mean"]

@@ -34,6 +34,7 @@ def written(raw: object) -> str:
     return yaml.safe_dump(raw, allow_unicode=True, sort_keys=False, width=110)
 
 
+@pytest.mark.slow
 def test_a_random_config_is_played_to_the_end(place: Stage, number: int):
     rng = Random(number)
     source = written(configs.drawn("valid", number))

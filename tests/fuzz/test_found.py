@@ -15,6 +15,7 @@ answer: {name: couple, type: group, fields: [{name: first, type: text}, {name: s
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 def test_the_page_of_a_task_whose_answer_is_a_group_is_drawn(admin):
     assert admin.post("/api/v1/tasks", json={"config": GROUP}).status_code == 201

@@ -43,6 +43,7 @@ def answered(owner, person, database):
     assert database.write(lambda session: session.execute(update(Standing).values(**values)).rowcount) == 1
 
 
+@pytest.mark.slow
 def test_a_board_shows_its_best_model_beside_people_on_one_axis(client, answered):
     (line,) = [line for line in table(client) if line["task"] == "sentiment"]
     assert (line["best_model"], line["open_round"], line["to_check"]) == ("model-0", "1", "1")
@@ -54,6 +55,7 @@ def test_a_board_shows_its_best_model_beside_people_on_one_axis(client, answered
     assert dot == pytest.approx(float(line["score"]), abs=0.01)
 
 
+@pytest.mark.slow
 def test_strangers_see_no_private_model_as_the_best(client, owner, change):
     assert "model-0" in page(client)
     change("model-0", visibility="private")
@@ -67,6 +69,7 @@ def test_a_withdrawn_model_leaves_the_index_at_once(client, owner, database):
     assert table(client, "?q=sentiment")[0]["models"] == "2"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("query", "tasks"),
     [
@@ -92,6 +95,7 @@ def test_the_search_box_replaces_the_lines_alone(client, owner):
     assert "<html" not in part
 
 
+@pytest.mark.slow
 def test_the_number_of_statements_does_not_depend_on_the_number_of_tasks(client, owner, database):
     def statements():
         seen = []

@@ -122,6 +122,7 @@ def test_a_file_that_cannot_be_read_is_refused_with_what_to_do(read, name, conte
     assert message in problem.value.fields["file"]
 
 
+@pytest.mark.slow
 def test_a_small_file_that_unpacks_to_a_great_deal_is_refused_early(read):
     with pytest.raises(TooLarge, match="too large when unpacked"):
         read("bomb.jsonl.gz", gzip.compress(b"\0" * 2 * reader.SUSPECT_BYTES))
@@ -212,6 +213,7 @@ def write_rows(path, count):
         file.write(after)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "count", [pytest.param(20_000, id="quick"), pytest.param(1_000_000, id="million", marks=pytest.mark.release)]
 )

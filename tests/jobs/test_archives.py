@@ -5,7 +5,7 @@ import pytest
 from tests.archives.packing import alike
 from tests.jobs.conftest import ended, until, upload
 
-pytestmark = pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
+pytestmark = [pytest.mark.slow, pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)]
 
 
 def done(caller, job):
@@ -17,7 +17,6 @@ def done(caller, job):
     return until(check)
 
 
-@pytest.mark.slow
 def test_a_task_is_packed_brought_in_and_cloned_though_the_worker_dies(worker, owner, client, tmp_path):
     client.app.state.settings.new_tasks = "free"
     rows = b"".join(b'{"premise": "Number %d."}\n' % number for number in range(2000))

@@ -6,6 +6,8 @@ from dynabench.kit import job_control, jobs
 from dynabench.kit.jobs import Job, JobState
 from tests.jobs.conftest import until
 
+pytestmark = pytest.mark.slow
+
 MISSING = "FileNotFoundError: [Errno 2] No such file or directory: 'nothing'"
 
 

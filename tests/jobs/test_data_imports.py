@@ -12,6 +12,8 @@ from dynabench.rounds.tables import Round
 from tests.datasets.test_hub import address  # noqa: F401
 from tests.jobs.conftest import until
 
+pytestmark = pytest.mark.slow
+
 API = "/api/v1/tasks/nli/imports"
 MANY = 900
 
@@ -59,7 +61,6 @@ def test_a_file_of_examples_is_imported_with_its_refused_rows(owner, worker, dat
     assert [path for path in (settings.folder / "uploads").rglob("*") if path.is_file()] == []
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 def test_a_worker_that_dies_in_between_brings_nothing_twice(owner, worker, database):
     worker.start()

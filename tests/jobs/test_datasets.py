@@ -17,6 +17,8 @@ from tests.datasets.library import API, lines, olga, send
 from tests.jobs.conftest import until
 from tests.scoring.test_keeping import give_up
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["olga"]
 ROWS = 30_000
 
@@ -34,7 +36,6 @@ def told(database, id):
     return database.read(lambda s: s.get_one(Job, id)).done
 
 
-@pytest.mark.slow
 def test_a_dataset_whose_worker_is_killed_while_it_reads_is_read_whole_and_announced_once(
     olga, worker, database, settings
 ):

@@ -62,6 +62,7 @@ def uploads(settings):
     return list((settings.folder / "uploads").iterdir())
 
 
+@pytest.mark.slow
 def test_files_are_imported_with_errors_by_row(owner, worker, database, settings):
     """A job that is sent again, as after a crash between sending and noting it, and a file that cannot be read change
     nothing for the file after them."""
@@ -158,6 +159,7 @@ def test_an_import_goes_on_after_its_worker_died(owner, worker, database, settin
     assert [act.subject for act in acts] == [{"task": "nli", "created": MANY - 2}]
 
 
+@pytest.mark.slow
 def test_what_was_committed_before_a_crash_is_not_done_again(owner, worker, database, settings):
     """A batch that the engine knows nothing of; and the last one, after which the file is deleted."""
     batch, last = (upload(owner, "some.jsonl", JSONL) for _ in range(2))
@@ -229,6 +231,7 @@ def test_a_gigabyte_is_the_limit(owner):
     assert "1048576 KiB" in answer.json()["detail"]
 
 
+@pytest.mark.slow
 def test_a_worker_folds_what_was_recorded_while_none_ran(worker, database):
     worker.start()
     database.write(projections.note_change, None)

@@ -12,6 +12,8 @@ from dynabench.datasets.tables import Dataset, DatasetVersion
 from tests.jobs.conftest import until
 from tests.kept import dataset
 
+pytestmark = pytest.mark.slow
+
 ROWS = 2 * copy_jobs.SHARD + 5
 
 
@@ -32,7 +34,6 @@ def ended(database, version, axis):
     return until(look, 120)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 def test_a_killed_worker_goes_on_and_makes_the_same_copies(owner, worker, database, settings):
     version = database.write(furnish, settings, ROWS)

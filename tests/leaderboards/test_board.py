@@ -118,6 +118,7 @@ def test_names_that_spreadsheets_take_for_formulas_are_marked(client, ids, becom
     assert "'=HYPERLINK(1)" in client.get(f"{BOARD}/file?format=csv").text
 
 
+@pytest.mark.slow
 def test_a_picture_of_the_board(client, ids):
     drawn = client.get(f"{BOARD}/image?format=svg")
     assert drawn.headers["content-type"].startswith("image/svg")
@@ -125,6 +126,7 @@ def test_a_picture_of_the_board(client, ids):
     assert client.get(f"{BOARD}/image?format=png").content.startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 def test_the_page_works_as_a_plain_form(client, ids):
     page = client.get(f"{PAGE}?m.memory=0&columns=accuracy").text
     assert 'name="m.memory" min="0" max="5" step="1" value="0"' in page

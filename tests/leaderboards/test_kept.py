@@ -69,6 +69,7 @@ def test_snapshots_are_listed_in_pages(client, ids, ada):
     assert client.get(f"{SNAPSHOTS}?after={'9' * 60}_a").status_code == 422
 
 
+@pytest.mark.slow
 def test_a_day_has_room_for_twenty_snapshots(client, ids, ada):
     status_codes = [ada.post(SNAPSHOTS, json={}).status_code for _ in range(21)]
     assert status_codes == [201] * 20 + [429]

@@ -208,6 +208,7 @@ def test_any_document_is_read_or_refused(document):
     assert all(result.number is not None and result.model.isprintable() for result in report.results)
 
 
+@pytest.mark.slow
 def test_the_operator_exports_imports_and_takes_back(ids, settings, tmp_path, monkeypatch):
     for name, value in (("HOME", settings.home), ("DATABASE_URL", settings.url), ("SECRET", settings.secret)):
         monkeypatch.setenv(f"DYNABENCH_{name}", str(value))

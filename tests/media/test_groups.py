@@ -103,6 +103,7 @@ def test_models_get_the_files_within_a_group_as_addresses(album, round_of, clien
     assert inputs["place"]["name"] == "Up"
 
 
+@pytest.mark.slow
 def test_a_form_without_scripts_sends_the_files_of_its_rows(album, round_of, browser):
     round_of(album)
     eva = browser()

@@ -43,6 +43,7 @@ def test_a_task_with_pictures_comes_back_unchanged(archive, elsewhere, other_set
     assert uses == 5  # four of contexts, one of the example
 
 
+@pytest.mark.slow
 def test_a_picture_that_loses_by_being_written_anew_is_kept_under_another_name(
     archive, elsewhere, other_settings, tmp_path
 ):

@@ -49,6 +49,7 @@ def test_it_is_a_model_and_gives_plain_answers(nli, sentiment):
     assert (good.answer["label"], bad.answer["label"]) == ("positive", "negative")
 
 
+@pytest.mark.slow
 def test_an_answer_hardly_depends_on_its_batch_even_when_other_models_share_it(nli, sentiment):
     texts = [{"statement": text} for text in HARD]
     alone = [sentiment.predict([inputs])[0] for inputs in texts] + [nli.predict([inputs])[0] for inputs in PAIRS]
@@ -59,6 +60,7 @@ def test_an_answer_hardly_depends_on_its_batch_even_when_other_models_share_it(n
         assert mixed.probabilities == pytest.approx(single.probabilities, abs=TOLERANCE[nli._pool.precision])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["gradient", "layer_integrated_gradients"])
 def test_weights_belong_to_words_of_the_original_fields(nli, method):
     inputs = {"premise": "Zwölf  cats 👩‍👩‍👧 don't sleep…", "hypothesis": "They're awake!!!"}
@@ -82,6 +84,7 @@ def test_the_strip_finds_the_word_that_decides(sentiment):
     assert max(words, key=lambda word: word.weight).text == "disaster"
 
 
+@pytest.mark.slow
 def test_explaining_leaves_predictions_untouched(sentiment):
     inputs = {"statement": "Fine acting, thin plot."}
     before = sentiment.predict([inputs])
@@ -90,6 +93,7 @@ def test_explaining_leaves_predictions_untouched(sentiment):
     assert sentiment.predict([inputs]) == before
 
 
+@pytest.mark.slow
 def test_integrated_gradients_are_complete_within_five_per_cent(nli, sentiment):
     for model, inputs in [(nli, PAIRS[0]), (sentiment, {"statement": "Not bad, but hardly good."})]:
         label = model.predict([inputs])[0].answer["label"]

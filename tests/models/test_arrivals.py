@@ -38,6 +38,7 @@ async def answered(host, name):
             await asyncio.sleep(0.1)
 
 
+@pytest.mark.slow
 def test_a_model_that_is_installed_later_is_served_by_itself(serve_models, ngrams, copied):  # noqa: F811
     with serve_models(ngrams) as address:
 

@@ -74,6 +74,7 @@ def other_encoder(tmp_path, monkeypatch):
     get_settings.cache_clear()
 
 
+@pytest.mark.slow
 def test_another_shared_encoder_is_another_version_of_every_model_over_it(other_encoder):
     kinds = {entry.name: entry for entry in catalog.find([catalog.BUILTIN])}
     get_settings.cache_clear()

@@ -17,6 +17,8 @@ import pytest
 from dynabench.models import encoder
 from tests.datasets.test_hub import Hub as DatasetHub
 
+pytestmark = pytest.mark.slow
+
 NEWER = "f" * 40
 OTHER = dict.fromkeys(encoder.FILES, b"{}")
 ASK = """

@@ -96,6 +96,7 @@ def opened():
         model.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", CLASSIFIERS)
 def test_the_handler_of_the_page_learns_and_answers_every_task_with_labels(task, classifiers, opened):
     model = opened(classifiers[task])
@@ -129,6 +130,7 @@ class Model:
 """
 
 
+@pytest.mark.slow
 def test_a_handler_that_runs_onnx_agrees_with_the_one_in_numpy(classifiers, opened, tmp_path):
     onnx = pytest.importorskip("onnx")
     pytest.importorskip("onnxruntime")
@@ -184,6 +186,7 @@ def test_a_handler_marks_the_sentence_that_answers_a_question(opened, tmp_path):
     assert right / total > 0.5
 
 
+@pytest.mark.slow
 def test_large_libraries_can_be_imported_and_compute(opened, tmp_path):
     code = """
     import torch
@@ -213,6 +216,7 @@ def test_words_are_explained_by_taking_them_away(classifiers, opened):
     assert max(weights, key=weights.get) == "wonderful"
 
 
+@pytest.mark.slow
 def test_the_host_serves_handlers_and_ends_them_with_itself(classifiers, serve_models, tmp_path):
     need_sandbox()
     shutil.copytree(classifiers["sentiment"], tmp_path / "models" / "one")

@@ -140,6 +140,7 @@ def test_unknown_models_versions_and_oversized_requests_are_refused(ready_host):
         assert http.post("/v2/models/nli-ngram/infer", content=b" " * (BODY + 1)).status_code == 413
 
 
+@pytest.mark.slow
 def test_every_hard_text_is_answered_and_explained(ready_host):
     async def story(host):
         for text in HARD:

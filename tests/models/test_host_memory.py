@@ -211,6 +211,7 @@ async def explain_once(repository, engine):
     assert (figure("hit"), figure("miss")) == (1, 4)
 
 
+@pytest.mark.slow
 def test_the_same_question_is_explained_once(apart, three):
     apart(story, three, explain_once)
 

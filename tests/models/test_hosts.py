@@ -158,6 +158,7 @@ def test_a_host_that_hangs_is_passed_over_until_it_is_back():
     story(run, hanging.app, well.app, timeout=20.0)
 
 
+@pytest.mark.slow
 def test_a_host_that_is_slow_to_answer_but_lives_is_waited_for():
     slow, other = Stand(), Stand(state="UNAVAILABLE")
     slow.delay = 3 * SLOW
@@ -246,6 +247,7 @@ def test_while_one_of_two_real_hosts_dies_under_load_everybody_is_answered(copie
     assert set(reply) == {"positive"}
 
 
+@pytest.mark.slow
 def test_a_model_whose_card_says_that_it_takes_long_is_waited_for():
     slow = Stand(seconds=5.0)
     slow.delay = 0.6

@@ -4,10 +4,14 @@ import asyncio
 import os
 import threading
 
+import pytest
+
 from dynabench.kit import heartbeat
 from dynabench.models.host.app import create_app
 from dynabench.models.host.compute_threads import Threads
 from dynabench.models.host.repository import Repository
+
+pytestmark = pytest.mark.slow
 
 
 def test_a_host_beats_only_while_all_its_threads_come_back(monkeypatch, tmp_path):

@@ -33,6 +33,7 @@ def unread(browser, path="/settings"):
     return int(match[1]) if match else 0
 
 
+@pytest.mark.slow
 def test_an_empty_inbox_says_so(hers):
     assert "All caught up" in hers.get("/inbox").text
     assert unread(hers) == 0

@@ -135,6 +135,7 @@ def test_a_name_that_leads_to_a_private_address_is_not_called(ada, settings, wor
     assert "not a public address" in delivery["tries"][0]["answer"]
 
 
+@pytest.mark.slow
 def test_what_never_answers_is_turned_off_and_its_owner_told(ada, database, receiver, work):
     hook = add(ada, MINE, receiver.url)["id"]
     receiver.answers = [(503, b"")] * 50
@@ -169,6 +170,7 @@ def test_a_receiver_that_says_gone_is_not_called_again(ada, database, receiver, 
     assert ada.get(MINE).json()["items"][0]["on"] is False
 
 
+@pytest.mark.slow
 def test_one_that_works_in_between_is_not_turned_off(ada, database, receiver, work):
     add(ada, MINE, receiver.url)
     receiver.answers = [(503, b"")] * mailing.MOST
@@ -237,6 +239,7 @@ def test_what_was_sent_is_forgotten_after_a_month(ada, database, settings, recei
     assert database.read(lambda session: session.scalars(select(Try)).all()) == []
 
 
+@pytest.mark.slow
 def test_a_deleted_account_leaves_the_webhooks_of_its_tasks_and_none_of_its_own(olga, database, receiver):
     add(olga, TASK, receiver.url, events=["round.opened"])
     add(olga, MINE, receiver.url)

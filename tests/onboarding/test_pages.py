@@ -59,6 +59,7 @@ def to_quiz(page):
         assert "Right answer" in text
 
 
+@pytest.mark.slow
 def test_a_person_is_led_through_it_and_then_writes(asks, browser, ada):
     asks()
     page = browser()
@@ -107,6 +108,7 @@ def test_the_answers_of_the_bank_are_for_owners_alone(asks, ada, client):
             assert "right-0" not in caller.get(address).text
 
 
+@pytest.mark.slow
 def test_a_worker_who_fails_the_quiz_goes_back_with_its_code(asks, make_study, worker):
     asks(attempts=1)
     study = make_study(settings={"codes": {"failed_quiz": "NOQUIZ"}})
@@ -120,6 +122,7 @@ def test_a_worker_who_fails_the_quiz_goes_back_with_its_code(asks, make_study, w
     assert "NOQUIZ" in page.get(study.page).text
 
 
+@pytest.mark.slow
 def test_a_worker_who_is_screened_out_goes_back_with_its_code(asks, make_study, worker):
     asks(screening="[{name: adult, question: Of **age**, options: [yes please, no sir], accept: [yes please]}]")
     study = make_study(settings={"codes": {"screened_out": "NOTYOU"}})
@@ -132,6 +135,7 @@ def test_a_worker_who_is_screened_out_goes_back_with_its_code(asks, make_study, 
     assert "NOTYOU" in worker(study, "w1", agree=False).get(study.page).text, "also when they come again"
 
 
+@pytest.mark.slow
 def test_owners_see_how_far_people_came_and_let_them_try_again(asks, browser, ada, owner):
     asks(attempts=1)
     page, console = browser(), browser()

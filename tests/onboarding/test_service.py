@@ -136,6 +136,7 @@ def test_attempts_end_and_waiting_is_told(database):
     assert set(answered) == {f"q{n}" for n in range(BANK)}, "the second draw has other questions"
 
 
+@pytest.mark.slow
 @given(data=st.data())
 def test_nobody_gets_more_attempts(sqlite_world, data):
     world = sqlite_world
@@ -188,6 +189,7 @@ def test_sending_twice_at_once_counts_once(database):
     assert ended.state == ("passed" if ended.right >= 2 else "failed")
 
 
+@pytest.mark.slow
 def test_a_qualification_ends_with_its_days_and_with_a_new_version(database):
     world = OnboardingWorld(database, valid_days=10)
     ada = world.person()

@@ -23,6 +23,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatServer]:
     chat.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "content", "reason"),
     [
@@ -44,6 +45,7 @@ def test_a_file_that_cannot_be_read_is_refused_with_the_reason(desk: Desk, name:
     assert not [path for path in sources.files_folder(desk.settings).iterdir() if path.is_dir()]
 
 
+@pytest.mark.slow
 def test_more_rows_than_fit_are_refused_before_the_start(desk: Desk):
     dataset = desk.upload("many.csv", b"text,label\n" + b"fine,positive\n" * 1_000_001)
     plan = desk.plan(dataset, models=["sentiment-ngram"])
@@ -51,12 +53,14 @@ def test_more_rows_than_fit_are_refused_before_the_start(desk: Desk):
     assert not desk.plan(dataset, models=["sentiment-ngram"], rows=500).problems
 
 
+@pytest.mark.slow
 def test_labels_that_the_model_does_not_know_count_as_wrong(desk: Desk):
     rows = [{"text": "a warm film", "label": label} for label in ("positive", "negative", "mixed", "ironic") * 5]
     id = desk.start(desk.upload("films.csv", table(rows)), ["sentiment-ngram"], metrics=["accuracy"])
     assert desk.run(id).evaluation.state == "done"
 
 
+@pytest.mark.slow
 def test_pictures_that_are_none_are_left_out_and_counted(desk: Desk):
     files = {f"digits/{label}/{n}.png": small_data.png(small_data.digit_image(n)) for label in "01" for n in range(3)}
     files["digits/1/broken.png"] = b"no picture"
@@ -74,12 +78,14 @@ def failed_reason(desk: Desk, content: bytes, model: str) -> str:
     return seen.models[0].reason
 
 
+@pytest.mark.slow
 def test_a_server_that_is_gone_is_named(desk: Desk, server: ChatServer):
     address = server.address("pos")
     server.close()
     assert "127.0.0.1" in failed_reason(desk, reviews(30), address)
 
 
+@pytest.mark.slow
 def test_a_server_that_fails_or_lies_is_named(desk: Desk, server: ChatServer):
     assert "none of the options" in failed_reason(desk, reviews(30), server.address("stray"))
     assert "#MODEL" in failed_reason(desk, reviews(31), server.address("other"))
@@ -103,6 +109,7 @@ def check_reasons(desk: Desk, server: ChatServer, reasons: dict[str, str]) -> No
     assert (seen.evaluation.state, seen.open) == ("done", False)
 
 
+@pytest.mark.slow
 def test_each_server_ends_with_its_own_reason_and_the_others_go_on(desk: Desk, server: ChatServer):
     check_reasons(desk, server, {"garbage": "web page", "cut": "closed the connection", "later": "503"})
 
@@ -112,6 +119,7 @@ def test_a_server_that_stalls_is_left_after_its_time(desk: Desk, server: ChatSer
     check_reasons(desk, server, {"stall": "did not answer in time"})
 
 
+@pytest.mark.slow
 def test_one_label_alone_is_no_choice_for_a_model_elsewhere(desk: Desk, server: ChatServer):
     rows = [{"text": f"a warm film, scene {n}", "label": "positive"} for n in range(10)]
     assert "1 labels of the rows cannot be given" in failed_reason(desk, table(rows), server.address("pos"))

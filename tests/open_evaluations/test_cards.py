@@ -21,7 +21,7 @@ from dynabench.people.accounts.tables import Notice
 from tests.open_evaluations.conftest import Desk, reviews
 from tests.open_evaluations.repositories import add_commit
 
-pytestmark = pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
+pytestmark = [pytest.mark.slow, pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)]
 SITE = "https://bench.example.org"
 MODEL = "sentiment-ngram"
 

@@ -56,6 +56,7 @@ def as_scores(document: dict[str, Any]) -> dict[tuple[str, str, str], tuple[floa
             for score in document["board"]["scores"]}  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 def test_a_run_here_has_the_scores_of_the_platform(desk: Desk, films: Path, tmp_path: Path):
     predictions = tmp_path / "predictions.csv"
@@ -82,6 +83,7 @@ def test_a_run_here_has_the_scores_of_the_platform(desk: Desk, films: Path, tmp_
     assert share == pytest.approx(expected["sentiment-minilm", "accuracy", "accuracy"][0])
 
 
+@pytest.mark.slow
 def test_the_board_is_printed_with_intervals(films: Path, tmp_path: Path, home: Path):
     out = tmp_path / "predictions.parquet"
     result = run("--dataset", str(films), *TWO, "--rows", "60", "--metric", "accuracy", "--predictions-out", str(out))
@@ -120,6 +122,7 @@ def test_a_file_that_is_not_there_and_one_without_rows_are_refused(tmp_path: Pat
     assert "There are no rows in this file" in run("--dataset", str(empty), *TWO, status=1).output
 
 
+@pytest.mark.slow
 def test_labels_and_columns_are_mapped_and_a_folder_is_a_model(films: Path, tmp_path: Path):
     folder = shutil.copytree(catalog.entry("sentiment-ngram").folder, tmp_path / "mine")
     words = ("--map", "label=stars", "--label-mapping", "positive=0,negative=1,neutral=2")
@@ -128,6 +131,7 @@ def test_labels_and_columns_are_mapped_and_a_folder_is_a_model(films: Path, tmp_
     assert document["models"][0]["labels"] == {"positive": "0", "negative": "1", "neutral": "2"}
 
 
+@pytest.mark.slow
 def test_models_that_fail_are_named_and_change_the_status(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("DYNABENCH_PRIVATE_ENDPOINTS", "127.0.0.1")
     get_settings.cache_clear()
@@ -145,6 +149,7 @@ def test_models_that_fail_are_named_and_change_the_status(tmp_path: Path, monkey
         get_settings.cache_clear()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 def test_a_dataset_of_the_platform_here_is_read_from_its_database(
     desk: Desk, place: Any, monkeypatch: pytest.MonkeyPatch

@@ -29,6 +29,7 @@ def scores(desk: Desk, id: int) -> dict[tuple[str, str], float]:
     }
 
 
+@pytest.mark.slow
 def test_a_file_with_strange_names_is_guessed_answered_and_scored(desk: Desk):
     dataset = desk.upload("films.csv", reviews(300))
     plan = desk.plan(dataset, models=TWO)
@@ -90,6 +91,7 @@ def test_what_does_not_fit_is_named_with_what_to_do(desk: Desk):
         desk.start(numbers, ["sentiment-ngram"])
 
 
+@pytest.mark.slow
 def test_rows_that_do_not_fit_are_left_out_and_counted(desk: Desk):
     content = b"text,label\n" + b"a warm and funny film,positive\n" * 20 + b",negative\na dull film,\n"
     id = desk.start(desk.upload("films.csv", content), ["sentiment-ngram"])
@@ -98,6 +100,7 @@ def test_rows_that_do_not_fit_are_left_out_and_counted(desk: Desk):
     assert len(ended.report) == 2
 
 
+@pytest.mark.slow
 def test_a_file_is_its_owners_alone(desk: Desk, owner_of):
     dataset = desk.upload("films.csv", reviews(30))
     id = desk.start(dataset, ["sentiment-ngram"])
@@ -113,6 +116,7 @@ def test_a_file_is_its_owners_alone(desk: Desk, owner_of):
         desk.database.read(lambda s: predictions.prediction_table(s, other.settings, other.someone(s), id))
 
 
+@pytest.mark.slow
 def test_csv_of_predictions_is_safe_and_whole(desk: Desk):
     rows = [["text", "label"], ['=HYPERLINK("x") a warm film', "positive"], ["a dull\nfilm", "negative"]]
     out = io.StringIO()
@@ -124,6 +128,7 @@ def test_csv_of_predictions_is_safe_and_whole(desk: Desk):
     assert predictions.as_parquet(desk.settings, table)[:4] == b"PAR1"
 
 
+@pytest.mark.slow
 def test_a_start_that_is_sent_again_is_one_evaluation_until_it_ends(desk: Desk):
     dataset = desk.upload("reviews.csv", reviews(12))
     models = ["sentiment-ngram"]

@@ -10,6 +10,8 @@ from dynabench.open_evaluations import predictions, service
 from dynabench.open_evaluations.tables import DatasetFile
 from tests.open_evaluations.conftest import Desk, reviews
 
+pytestmark = pytest.mark.slow
+
 
 def finished(desk: Desk) -> tuple[str, int]:
     """An uploaded file with a finished evaluation."""

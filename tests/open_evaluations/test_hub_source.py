@@ -76,6 +76,7 @@ def test_a_card_says_config_split_columns_and_classes(desk: Desk):
         assert list(problem.value.fields) == ["dataset"]
 
 
+@pytest.mark.slow
 def test_an_evaluation_reads_the_commit_that_was_chosen(desk: Desk):
     source = add_dataset(desk, "films", FILES)
     entry = dataset_entry(desk, source)
@@ -92,6 +93,7 @@ def test_an_evaluation_reads_the_commit_that_was_chosen(desk: Desk):
     assert ended.choices["revision"] == first
 
 
+@pytest.mark.slow
 def test_only_readers_of_a_repository_choose_run_and_see_its_rows(desk: Desk, owner_of):
     source = add_dataset(desk, "films", FILES)
     other = Desk(desk.database, desk.settings, owner_of("mallory"))
@@ -116,6 +118,7 @@ def test_only_readers_of_a_repository_choose_run_and_see_its_rows(desk: Desk, ow
     assert rows() == 60
 
 
+@pytest.mark.slow
 def test_parquet_pictures_and_what_is_no_dataset(desk: Desk):
     table = pa.table({"text": [GOOD, BAD], "label": ["positive", "negative"]})
     held = io.BytesIO()
@@ -139,6 +142,7 @@ def _picture(shade: int) -> bytes:
     return held.getvalue()
 
 
+@pytest.mark.slow
 def test_a_hub_dataset_is_measured_with_all_its_splits(desk: Desk):
     def find(named: str, public: bool = False) -> subjects.Subject:
         return desk.database.read(

@@ -16,6 +16,8 @@ from benchmarks.running import platform
 from dynabench.client import Client
 from tests.test_documented_blocks import ROOT, blocks
 
+pytestmark = pytest.mark.slow
+
 MODELS = ("resnet", "regnet", "vit")
 PAGE = "docs/tutorial/evaluate-pictures.md"
 FILE = re.compile(r"^```python title=(\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -49,7 +51,6 @@ def read_board(path: Path) -> dict[tuple[str, str], dict[str, Any]]:
     return {(score["model"], score["metric"].split()[0]): score for score in board["scores"]}
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(900)
 @pytest.mark.xdist_group("picture_tutorial")
 def test_scores_are_those_of_scikit_learn_and_mcc_shows_what_accuracy_hides(reader: Path):
@@ -77,7 +78,6 @@ def test_scores_are_those_of_scikit_learn_and_mcc_shows_what_accuracy_hides(read
     assert ("resnet", "vit") in {(pair["first"], pair["second"]) for pair in pairs if pair["differs"]}
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(900)
 @pytest.mark.xdist_group("picture_tutorial")
 def test_a_platform_gives_the_same_scores(reader: Path):

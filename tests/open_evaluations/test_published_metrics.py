@@ -43,6 +43,7 @@ def author(desk: Desk, owner_of: Any) -> Desk:
     return Desk(desk.database, desk.settings, owner_of("ada"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 def test_a_metric_is_pinned_scored_and_compared_as_others_are(desk: Desk, author: Desk):
     entry, pinned = add_module(author, "agreement")
@@ -73,6 +74,7 @@ def test_a_metric_is_pinned_scored_and_compared_as_others_are(desk: Desk, author
     assert desk.database.read(board.read_board, seen, "accuracy").pairs == [pair]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 def test_a_module_that_fails_or_is_gone_is_a_failure_of_that_metric_alone(desk: Desk, author: Desk):
     dataset = desk.upload("films.csv", reviews(30))

@@ -15,7 +15,7 @@ from dynabench.open_evaluations import published_predictions
 from tests.open_evaluations.conftest import Desk, reviews
 from tests.open_evaluations.repositories import add_dataset, dataset_entry
 
-pytestmark = pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
+pytestmark = [pytest.mark.slow, pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)]
 SITE = "https://bench.example.org"
 
 

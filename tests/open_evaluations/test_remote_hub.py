@@ -110,6 +110,7 @@ def test_a_hub_that_lies_is_named_and_forgiven(hub: HostileHub, settings_here: S
         honest.close()
 
 
+@pytest.mark.slow
 def test_a_hub_that_is_gone_or_stalls_ends_the_wait(
     hub: HostileHub, settings_here: Settings, monkeypatch: pytest.MonkeyPatch
 ):
@@ -170,6 +171,7 @@ def test_old_contents_give_way_and_go(hub: HostileHub, settings_here: Settings, 
     assert not contents(settings_here)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 def test_an_evaluation_fetches_what_was_erased_and_keeps_its_commit(desk: Desk, hub: HostileHub, monkeypatch):
     monkeypatch.setenv("DYNABENCH_HUB_URL", hub.address)

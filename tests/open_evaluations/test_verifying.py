@@ -24,6 +24,7 @@ def states(desk: Desk, text: str) -> set[ResultState]:
     return {result.state for result in verify(desk, text)}
 
 
+@pytest.mark.slow
 def test_a_reader_verifies_a_card_a_token_and_a_link(desk: Desk, done: int):
     keep(desk, desk.person)
     add(desk, done)
@@ -65,6 +66,7 @@ def test_what_is_no_result_is_refused_with_a_sentence(desk: Desk, text: str):
     assert problem.value.fields["text"]
 
 
+@pytest.mark.slow
 def test_an_evaluation_that_is_private_stays_so(desk: Desk, done: int):
     text = desk.database.read(
         lambda s: card_results.results_text(s, desk.settings, desk.seen(done), desk.seen(done).models[0], SITE)
@@ -75,6 +77,7 @@ def test_an_evaluation_that_is_private_stays_so(desk: Desk, done: int):
         verify(desk, f"/open-evaluations/{done}")
 
 
+@pytest.mark.slow
 def test_the_page_of_anothers_model_shows_what_its_keeper_accepted(desk: Desk, done: int, owner_of):
     def results_of_page() -> list[int]:
         return [row["id"] for row in desk.database.read(pages.model_results, MODEL)]

@@ -193,6 +193,7 @@ def test_a_command_of_the_platform_says_so_in_one_line_where_the_library_is_alon
     assert (done.stdout.split(), done.stderr) == (["1"] * len(lines[1:]), "".join(lines[1:]))
 
 
+@pytest.mark.slow
 def test_every_command_can_be_asked_for_help_where_the_extra_of_models_is_missing(without_models):
     code = """
 from typer.testing import CliRunner
@@ -203,6 +204,7 @@ print({name: done.output for name in COMMANDS if (done := CliRunner().invoke(app
     assert (done.stdout, done.stderr) == ("{}\n", "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "line"),
     [
@@ -228,6 +230,7 @@ def test_a_command_that_needs_the_extra_of_models_names_it_in_one_line(without_m
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_the_library_s_command_works_where_the_platform_s_libraries_are_missing(light):
     done = light("evaluate", "show", "f1")
     assert (done.returncode, done.stderr) == (0, "")

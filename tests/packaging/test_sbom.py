@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from dynabench.models import catalog, spec
 from scripts import sbom
 
@@ -19,6 +21,7 @@ def test_every_shipped_model_is_listed_with_its_version_and_licence(tmp_path):
     assert known_values["nli-minilm"]["licenses"] == [{"license": {"id": "CC-BY-SA-4.0"}}]
 
 
+@pytest.mark.slow
 def test_the_bundled_packages_are_listed_without_the_tests_tools(tmp_path):
     sbom.write_browser(tmp_path)
     listed = json.loads((tmp_path / "browser.cdx.json").read_text(encoding="utf-8"))["components"]

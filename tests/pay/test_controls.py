@@ -34,6 +34,7 @@ def test_an_answer_to_a_control_is_paid_until_it_is_taken_back(database):
     assert paid_votes(world, validator.id) == [False, True]
 
 
+@pytest.mark.slow
 def test_the_budget_sets_aside_the_controls_that_come_with_the_votes(database):
     world = ControlWorld(database, "{gold: 0.5}", gold=40, votes=4, cap=4)
     scheme = parse_scheme({"currency": "EUR", "per_example": "0.20", "per_vote": "0.10", "budget": "21.05"})

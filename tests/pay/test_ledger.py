@@ -49,6 +49,7 @@ def at_once(function: Callable[[int], object]) -> list[object]:
         return list(pool.map(run, range(THREADS)))
 
 
+@pytest.mark.slow
 def test_many_who_book_and_claim_the_same_keys_do_it_once(world):
     people = [world.person().id for _ in range(5)]
     keys = [(person, f"example:{person}:{number}") for person in people for number in range(6)]

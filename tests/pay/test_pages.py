@@ -55,6 +55,7 @@ def logged_in(browser, name: str) -> Browser:
     return page
 
 
+@pytest.mark.slow
 def test_an_owner_sets_pay_approves_and_marks_it_as_paid_on_pages(world, owner, author, browser):
     page = logged_in(browser, "olga")
     assert "pays nothing" in page.get(PAGE).text
@@ -89,6 +90,7 @@ def test_an_owner_sets_pay_approves_and_marks_it_as_paid_on_pages(world, owner, 
     assert own.get(PAGE).status_code == 403
 
 
+@pytest.mark.slow
 def test_one_payment_is_cancelled_for_a_reason_that_the_person_reads(world, owner, author, browser):
     page = logged_in(browser, "olga")
     page.submit("/tasks/checks/manage/rounds/1/pay", page="/settings", **FORM)

@@ -23,10 +23,12 @@ def checked(folder: Path, files: dict[str, bytes]) -> dict[str, str]:
     return dict(check_folder(folder).failures)
 
 
+@pytest.mark.slow
 def test_a_good_module_passes(tmp_path: Path):
     assert checked(tmp_path, module_files()) == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("code", "check", "message"),
     [
@@ -56,6 +58,7 @@ def test_what_fails_is_named(tmp_path: Path, code: dict[str, str], check: str, m
     assert message in failures[check], failures
 
 
+@pytest.mark.slow
 def test_a_card_that_lacks_something_or_declares_another_module_is_named(tmp_path: Path):
     files = module_files()
     failures = checked(tmp_path, files | {"README.md": b"# Agreement\n\nText.\n"})

@@ -49,6 +49,7 @@ def publish(hub: HubProcess, repository: str, **code: str) -> PublishedCommit:
     return publish_files(reference, module_files(**code), "Publish")
 
 
+@pytest.mark.slow
 def test_code_runs_only_where_exactly_this_commit_is_trusted(hub: HubProcess, published: PublishedCommit):
     name, commit = published.repository, published.revision
     with pytest.raises(UntrustedModule, match=f"{name} at {commit} is code of another person") as error:
@@ -68,6 +69,7 @@ def test_code_runs_only_where_exactly_this_commit_is_trusted(hub: HubProcess, pu
         load(name, endpoint=hub.endpoint)
 
 
+@pytest.mark.slow
 def test_a_branch_that_moves_never_changes_what_is_trusted(hub: HubProcess, published: PublishedCommit):
     name, first = published.repository, published.revision
     reference = ModuleReference(name, endpoint=hub.endpoint)
@@ -103,6 +105,7 @@ def test_a_trusted_commit_needs_no_hub_and_other_files_under_its_name_are_refuse
         load(published.repository, endpoint=gone)
 
 
+@pytest.mark.slow
 def test_only_an_explicit_choice_runs_the_code_in_this_process(hub: HubProcess, published: PublishedCommit):
     marked = publish(hub, published.repository, before="import sys\nsys.published_here = True")
     name, commit = marked.repository, marked.revision
@@ -121,6 +124,7 @@ def test_only_an_explicit_choice_runs_the_code_in_this_process(hub: HubProcess, 
         sys.path[:] = [path for path in sys.path if commit not in path]
 
 
+@pytest.mark.slow
 def test_private_modules_need_the_owners_token(hub: HubProcess, published: PublishedCommit):
     hub.api("ada").update_repo_settings(published.repository, private=True, repo_type="space")
     hub.api("ben")
@@ -173,6 +177,7 @@ def test_files_other_than_the_listed_ones_leave_nothing_in_the_cache(
     assert not [path for path in (tmp_path / "user-cache").rglob("*") if path.is_file()]
 
 
+@pytest.mark.slow
 def test_the_command_publishes_what_passes_and_trusts_what_was_read(
     hub: HubProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -247,6 +252,7 @@ def test_a_damaged_list_of_trusted_modules_trusts_nothing(tmp_path: Path):
         check_trust("ada/a", "0" * 40, None, True)
 
 
+@pytest.mark.slow
 @given(st.text(max_size=80))
 def test_a_name_is_a_repository_or_refused(path: str):
     try:

@@ -65,6 +65,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(modules, "LIMITS", HandlerOptions(**{**modules.LIMITS.model_dump(), "predict_seconds": 3.0}))
 
 
+@pytest.mark.slow
 def test_a_visitor_without_scripts_computes_an_example_and_reads_how_to_load_this_commit(ada: Caller, visitor: Browser):
     commit = publish(ada)
     page = visitor.get(PAGE).text
@@ -89,6 +90,7 @@ def test_a_visitor_without_scripts_computes_an_example_and_reads_how_to_load_thi
     assert re.search(r'class="calc-number"[^>]*><strong[^>]*>0.5', table.text)
 
 
+@pytest.mark.slow
 def test_the_api_has_the_card_and_computes_a_commit(ada: Caller, client: Any):
     first = publish(ada)
     second = publish(ada, formula='return {"agreement": 0 * total[..., 0]}')
@@ -116,6 +118,7 @@ def test_a_repository_without_a_declaration_says_what_to_do(ada: Caller, visitor
     assert client.post("/api/v1/hub/modules/ada/empty/compute", json={"columns": {}}).status_code == 422
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("code", "message"),
     [
@@ -137,6 +140,7 @@ def test_what_goes_wrong_in_a_module_is_told_on_the_page(
     assert "<b>bold</b>" not in page.text
 
 
+@pytest.mark.slow
 def test_the_rows_of_one_visitor_never_reach_another(ada: Caller, client: Any):
     publish(
         ada,
@@ -149,6 +153,7 @@ def test_the_rows_of_one_visitor_never_reach_another(ada: Caller, client: Any):
         assert answer.json()["result"] == {"agreement": 0.75}
 
 
+@pytest.mark.slow
 def test_too_many_computations_are_refused_and_heal(ada: Caller, client: Any, monkeypatch: pytest.MonkeyPatch):
     publish(ada)
     monkeypatch.setattr(modules, "WAIT_SECONDS", 0.05)
@@ -161,6 +166,7 @@ def test_too_many_computations_are_refused_and_heal(ada: Caller, client: Any, mo
     assert client.post(f"{API}/compute", json={"columns": COLUMNS}).status_code == 200
 
 
+@pytest.mark.slow
 def test_a_private_module_is_computed_by_its_owner_alone(ada: Caller, person: Callable[[str], Caller], client: Any):
     publish(ada, private=True)
     ben = person("ben")
@@ -183,6 +189,7 @@ def flagged(database: Any) -> list[tuple[str, str, str]]:
 FLAG = "/hub/spaces/ada/agreement/flag"
 
 
+@pytest.mark.slow
 def test_a_flag_is_one_for_each_person_and_an_administrator_hides_or_dismisses(
     ada: Caller, admin: Caller, visitor: Browser, browser: Callable[[], Browser], database: Any, client: Any
 ):
@@ -236,6 +243,7 @@ def test_the_owner_of_a_hidden_module_sees_it_and_why(
     assert "This is your own repository" in mine.get(FLAG).text or "Your own repository" in mine.get(FLAG).text
 
 
+@pytest.mark.slow
 def test_deleting_an_account_deletes_its_flags(
     ada: Caller, person: Callable[[str], Caller], database: Any, browser: Callable[[], Browser]
 ):

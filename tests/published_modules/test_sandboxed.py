@@ -44,6 +44,7 @@ def opened(**code: str) -> SandboxedModule:
     return sandbox_module(manifest(), module_files(**code), limits=QUICK)
 
 
+@pytest.mark.slow
 def test_a_module_computes_what_the_same_module_computes_in_this_process():
     with opened() as module:
         same = load("accuracy").compute(**ROWS, interval=0.9, per_example=True)
@@ -61,12 +62,14 @@ def test_a_module_computes_what_the_same_module_computes_in_this_process():
         }
 
 
+@pytest.mark.slow
 def test_the_code_describes_itself_as_it_is_declared():
     described, document = describe_files(module_files(), "agreement.py")
     assert described == manifest()
     assert document == DOCUMENT
 
 
+@pytest.mark.slow
 def test_what_a_module_refuses_is_its_own_message_and_leaves_it_running():
     with opened() as module:
         with pytest.raises(ValueError, match=r"predictions: row 1 is missing"):
@@ -78,6 +81,7 @@ def test_what_a_module_refuses_is_its_own_message_and_leaves_it_running():
         assert module.compute(**ROWS) == {"agreement": 0.75}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("update", "message"),
     [
@@ -104,6 +108,7 @@ def test_a_module_that_means_harm_or_fails_gives_an_error_that_says_what_happene
         module.compute(**ROWS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("update", ["while True: pass", "import time; time.sleep(100)"])
 def test_a_module_that_does_not_end_is_ended(update: str):
     too_long = pytest.raises(ModuleFailed, match=r"took longer than 0\.5 s")
@@ -111,6 +116,7 @@ def test_a_module_that_does_not_end_is_ended(update: str):
         module.compute(**ROWS)
 
 
+@pytest.mark.slow
 def test_a_module_sees_no_file_of_the_machine_and_reaches_no_port(secret: Path, listening: int):
     reads = f"raise ValueError(open({str(secret)!r}).read())"
     with opened(update=reads) as module, pytest.raises(ValueError, match="No such file") as error:
@@ -164,6 +170,7 @@ def test_scores_of_other_rows_are_refused():
         module.compute(**ROWS, per_example=True)
 
 
+@pytest.mark.slow
 def test_a_module_that_died_starts_again_with_the_next_rows():
     with opened(update="import os\n        if len(predictions) == 1: os._exit(1)") as module:
         with pytest.raises(ModuleFailed, match="exit status 1"):
@@ -171,6 +178,7 @@ def test_a_module_that_died_starts_again_with_the_next_rows():
         assert module.compute(**ROWS) == {"agreement": 0.75}
 
 
+@pytest.mark.slow
 def test_rows_of_one_caller_are_forgotten_with_the_process():
     remembers = "KEPT.append(list(predictions))\n        if len(KEPT) > 1: raise ValueError(repr(KEPT[0]))"
     with opened(update=remembers, before="KEPT = []") as module:

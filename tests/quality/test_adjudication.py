@@ -18,6 +18,7 @@ def dispute(world: World, author=None):
     return example, voters
 
 
+@pytest.mark.slow
 def test_a_decision_replaces_the_votes_and_is_taken_back(database):
     world = World(database, votes=2, cap=2)
     example, _voters = dispute(world)
@@ -83,6 +84,7 @@ def test_split_votes_are_a_queue_of_their_own(database):
         world.db.read(adjudication.list_cases, expert, world.task, "all")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_random_histories_of_votes_and_decisions_equal_a_rebuild(database, seed):
     world, rng = World(database, votes=2, cap=3), random.Random(seed)

@@ -91,6 +91,7 @@ def test_a_decision_made_anew_is_not_reversed_by_an_old_appeal(banned):
     assert row.appeal is None  # the new one can be appealed against
 
 
+@pytest.mark.slow
 def test_decisions_of_higher_packages_are_known_wherever_decisions_are_read(banned):
     world, person, _moderator = banned
     code = (

@@ -54,6 +54,7 @@ def right_verdicts(world: World, truth) -> int:
     return sum(world.standing(example).verdict == label for example, label in truth.items())
 
 
+@pytest.mark.slow
 def test_estimates_find_careless_validators_and_stand_in_their_table(database):
     world = World(database, votes=2, cap=5)
     people, _truth = collect(world)
@@ -75,6 +76,7 @@ def test_estimates_find_careless_validators_and_stand_in_their_table(database):
         world.db.read(service.read_estimates, people[0], world.task)
 
 
+@pytest.mark.slow
 def test_the_weighted_rule_does_what_its_preview_says_and_can_be_left_again(database, monkeypatch):
     monkeypatch.setattr(verdict_rules, "SIZE", 7)
     world = World(database, votes=2, cap=5)
@@ -107,6 +109,7 @@ def test_the_weighted_rule_does_what_its_preview_says_and_can_be_left_again(data
     assert not any(cast.weight for example in truth for cast in world.counted(example))
 
 
+@pytest.mark.slow
 def test_a_second_decision_stops_the_first_and_released_rounds_stay(database, monkeypatch):
     monkeypatch.setattr(verdict_rules, "SIZE", 5)
     world = World(database, votes=2, cap=5)
@@ -148,6 +151,7 @@ def test_estimates_follow_new_votes_once_at_a_time(database, settings):
     assert stored.estimates.agreement[0].alpha is None
 
 
+@pytest.mark.slow
 def test_answers_and_questions_have_their_own_agreement(database):
     world = World(database, mode="answer", votes=2, cap=3)
     author, people = world.person(), [world.person() for _ in range(2)]

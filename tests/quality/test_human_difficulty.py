@@ -7,6 +7,7 @@ from dynabench.quality.human_difficulty import hard_for_people, read_human_diffi
 from tests.validation.world import World
 
 
+@pytest.mark.slow
 def test_examples_that_people_fail_as_often_as_models_are_found(database):
     world = World(database, mode="answer", votes=2, cap=3)
     author = world.person()

@@ -42,6 +42,7 @@ def verify(played, author, voter, number=1, **columns):
     return ids
 
 
+@pytest.mark.slow
 def test_verified_examples_earn_badges_once_with_one_notice(played):
     ada, bob = played.person(), played.person()
     verify(played, ada, bob, 10)
@@ -91,6 +92,7 @@ def test_the_first_to_fool_is_one_person_also_where_workers_fold_at_once(played)
     assert all(badges(played.db, person).count("first_verified") == 1 for person in people)
 
 
+@pytest.mark.slow
 def test_an_error_that_others_tried_in_vain_is_found_by_nobody_else(played):
     voter, ada, late = (played.person() for _ in range(3))
     verify(played, ada, voter)
@@ -103,6 +105,7 @@ def test_an_error_that_others_tried_in_vain_is_found_by_nobody_else(played):
     assert "found_by_nobody_else" in badges(played.db, late)
 
 
+@pytest.mark.slow
 def test_programs_earn_nothing(played):
     ada, bob = played.person(), played.person()
     verify(played, ada, bob, source="program")
@@ -110,6 +113,7 @@ def test_programs_earn_nothing(played):
     assert badges(played.db, ada) == []
 
 
+@pytest.mark.slow
 def test_careful_checking_is_measured_against_the_verdict(played):
     ada, careful, careless = (played.person() for _ in range(3))
     for number in range(60):
@@ -123,6 +127,7 @@ def test_careful_checking_is_measured_against_the_verdict(played):
     assert (read.measures["checked"], read.measures["agreed"]) == (10, 5)
 
 
+@pytest.mark.slow
 def test_the_winner_of_a_week_is_decided_once(played, settings, monkeypatch):
     ada, eve, bob = (played.person() for _ in range(3))
     monday = now().date() - timedelta(days=now().date().weekday() + 14)

@@ -1,5 +1,7 @@
 """The hall of fame: people with public profiles alone, ranked by verified errors, not by volume or luck."""
 
+import pytest
+
 from dynabench.people.accounts.tables import Person
 from dynabench.recognition.hall import service
 from dynabench.recognition.hall.service import HallOrder, HallPeriod, HallQuery
@@ -26,6 +28,7 @@ def ranks(played, **query):
     return [(row.rank, row.name) for row in page.rows]
 
 
+@pytest.mark.slow
 def test_quality_ranks_and_neither_volume_nor_luck(database):
     played = World(database, votes=1, cap=1)
     busy, careful, lucky = play(played, 6, 34), play(played, 6, 14), play(played, 3, 0)
@@ -41,6 +44,7 @@ def test_quality_ranks_and_neither_volume_nor_luck(database):
     assert ranks(played, text=busy) == [(2, busy)], "a search keeps the rank"
 
 
+@pytest.mark.slow
 def test_equal_people_share_a_rank_and_pages_go_on(database):
     played = World(database, votes=1, cap=1)
     first, second, third = play(played, 5, 16), play(played, 5, 16), play(played, 2, 18)

@@ -93,6 +93,7 @@ def test_instructions_are_shown_in_the_language_of_the_reader(owner, browser):
     assert "Decide." in english, "what stands in one language alone is shown to all"
 
 
+@pytest.mark.slow
 def test_instructions_by_language_are_read_checked_and_kept():
     config = TaskConfig.parse(nli_source())
     assert (config.instructions.create, config.instructions.tips) == ("Write a **lie**.", ("Negate.",))

@@ -46,6 +46,7 @@ def test_names_that_nobody_has_are_not_found(client, name):
     assert client.get(f"/api/v1/people/{name}").status_code == 404
 
 
+@pytest.mark.slow
 def test_counts_days_and_withdrawals(ada, bob, owner, browser):
     ada.patch("/api/v1/me", json={"public_profile": True})
     example = send(ada, written(draw(ada), "The otter is not asleep.")).json()["id"]

@@ -62,6 +62,7 @@ def test_asking_gives_the_answer_and_health_counts_it(client, owner, rules):
     assert "broken" in copy["health"]["last_failure"]
 
 
+@pytest.mark.slow
 def test_nothing_of_an_answer_is_stored(client, owner, database):
     from tests.api.hostile import ledger
 

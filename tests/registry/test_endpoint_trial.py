@@ -75,6 +75,7 @@ def nothing_kept(database, settings):
     return submissions_of(database) == [] and not (folder / "tokens").exists() and not (folder / "models").exists()
 
 
+@pytest.mark.slow
 def test_a_host_is_recognised_by_its_address_and_answers_for_a_row(ada, owner, tmp_path, database, settings):
     shutil.copytree(BUILTIN / "nli-ngram", tmp_path / "elsewhere" / "nli-ngram")
     with served(create_app(Repository([tmp_path / "elsewhere"])), "http://127.0.0.1:0") as url:
@@ -89,6 +90,7 @@ def test_a_host_is_recognised_by_its_address_and_answers_for_a_row(ada, owner, t
     assert nothing_kept(database, settings)
 
 
+@pytest.mark.slow
 def test_tensors_are_guessed_and_what_a_person_says_wins_and_is_submitted(ada, database):
     with server(TENSORS) as url:
         outcome = ada.post(TEST, json={"url": url}).json()
@@ -107,6 +109,7 @@ def test_tensors_are_guessed_and_what_a_person_says_wins_and_is_submitted(ada, d
     assert (submission.source["output"], submission.source["holds"]) == ("scores", "probabilities")
 
 
+@pytest.mark.slow
 def test_labels_of_a_container_are_mapped(ada):
     with server(CONTAINER) as url:
         body = {"protocol": "huggingface", "url": url}
@@ -118,6 +121,7 @@ def test_labels_of_a_container_are_mapped(ada):
         assert (second["answer"], second["labels"]) == ("contradiction", labels), second
 
 
+@pytest.mark.slow
 def test_the_page_shows_the_answer_never_the_token_and_asks_for_it_again(browser, owner, database, settings):
     eve = browser()
     eve.join("eve")
@@ -140,6 +144,7 @@ def test_the_page_shows_the_answer_never_the_token_and_asks_for_it_again(browser
     assert "sesame" not in str(submission.source)
 
 
+@pytest.mark.slow
 def test_a_slow_a_dead_and_a_private_server_are_told_in_time(ada, monkeypatch, settings, database):
     monkeypatch.setattr(references, "SECONDS", 0.5)
     monkeypatch.setattr(endpoint_trial, "SECONDS", 0.5)
@@ -156,6 +161,7 @@ def test_a_slow_a_dead_and_a_private_server_are_told_in_time(ada, monkeypatch, s
     assert nothing_kept(database, settings)
 
 
+@pytest.mark.slow
 def test_more_tests_than_threads_for_them_are_refused(ada, monkeypatch):
     with server(TENSORS) as url:
         while endpoint_trial._running_tests.acquire(blocking=False):

@@ -67,6 +67,7 @@ def test_names_of_nothing_are_not_found_or_refused(client, owner, name):
     assert "<script>" not in pages[0].text
 
 
+@pytest.mark.slow
 def test_markup_in_inputs_and_answers_is_shown_as_text(client, owner, visitor):
     fields = {"inputs.premise": "It rains.", "inputs.hypothesis": HOSTILE}
     page = visitor.submit("/models/nli-a", page="/models/nli-a", **fields)
@@ -75,6 +76,7 @@ def test_markup_in_inputs_and_answers_is_shown_as_text(client, owner, visitor):
     assert "<script>alert" not in page.text
 
 
+@pytest.mark.slow
 @settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.dictionaries(st.text(max_size=20), st.text(max_size=200), max_size=4), st.text(max_size=60))
 def test_no_address_breaks_the_pages(client, owner, params, version):

@@ -55,6 +55,7 @@ def test_a_task_has_a_tab_with_its_models(owner, visitor):
     assert visitor.get("/tasks/nothing/models").status_code == 404
 
 
+@pytest.mark.slow
 def test_weights_for_research_alone_say_so_where_the_model_is_shown(owner, visitor, rules):
     rules.rules["nli-a"].said = {"licence": "LicenseRef-Research-Use"}
     assert "research use only" in text(visitor.get("/models", params={"q": "nli-a"}))
@@ -135,6 +136,7 @@ def test_models_of_two_tasks_cannot_be_compared(owner, visitor):
     assert "choose two models of one task" in page.text
 
 
+@pytest.mark.slow
 def test_while_no_host_answers_pages_say_so(owner, visitor, rules):
     token = visitor.token("/models/nli-a")
     rules.away = True
@@ -177,6 +179,7 @@ def test_a_private_model_is_on_no_page(owner, visitor, listing):
     assert [page.status_code for page in hidden] == [404] * 5
 
 
+@pytest.mark.slow
 def test_the_keeper_s_form_changes_who_sees_it(client, owner, browser, person, listing):
     person("ada")
     listing("nli-b", "private", keeper="ada")
@@ -244,6 +247,7 @@ def test_a_picture_in_json_is_checked_alike(client, owner, sees_pictures):
     assert sees_pictures.seen == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 def test_addresses_that_ask_count_towards_the_limit_of_model_calls(client, owner, visitor, rules):
     client.app.state.settings.rate_limit = True

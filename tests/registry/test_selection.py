@@ -112,6 +112,7 @@ def test_choosing_is_scored_beside_chance_and_the_whole_pool(ada, bob, worker, b
     assert board(ada, 3).keys() == names - {"careful"}
 
 
+@pytest.mark.slow
 def test_only_training_sets_are_taken_and_the_learner_stays(ada, owner, settings, database):
     demo.add_selection(database, settings, SHIPPED)
     hub = ada.post(f"{TASK}/submissions", json={"kind": "hub", "name": "mine", "hub": "owner/name"})

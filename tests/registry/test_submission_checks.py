@@ -98,6 +98,7 @@ def test_a_packed_model_is_checked_and_then_in_the_catalog(ada, worker, tmp_path
     assert (again["state"], again["code"]) == ("failed", "duplicate")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 def test_hostile_archives_fail_with_what_is_wrong_and_leave_nothing(ada, owner, worker, tmp_path, settings, database):
     source = (Path(__file__).parents[2] / "src/dynabench/tasks/builtin/nli.yaml").read_text()
@@ -151,6 +152,7 @@ def lines(found):
     return "".join(json.dumps(item) + "\n" for item in found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("database_kind", ["sqlite", "postgres"], indirect=True)
 def test_predictions_are_stored_in_the_dataset_s_order(ada, worker, settings, database, tmp_path):
     version = database.write(dataset, settings, pairs(30), "dev")

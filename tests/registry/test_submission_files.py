@@ -60,6 +60,7 @@ def test_more_than_two_gigabytes_are_refused_before_they_are_read(ada):
     assert answer.status_code == 413
 
 
+@pytest.mark.slow
 def test_the_page_has_only_what_the_kind_needs_and_keeps_what_was_written(client, browser, owner):
     eve = browser()
     eve.join("eve")

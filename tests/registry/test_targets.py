@@ -54,6 +54,7 @@ def asked(world):
     return world.db.read(lambda s: s.scalars(select(jobs.Job).where(jobs.Job.kind == "enter_targets")).all())
 
 
+@pytest.mark.slow
 def test_a_released_round_s_targets_are_entered_for_its_task_once(world, settings):
     released(world, settings)
     [job] = asked(world)
@@ -84,6 +85,7 @@ def test_a_round_released_by_the_command_is_a_board_with_its_target_scored(world
     assert (row["model"], row["submitter"]) == (SHIPPED, "")
 
 
+@pytest.mark.slow
 def test_who_submits_a_model_under_the_name_of_a_target_is_sent_to_its_page(world, person):
     olga = person("olga")
     world.db.write(rounds.set_role, None, world.task, "olga", "owner")

@@ -19,6 +19,7 @@ def sees(caller, name="nli-b"):
     return listed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("visibility", "visitors", "members", "with_a_role"),
     [("public", True, True, True), ("task", False, False, True), ("private", False, False, False)],
@@ -51,6 +52,7 @@ def test_what_one_may_not_see_is_told_like_what_does_not_exist(client, owner, li
     assert hidden.json()["detail"].replace("nli-b", "nli-c") == none.json()["detail"]
 
 
+@pytest.mark.slow
 def test_keepers_see_and_change_what_they_keep(owner, person, listing):
     ada, bob = person("ada"), person("bob")
     listing("nli-b", "private", keeper="ada", note="waits for its paper")

@@ -94,6 +94,7 @@ def test_nobody_reads_the_hidden_part(world, settings):
     assert queued.count("queue_evaluations") == 2, "every model of the task is evaluated on both"
 
 
+@pytest.mark.slow
 def test_a_public_row_does_not_name_an_origin_that_nobody_reads(world, settings, tmp_path):
     """Parts as no division makes them: an edit in train whose origin is kept from everybody."""
     author = world.person()
@@ -115,6 +116,7 @@ def test_a_public_row_does_not_name_an_origin_that_nobody_reads(world, settings,
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_later_release_says_nothing_of_the_hidden_part_of_an_earlier_one(world, settings):
     """The second round was written from seeds that were made before the first was released."""
     first, edits = texts(world), second_round(world)
@@ -130,6 +132,7 @@ def test_a_later_release_says_nothing_of_the_hidden_part_of_an_earlier_one(world
     assert named >= {("hidden", False), ("train", True)}
 
 
+@pytest.mark.slow
 def test_what_is_not_released_yet_is_in_no_release_of_a_later_round(world, settings):
     """It may be hidden when its own round is released."""
     first, edits = texts(world), second_round(world)
@@ -157,6 +160,7 @@ def export_of(world, settings, what):
     return b"".join(FORMATS["jsonl"].write(exports.read_records(world.db, settings, what), what))
 
 
+@pytest.mark.slow
 def test_seeds_of_the_hidden_part_are_handed_out_no_more(world, settings):
     """They were made of the round before it was released."""
     world.db.write(service.rounds.close_round, None, world.task, 1)
@@ -177,6 +181,7 @@ def uids(world):
     return world.db.read(lambda session: dict(session.query(Example.id, Example.uid).all()))
 
 
+@pytest.mark.slow
 def test_a_released_round_changes_no_more(world, settings):
     created = released(world, settings)
     assert world.db.read(lambda session: session.get_one(Round, created.round_id).state) == "released"
@@ -188,6 +193,7 @@ def test_a_released_round_changes_no_more(world, settings):
         released(world, settings)
 
 
+@pytest.mark.slow
 def test_warnings_are_to_be_accepted_and_a_vote_meanwhile_is_counted(world, settings):
     author = world.person()
     world.example(author, input={"hypothesis": "Nobody has looked at this one yet."})

@@ -48,6 +48,7 @@ def hidden_fields(page: str) -> dict[str, str]:
     return dict(re.findall(r'type="hidden" name="(?!csrf)(\w+)" value="([^"]*)"', form))
 
 
+@pytest.mark.slow
 def test_a_round_is_closed_and_released_after_four_steps_and_progress_lives_on(world, olga, settings, monkeypatch):
     state = olga.get(PAGE).text
     assert "People can still write." in state
@@ -82,6 +83,7 @@ def test_a_round_is_closed_and_released_after_four_steps_and_progress_lives_on(w
     assert "Open the next round with the same targets" in following
 
 
+@pytest.mark.slow
 def test_the_next_round_opens_in_the_same_transaction_or_nothing_happens(world, olga, monkeypatch):
     fields = {"seen": "open", "release": "later", "follow": "round"}
     unserved = olga.submit(PAGE, page="/settings", **fields)
@@ -120,6 +122,7 @@ def test_two_owners_who_finish_a_round_at_once_open_one_next_round(world):
     assert [child.number for child in finished.children] == [2]
 
 
+@pytest.mark.slow
 def test_a_turn_of_the_cycle_takes_the_rules_of_the_release_with_it(world, olga):
     fields = {"follow": "turn", "filled": "yes", "methods": "ngram", "seeds": "0, 1", "by": "recency", "open": "yes"}
     confirm = olga.get(PAGE, params={"step": "confirm", "seed": "5", **fields}).text

@@ -19,6 +19,8 @@ from dynabench.rounds.tables import Round, TaskVersion
 from dynabench.tasks import shipped_tasks
 from tests import boards
 
+pytestmark = pytest.mark.slow
+
 PARTS = (("r1-test", "r1-hidden"), ("r2-test", "r2-hidden"))
 ROWS = 200
 # Right answers on the public and the hidden part of each round; a model's error is the share of the others.

@@ -13,6 +13,8 @@ from dynabench.models.training import mixing
 from dynabench.models.training.mixing import Shape
 from tests.releases.world import collected, released, texts
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def here(settings, monkeypatch):

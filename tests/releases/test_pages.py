@@ -58,6 +58,7 @@ def work(world, settings, monkeypatch):
     return run
 
 
+@pytest.mark.slow
 def test_an_owner_previews_releases_and_everybody_fetches(world, olga, client, work, person):
     early = olga.post(WHERE + "/preview", json={}).json()["report"]
     assert early["findings"][0]["kind"] == "open"
@@ -89,6 +90,7 @@ def test_an_owner_previews_releases_and_everybody_fetches(world, olga, client, w
     assert "round.released" in kinds
 
 
+@pytest.mark.slow
 def test_the_hidden_part_is_on_no_page_for_anybody(world, olga, client, settings):
     created = released(world, settings)
     parts, written = world.db.read(service.part_by_uid, created.round_id), texts(world)
@@ -106,6 +108,7 @@ def test_the_hidden_part_is_on_no_page_for_anybody(world, olga, client, settings
     assert olga.get(f"/api/v1/examples/{ids[hidden]}").status_code == 404
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 def test_an_earlier_dataset_of_the_round_is_hidden_for_good_too(world, olga, settings):
     world.db.write(rounds.close_round, None, world.task, 1)
@@ -130,6 +133,7 @@ def _ids():
     return select(Example.id, Example.uid)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 def test_the_console_asks_for_the_number_and_says_how_it_goes(world, olga, client, work):
     browser = Browser(client)

@@ -35,6 +35,7 @@ def release(furnished, database, settings):
     return world.moved_to(database), created, service.release_folder(settings, created.id)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 def test_datasets_loads_the_folder(release, tmp_path, monkeypatch):
     _, created, folder = release
@@ -58,6 +59,7 @@ def test_datasets_loads_the_folder(release, tmp_path, monkeypatch):
     assert set(apart) == {"rejected", "unverified"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 def test_croissant_is_valid_and_leads_to_the_rows(release):
     _, created, folder = release

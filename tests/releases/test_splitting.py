@@ -1,5 +1,6 @@
 """Dividing examples: laws that hold whatever people wrote, and what gives way where they hang together too closely."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -24,6 +25,7 @@ def items(draw):
     return result
 
 
+@pytest.mark.slow
 @given(items=items(), seed=st.integers(0, 5), train=st.booleans())
 def test_every_division_keeps_its_word(items, seed, train):
     rules = ReleaseSettings(seed=seed, unverified="train" if train else "apart")

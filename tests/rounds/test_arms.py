@@ -20,6 +20,7 @@ def test_arms_are_drawn_by_their_shares():
     assert plan.arms_without_targets(cleaned) == {"b"}
 
 
+@pytest.mark.slow
 def test_an_odd_share_is_drawn_one_by_one():
     cleaned = plan.clean_arms([{"name": "a", "share": 997}, {"name": "b", "share": 3}])
     counts = Counter(plan.draw_arm(cleaned, "key", place)["name"] for place in range(20_000))

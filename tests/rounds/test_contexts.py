@@ -82,6 +82,7 @@ def test_more_than_a_thousand_rows_are_refused(owner):
     assert owner.post("/api/v1/tasks/nli/contexts", json={"contexts": rows[:1000]}).json()["created"] == 1000
 
 
+@pytest.mark.slow
 def test_a_pick_from_many_takes_milliseconds(database, task):
     database.write(fill, 30_000)
 

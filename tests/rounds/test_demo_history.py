@@ -24,6 +24,8 @@ from dynabench.rounds.tables import Context, Round, Task
 from dynabench.tasks import shipped
 from dynabench.validation import rebuild
 
+pytestmark = pytest.mark.slow
+
 TASK = "sentiment"
 TABLES = migrations.metadata().sorted_tables
 COUNTED = ("standings", "tallies", "breakdowns", "search_postings", "contexts")

@@ -68,6 +68,7 @@ def test_programs_ask_for_the_same(admin):
     assert admin.post("/api/v1/tasks/older", json={"config": OLD, "id": "Moods"}).status_code == 422
 
 
+@pytest.mark.slow
 def test_where_no_plug_in_reads_them_the_command_that_installs_it_is_named(admin, enter, tmp_path):
     message = "Configs in an older dialect need a plug-in that is not installed: pip install "
     message += "'dynabench-platform[older-dialects]'"

@@ -78,6 +78,7 @@ def owner(person, database):
     return olga
 
 
+@pytest.mark.slow
 def test_a_draft_waits_for_its_model_and_opens_once_it_is_there(owner, models, tmp_path, database, settings):
     shutil.move(models / "sentiment-ngram", tmp_path / "away")
     restarted = f"unix:{tmp_path / 'again.sock'}"
@@ -94,6 +95,7 @@ def test_a_draft_waits_for_its_model_and_opens_once_it_is_there(owner, models, t
         assert opened.json()["state"] == "open"
 
 
+@pytest.mark.slow
 def test_every_host_that_has_the_model_serves_it(address, models, tmp_path):
     """A host without the model's folder does not count; one whose copy is on its way does."""
     empty = tmp_path / "others"
@@ -131,6 +133,7 @@ async def _version(url: str) -> str:
     return (await _states(url))["sentiment-ngram"].version
 
 
+@pytest.mark.slow
 def test_a_round_that_opens_at_its_moment_tries_again(owner, database):
     """The job names the missing models that it waits for, and asks for itself again."""
 
@@ -147,6 +150,7 @@ def test_a_round_that_opens_at_its_moment_tries_again(owner, database):
     assert database.read(look)[1] == [id]
 
 
+@pytest.mark.slow
 def test_a_round_that_opens_at_its_moment_waits_while_no_host_answers(owner, database, settings, monkeypatch):
     monkeypatch.setattr(jobs, "_database", database)
     monkeypatch.setattr(schedule, "get_settings", lambda: settings)
@@ -225,6 +229,7 @@ def test_all_processes_of_a_host_have_a_model_before_a_round_opens_on_it(tmp_pat
         assert reasons() == []
 
 
+@pytest.mark.slow
 def test_the_console_says_in_grey_what_is_awaited(owner, browser, models, tmp_path):
     shutil.move(models / "sentiment-ngram", tmp_path / "away")
     with served(create_host(Repository([models])), f"unix:{tmp_path / 'again.sock'}") as address:

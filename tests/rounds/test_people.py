@@ -132,6 +132,7 @@ def test_what_is_done_to_people_is_in_the_audit_log(owner, ada, database):
     assert kinds[-6:] == ["task.invite", "task.join", "task.warn", "task.ban", "task.lift", "task.uninvite"][-6:]
 
 
+@pytest.mark.slow
 def test_a_warning_is_shown_on_every_page_until_it_is_understood(owner, ada, browser):
     owner.post("/api/v1/tasks/nli/warnings", json={"person": ada.id, "text": "Be <b>kind</b>."})
     hers = browser()

@@ -121,6 +121,7 @@ def test_a_clone_keeps_the_judge_and_how_conditions_are_assigned(owner, database
     assert (part.assign, part.judge, part.arms) == ("item", judge, [])
 
 
+@pytest.mark.slow
 def test_a_round_works_on_the_few_contexts_that_were_chosen(owner, ada, database):
     ids = database.read(lambda session: list(session.scalars(select(Context.id).where(Context.task_id == "nli"))))
     foreign = database.read(lambda session: session.scalar(select(Context.id).where(Context.task_id == "sentiment")))

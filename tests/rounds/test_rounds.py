@@ -97,6 +97,7 @@ def test_rounds_are_refused_without_fitting_targets(owner):
     assert owner.post("/api/v1/tasks/nli/rounds", json={"targets": ["nli-a"], "ensemble": "most"}).status_code == 422
 
 
+@pytest.mark.slow
 def test_one_round_of_a_task_is_open_at_a_time(owner, ada, database):
     body = {"targets": ["nli-a", "nli-b"], "ensemble": "majority"}
     assert ada.post("/api/v1/tasks/nli/rounds", json=body).status_code == 403

@@ -65,6 +65,7 @@ def test_configs_may_name_every_sampler_that_is_built_in():
     assert all(sampler.label and sampler.help.endswith(".") for sampler in all_samplers().values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_each_walks_an_index_and_never_sorts(database: Database, task, name):
     some = {"used": lambda rng, n: n % 3, "fooled": lambda rng, n: n % 2, "doubt": lambda rng, n: rng.randint(0, 1000)}
@@ -144,6 +145,7 @@ def test_contexts_come_in_proportion_to_their_weights(database: Database, task, 
         assert abs(seen[n] / rounds - share) <= 5 * error + 1e-9, (weights, seen)
 
 
+@pytest.mark.slow
 def test_a_new_context_waits_for_its_turn_among_old_ones_by_weight(database: Database, task):
     """Clocks of contexts that were drawn for long have gone far: a new one must not ring until it has caught up."""
     rng = random.Random(8)

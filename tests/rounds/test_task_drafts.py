@@ -37,6 +37,7 @@ def names(page):
     return re.findall(r'href="[^"]*\?draft=\d+"><bdi>([^<]*)', page.get("/tasks/new").text)
 
 
+@pytest.mark.slow
 def test_a_draft_is_saved_opened_changed_and_deleted(page):
     assert names(page) == []
     draft = save(page, BROKEN, note="For a seminar.")
@@ -61,6 +62,7 @@ def test_a_draft_whose_task_is_proposed_is_a_draft_no_longer(page):
     assert "irony" in page.get("/proposals").text
 
 
+@pytest.mark.slow
 def test_nobody_else_sees_a_draft(page, ada, bob, admin, browser):
     draft = save(page, WHOLE)
     assert ada.get("/api/v1/proposals").json()["items"] == []

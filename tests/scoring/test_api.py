@@ -55,6 +55,7 @@ def evaluated(place, database, settings):
     return place()
 
 
+@pytest.mark.slow
 @ON_ONE
 def test_scores_of_a_public_model_are_for_all_and_its_record_is_signed(client, evaluated, mia):
     for caller in (client, mia):
@@ -204,6 +205,7 @@ def test_hidden_rows_are_for_models_inside_alone(place, database, settings):
         assert Counter(session.scalars(select(Evaluation.submission_id))) == {1: 1, 4: 2}
 
 
+@pytest.mark.slow
 @ON_ONE
 def test_what_the_ladder_holds_back_is_on_no_page_and_in_no_record(evaluated, client, sam, by_hand):
     evaluated.queue(submission=evaluated.submit("sentiment-ngram", sam.id))

@@ -40,6 +40,7 @@ def test_mcnemars_test_is_the_one_of_two_sided_binomials_or_the_chi_square(pairs
         assert any(p == pytest.approx(stats.chi2.sf(item, 1)) for item in (squared, plain))
 
 
+@pytest.mark.slow
 def test_shares_of_rows_are_tested_as_by_scipys_permutation_test():
     rng = np.random.default_rng(1)
     a, b = rng.uniform(size=80).astype(np.float32), rng.uniform(size=80).astype(np.float32) - 0.12

@@ -216,6 +216,7 @@ def test_an_axis_of_perturbed_copies_added_to_a_task_ranks_every_model_again(pla
     assert [tuple(item) for item in content] == [(1, "robustness", "ready")], "copies of the dataset in use, once"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 def test_a_model_that_goes_wrong_ends_its_evaluation_with_the_reason(place, database, settings):
     here = place()

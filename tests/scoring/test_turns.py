@@ -50,6 +50,7 @@ def test_jobs_that_compute_run_in_turn_with_what_is_measured(kind):
     assert compute_lock.TURNS._sharing == 0
 
 
+@pytest.mark.slow
 def test_what_others_compute_is_told_apart_from_what_is_measured():
     commands = [[sys.executable, "-c", f"import time\nwhile True: {text}"] for text in ("pass", "time.sleep(1)")]
     busy, idle = (subprocess.Popen(command) for command in commands)

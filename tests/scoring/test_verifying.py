@@ -51,6 +51,7 @@ def record(place, client, tmp_path, database, monkeypatch):
     return path
 
 
+@pytest.mark.slow
 def test_a_record_holds_outside_and_scores_the_same_again(record):
     answer = verify(record, "--again", "--json")
     assert answer.exit_code == 0, answer.output
@@ -61,6 +62,7 @@ def test_a_record_holds_outside_and_scores_the_same_again(record):
     assert verify("2").exit_code == 1
 
 
+@pytest.mark.slow
 def test_the_record_of_a_hidden_dataset_says_no_digest_of_rows_or_answers_and_is_run_again_where_they_are(
     place, by_hand, client, tmp_path, database, monkeypatch
 ):
@@ -83,6 +85,7 @@ def test_the_record_of_a_hidden_dataset_says_no_digest_of_rows_or_answers_and_is
     assert verify(path, "--again").exit_code == 1, "other rows than those recorded are not asked about"
 
 
+@pytest.mark.slow
 def test_what_was_changed_or_signed_by_another_does_not_hold(record):
     document = json.loads(record.read_text())
     document["document"]["scores"][0]["value"] = 0.99
@@ -97,6 +100,7 @@ def test_what_was_changed_or_signed_by_another_does_not_hold(record):
         assert verify(record).exit_code == 1
 
 
+@pytest.mark.slow
 def test_a_new_version_of_a_metric_scores_the_stored_answers_of_a_model_that_is_gone(
     place, by_hand, record, client, tmp_path, database, monkeypatch
 ):
@@ -158,6 +162,7 @@ def test_one_command_checks_a_record_where_there_is_neither_server_nor_database(
         assert verify(other, "--key", key).exit_code == 1
 
 
+@pytest.mark.slow
 def test_records_hold_under_the_key_of_their_day_after_a_new_one(record, client, database, by_hand, settings):
     old = client.get("/.well-known/dynabench-key").text.split()
     assert CliRunner().invoke(app, ["evaluate", "new-key"]).exit_code == 0

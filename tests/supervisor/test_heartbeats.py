@@ -75,6 +75,7 @@ def test_a_process_has_minutes_for_its_first_beat_however_slow_it_is_to_get_well
         end([mute])
 
 
+@pytest.mark.slow
 def test_a_process_that_is_stopped_is_replaced(supervise, tmp_path):
     received = tmp_path / "heard"
     command = f"[sys.executable, '-c', {BEATING!r}, {str(received)!r}]"
@@ -118,6 +119,7 @@ def test_a_process_that_is_busy_beats(beats):
     assert count >= 4
 
 
+@pytest.mark.slow
 def test_a_loop_without_progress_falls_silent(beats, monkeypatch):
     """A deadlocked event loop is hung, though its process lives and its threads run."""
     monkeypatch.setattr(heartbeat, "STALLED", 0.3)

@@ -34,6 +34,7 @@ def serve(tmp_path, monkeypatch):
     get_settings.cache_clear()
 
 
+@pytest.mark.slow
 def test_a_taken_port_is_named_with_what_to_do(serve, tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
@@ -50,6 +51,7 @@ def test_an_address_that_is_not_ours_is_named(serve, host, port):
     assert f"Nothing can listen on port {port} of {host}" in serve("--host", host, "--port", port)
 
 
+@pytest.mark.slow
 def test_a_second_one_on_the_same_folder_is_refused(serve, tmp_path):
     (tmp_path / "run").mkdir()
     with socket.socket(socket.AF_UNIX) as host:

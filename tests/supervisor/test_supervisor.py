@@ -46,6 +46,7 @@ def test_a_process_that_ends_is_started_again_after_a_pause_that_grows():
     assert pauses(watched) == PAUSE, "after a long life it starts small"
 
 
+@pytest.mark.slow
 def test_the_supervisor_starts_what_ends_and_leaves_the_others(supervise):
     running = supervise(
         f"[LoggedProcess('brief', [*python, 'pass']), LoggedProcess('sleeper', [*python, {SLEEPER!r}])]"
@@ -56,6 +57,7 @@ def test_the_supervisor_starts_what_ends_and_leaves_the_others(supervise):
     assert alive(running.child("sleeper", 2))
 
 
+@pytest.mark.slow
 def test_a_process_that_cannot_be_started_now_is_started_later_and_the_others_run_on(supervise, tmp_path):
     program = tmp_path / "program"
     running = supervise(

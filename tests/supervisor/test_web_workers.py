@@ -12,6 +12,8 @@ from dynabench.kit.settings import Settings
 from dynabench.kit.supervisor import end
 from tests.supervisor.processes import alive, free_port, until
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def webs(tmp_path, monkeypatch):
@@ -39,7 +41,6 @@ def webs(tmp_path, monkeypatch):
     os.close(processes[0].fds[0])
 
 
-@pytest.mark.slow
 def test_a_web_process_that_is_killed_is_started_again_and_the_others_serve(webs):
     processes, address = webs
     until(lambda: all(process.beaten for process in processes))

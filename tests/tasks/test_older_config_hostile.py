@@ -2,12 +2,15 @@
 
 import copy
 
+import pytest
 import yaml
 from dynabench_older_dialects import classic, later, shown
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.tasks.test_older_configs import CLASSIC, LATER, read
+
+pytestmark = pytest.mark.slow
 
 RAW = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=4)

@@ -61,6 +61,7 @@ def send(world: World, person, item_id: int, mode: str, label: str) -> bool:
     return True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("mode", "need", "cap"), [("judge", 2, 5), ("answer", 1, 1), ("mixed", 3, 4)])
 def test_twenty_validators_with_all_they_can_do(database, mode, need, cap):
     world = World(database, mode=mode, votes=need, cap=cap)
@@ -118,6 +119,7 @@ def test_places_held_at_once_never_exceed_those_that_are_wanted(database):
     assert sorted(live) == sorted(examples * 2)
 
 
+@pytest.mark.slow
 def test_retractions_and_votes_at_once_leave_the_counts_right(database):
     world = World(database)
     author = world.person()
@@ -134,6 +136,7 @@ def test_retractions_and_votes_at_once_leave_the_counts_right(database):
     assert world.projections() == world.rebuilt()
 
 
+@pytest.mark.slow
 def test_nobody_is_left_without_an_item_that_waits(database):
     """Each of the validators works until nothing is there: then nothing that they may vote on is open."""
     world = World(database)

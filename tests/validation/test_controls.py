@@ -96,6 +96,7 @@ def test_kinds_are_drawn_at_their_rates():
     assert shares == pytest.approx({"gold": 0.05, "attention": 0.02, "repeat": 0.03, None: 0.9}, abs=1e-4)
 
 
+@pytest.mark.slow
 def test_gold_comes_at_its_rate_and_never_twice(database):
     world = ControlWorld(database, "{gold: 0.3}", gold=60, votes=25, cap=25)
     for _number in range(80):
@@ -107,6 +108,7 @@ def test_gold_comes_at_its_rate_and_never_twice(database):
     assert set(seen.values()) == {1}
 
 
+@pytest.mark.slow
 def test_a_control_looks_like_any_example(database):
     world = ControlWorld(database, "{gold: 0.5}", gold=40, votes=2)
     examples = {world.example(world.author) for _number in range(40)}
@@ -132,6 +134,7 @@ def test_a_control_looks_like_any_example(database):
     assert database.read(service.voted_today, validator) == 30
 
 
+@pytest.mark.slow
 def test_controls_change_no_verdict_and_every_example_gets_its_votes(database):
     world = ControlWorld(database, "{gold: 0.25, repeat: 0.25}", gold=30, votes=2, cap=3)
     examples = [world.example(world.author) for _number in range(25)]
@@ -150,6 +153,7 @@ def test_controls_change_no_verdict_and_every_example_gets_its_votes(database):
     assert world.projections() == world.rebuilt()
 
 
+@pytest.mark.slow
 def test_repeats_measure_agreement_with_oneself_alone(database):
     world = ControlWorld(database, "{repeat: 0.5, least: 1, threshold: 1.0, below: pause}", votes=25, cap=25)
     for _number in range(60):
@@ -176,6 +180,7 @@ def answer_gold(world: ControlWorld, validator: Person, count: int, right: bool)
         done += world.check(validator, 1, right)["gold"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("consequence", ["warn", "pause", "review"])
 def test_consequences_are_told_and_reversible(database, consequence):
     controls = f"{{gold: 0.5, threshold: 0.7, least: 4, below: {consequence}}}"
@@ -213,6 +218,7 @@ def test_consequences_are_told_and_reversible(database, consequence):
     assert Counter(acts)["controls.end"] == 1
 
 
+@pytest.mark.slow
 def test_a_warning_ends_when_the_share_is_high_enough_and_a_review_can_become_a_pause(database):
     world = ControlWorld(database, "{gold: 0.5, least: 2, below: warn}", gold=40, votes=25, cap=25)
     for _number in range(70):
@@ -244,6 +250,7 @@ def force_control(world: ControlWorld, validator: Person) -> places.CheckItem:
         world.skip(validator, item.example_id)
 
 
+@pytest.mark.slow
 def test_undo_and_skip_of_a_control(database):
     world = ControlWorld(database, "{gold: 0.5}", gold=40, votes=25, cap=25)
     for _number in range(40):
@@ -273,6 +280,7 @@ def answers_of(db: Database) -> list[ControlAnswer]:
     return db.read(lambda session: list(session.scalars(select(ControlAnswer).where(~ControlAnswer.taken_back))))
 
 
+@pytest.mark.slow
 def test_decided_examples_become_gold_for_those_who_do_not_know_them(database):
     world = ControlWorld(database, "{gold: 0.5}", votes=2, cap=3)
     voters = [world.person(), world.person()]
@@ -329,6 +337,7 @@ def test_rows_of_a_file_are_checked(database, tmp_path):
     database.write(items.retire_item, world.owner, world.task, item.id, retired=False)
 
 
+@pytest.mark.slow
 def test_two_answers_at_once_make_one_answer_and_one_decision(database):
     world = ControlWorld(database, "{gold: 0.5, least: 1, below: review}", gold=20, votes=25, cap=25)
     for _number in range(20):
@@ -356,6 +365,7 @@ def test_two_answers_at_once_make_one_answer_and_one_decision(database):
     assert votes == 1
 
 
+@pytest.mark.slow
 def test_blind_controls_are_judged_by_the_answer(database):
     world = ControlWorld(database, "{gold: 0.5}", gold=30, mode="answer", votes=25, cap=25)
     for _number in range(30):
@@ -369,6 +379,7 @@ def test_blind_controls_are_judged_by_the_answer(database):
     assert world.projections() == world.rebuilt()
 
 
+@pytest.mark.slow
 def test_people_in_two_windows_at_once_leave_verdicts_and_answers_that_agree(database):
     world = ControlWorld(database, "{gold: 0.2, repeat: 0.2, least: 3, below: review}", gold=30, votes=2, cap=3)
     examples = [world.example(world.author) for _number in range(16)]

@@ -56,6 +56,7 @@ def cast_votes(world: World, voters, rng: random.Random, examples: int) -> list[
     return written
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["judge", "answer"])
 @pytest.mark.parametrize("seed", [7])
 def test_all_counts_equal_a_rebuild_after_each_decision_and_come_back(database, monkeypatch, seed, mode):
@@ -167,6 +168,7 @@ def test_a_job_that_disagrees_with_the_latest_decision_stops(database):
     assert not world.db.read(exclusion.read_state, world.owner, world.task, person.id).running
 
 
+@pytest.mark.slow
 def test_votes_and_decisions_at_once_leave_counts_that_equal_a_rebuild(database, monkeypatch):
     monkeypatch.setattr(exclusion, "SIZE", 2)
     world = World(database, votes=2, cap=5)

@@ -55,6 +55,7 @@ def rows_of(world: World, table) -> int:
     return world.db.read(lambda session: session.scalar(select(func.count()).select_from(table)))
 
 
+@pytest.mark.slow
 def test_readers_see_all_that_was_written_before_while_a_worker_folds(world, folder):
     writers, written, done = 4, [], threading.Event()
     people = [world.person() for _ in range(writers)]
@@ -116,6 +117,7 @@ def test_counting_anew_while_others_write_and_vote_loses_nothing(world, folder):
     assert world.projections() == world.rebuilt()
 
 
+@pytest.mark.slow
 def test_two_at_once_fold_everything_once(world):
     author = world.person()
     for _ in range(20):
@@ -206,6 +208,7 @@ def record_and_die(world: World, author: int) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
 
 
+@pytest.mark.slow
 def test_an_example_of_a_process_that_died_before_the_fold_is_folded_by_the_next_worker(world):
     author = world.person()
     assert record_and_die(world, author) == 9

@@ -90,6 +90,7 @@ def test_harmful_is_what_people_claim_and_others_confirm(world, client):
     assert len(rows) == 2 * (1 + 4 + 3)
 
 
+@pytest.mark.slow
 def test_owners_and_moderators_see_the_examples_behind_a_number(world, client, browser):
     behind = "/tasks/checks/harms?model=m&version=1"
     visitor, eva = browser(), browser()

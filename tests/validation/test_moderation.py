@@ -116,6 +116,7 @@ def test_examples_are_found_by_words_of_input_context_answer_and_explanation(wor
         rebuild_all(world.db)
 
 
+@pytest.mark.slow
 def test_filters_hold_together_and_pages_go_on_where_the_last_ended(world):
     ada, bob = world.person(), world.person()
     examples = [

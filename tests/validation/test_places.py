@@ -150,6 +150,7 @@ def test_an_answer_after_an_undo_votes_but_is_not_blind_any_more(database):
     assert world.projections() == world.rebuilt()
 
 
+@pytest.mark.slow
 def test_in_mixed_tasks_the_mode_stays_with_the_person_and_the_item(database, monkeypatch):
     world = World(database, mode="mixed")
     author, modes = world.person(), set()

@@ -18,6 +18,8 @@ from dynabench.validation.rebuild import rebuild_all
 
 from .world import World
 
+pytestmark = pytest.mark.slow
+
 TABLES = (Standing, Tally, Breakdown, SearchPosting)
 NUMBERS = st.integers(0, 1000)
 WRONG = {

@@ -60,6 +60,7 @@ def test_rates_and_wilson_intervals_are_those_of_statsmodels(world, rate, k, n):
     assert (result.low, result.high, result.n) == (pytest.approx(low), pytest.approx(high), n)
 
 
+@pytest.mark.slow
 def test_programs_stand_beside_and_can_be_asked_for(world):
     by_source = figures(world).by["source"]
     assert by_source["program"].counts == ErrorCounts(3, 3, 1, 1)
@@ -68,6 +69,7 @@ def test_programs_stand_beside_and_can_be_asked_for(world):
     assert figures(world, sources=["expert"]).total.rates.mer.value is None
 
 
+@pytest.mark.slow
 def test_breakdowns_by_start_and_by_day_in_utc(world):
     by = figures(world).by
     assert by["start"]["prompt"].counts == ErrorCounts(2, 0, 0, 0)
@@ -76,12 +78,14 @@ def test_breakdowns_by_start_and_by_day_in_utc(world):
     assert list(by["day"]) == sorted(by["day"])
 
 
+@pytest.mark.slow
 def test_intervals_by_annotator_have_the_same_value_and_another_width(world):
     total = figures(world).total
     assert total.clustered.mer.value == pytest.approx(5 / 8)
     assert total.clustered.mer.low < total.rates.mer.low
 
 
+@pytest.mark.slow
 def test_figures_of_each_person(world):
     result = world.db.read(lambda session: person_figures(session, session.get_one(Round, world.round_id)))
     assert result[world.ada.id].counts == ErrorCounts(6, 4, 1, 3)

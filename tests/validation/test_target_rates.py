@@ -112,6 +112,7 @@ def test_the_page_of_a_round_has_a_table_of_each_model_by_itself(world, client):
     assert re.match(r"weak 7 4 70\.0% .* 40\.0% ", weak), weak
 
 
+@pytest.mark.slow
 def test_a_model_s_page_has_the_rates_of_its_own_answers(world, client):
     for name, own in OWN.items():
         [played] = client.get(f"/api/v1/models/{name}").json()["rounds"]
@@ -127,6 +128,7 @@ def test_the_task_s_page_tells_the_models_apart(world, client):
     assert re.search(r"m vMER 10\.0%.*weak vMER 40\.0%", page)
 
 
+@pytest.mark.slow
 def test_a_round_against_one_model_says_nothing_of_several(database, client):
     world = World(database)
     two_targets.decide(world, world.example(world.person()), "correct")
@@ -162,6 +164,7 @@ def test_a_line_of_the_matrix_has_the_rate_of_that_version_of_the_model(world, c
     assert result == [("m", "True", "0.1"), ("weak", "True", "0.4"), ("weak", "True", ""), ("weak", "False", "")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rule", "also", "expected"), [("any", False, False), ("all", False, True), ("majority", True, False)]
 )

@@ -98,6 +98,7 @@ def test_an_owner_who_does_not_say_so_votes_like_anybody(world):
     assert world.vote(world.owner, example, "correct").verdict == "pending"
 
 
+@pytest.mark.slow
 def test_examples_that_fooled_nobody_want_no_votes_unless_the_task_asks(world):
     example = world.example(world.person(), fooled=False)
     assert world.next(world.person()) is None
@@ -173,6 +174,7 @@ def test_one_does_not_skip_ones_own(world):
         world.skip(author, world.example(author))
 
 
+@pytest.mark.slow
 def test_the_last_vote_can_be_undone_and_cast_again(world):
     example, person = world.example(world.person()), world.person()
     world.vote(world.person(), example, "correct")

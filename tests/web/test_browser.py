@@ -121,6 +121,7 @@ def test_a_strip_tries_again_by_itself_where_the_server_is_busy_and_not_where_it
     console_of(page).clear()
 
 
+@pytest.mark.slow
 def test_words_are_marked_by_keys_and_sent_as_one_span(page: Page) -> None:
     page.goto("/gallery/create-answered")
     page.get_by_text("Which words tricked it?").first.click()
@@ -140,6 +141,7 @@ def sent(page: Page) -> object:
     return json.loads(page.evaluate(script))
 
 
+@pytest.mark.slow
 def test_a_draft_survives_a_reload(page: Page) -> None:
     page.goto("/gallery/create")
     page.get_by_role("textbox", name="Hypothesis").fill("Half a thought 🎈")
@@ -213,6 +215,7 @@ def test_the_theme_is_chosen_once(page: Page) -> None:
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
 
 
+@pytest.mark.slow
 def test_a_chart_over_time_is_also_a_table(page: Page) -> None:
     page.goto("/gallery/round")
     expect(page.locator(".plot-lines svg").first).to_be_visible()

@@ -56,6 +56,7 @@ def test_every_value_lies_within_its_interval_and_its_axis(rates):
     assert plot.ticks[-1][0] == 100
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(RATES, RATES), min_size=2, max_size=40))
 def test_the_table_says_what_the_lines_draw(pairs):
     days = [(f"{datetime(2026, 11, 1) + timedelta(days=3 * at):%Y-%m-%d}", *pair) for at, pair in enumerate(pairs)]

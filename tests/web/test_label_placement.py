@@ -2,6 +2,7 @@
 
 from itertools import combinations, pairwise
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -35,6 +36,7 @@ def overlap(first, second):
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(BOARDS, st.lists(st.floats(NARROWEST, WIDEST), min_size=1, max_size=4))
 def test_no_two_names_overlap_at_any_width(points, widths):

@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import pytest
 import tinycss2
 
 from dynabench.web import static
@@ -60,6 +61,7 @@ def owners() -> dict[str, set[str]]:
     return by_class
 
 
+@pytest.mark.slow
 def test_each_class_is_styled_in_one_sheet():
     shared = {name: sorted(sheets) for name, sheets in owners().items() if len(sheets) > 1}
     assert shared == {}, "rename the class in one of the sheets, or name an element of the sheet's own before it"
@@ -78,6 +80,7 @@ def test_a_sheet_styles_another_sheet_s_class_only_inside_its_own_elements():
     assert claimed == []
 
 
+@pytest.mark.slow
 def test_every_class_of_a_sheet_occurs_on_a_page():
     """Class names stand in templates and scripts as words; of computed ones the beginning or the end does."""
     sources = [*PACKAGE.rglob("templates/**/*.html"), *(static.ROOT / "js").glob("*.js"), *PACKAGE.rglob("*.py")]

@@ -52,6 +52,7 @@ def wait(condition, seconds=10.0):
         time.sleep(0.02)
 
 
+@pytest.mark.slow
 def test_a_conversation_goes_on_from_the_chosen_reply_and_becomes_an_example(talks, ada, bob, voices):
     mine = begun(ada)
     first = said(ada, mine["id"], "Where shall we go?")
@@ -96,6 +97,7 @@ def test_a_turn_sent_again_is_no_second_turn_and_another_text_under_its_key_is_r
     assert said(ada, mine["id"], "Next.").status_code == 409  # a choice is due
 
 
+@pytest.mark.slow
 def test_replies_are_streamed_and_resumed_without_losing_or_doubling_anything(talks, ada, voices):
     mine = begun(ada)
     voices.north.before, voices.south.before = 4, 2
@@ -129,6 +131,7 @@ def test_replies_are_streamed_and_resumed_without_losing_or_doubling_anything(ta
     assert texts(events(ada.get(address, headers={"Last-Event-ID": "nonsense"}).text)) == both
 
 
+@pytest.mark.slow
 def test_a_turn_goes_on_when_nobody_listens_any_more(ada, voices):
     mine = begun(ada)
     voices.north.gate.clear()
@@ -140,6 +143,7 @@ def test_a_turn_goes_on_when_nobody_listens_any_more(ada, voices):
     reader.join(30)
 
 
+@pytest.mark.slow
 def test_a_reply_that_breaks_off_is_told_without_a_name_and_asked_for_again(ada, voices):
     mine = begun(ada)
     voices.north.breaks = True
@@ -154,6 +158,7 @@ def test_a_reply_that_breaks_off_is_told_without_a_name_and_asked_for_again(ada,
     assert ada.post(f"/api/v1/conversations/{mine['id']}/turns/1/retry").status_code == 409
 
 
+@pytest.mark.slow
 def test_stopping_keeps_what_was_written(ada, voices):
     mine = begun(ada)
     voices.north.before = voices.south.before = 3
@@ -200,6 +205,7 @@ def test_choices_are_checked_and_the_second_of_two_tabs_is_told(ada):
     assert choose(ada, mine["id"], 1, "A", A=1, B=1).status_code == 409
 
 
+@pytest.mark.slow
 def test_a_turn_that_was_no_good_is_not_told_to_the_models_again(ada, voices):
     mine = begun(ada)
     said(ada, mine["id"], "Where?")
@@ -213,6 +219,7 @@ def test_what_is_said_has_limits(ada, text):
     assert said(ada, begun(ada)["id"], text).status_code == 422
 
 
+@pytest.mark.slow
 def test_turns_are_limited(ada):
     mine = begun(ada)
     for number in range(1, 7):
@@ -221,11 +228,13 @@ def test_turns_are_limited(ada):
     assert said(ada, mine["id"], "One more?").status_code == 409
 
 
+@pytest.mark.slow
 def test_sides_are_shuffled_for_each_conversation_and_kept_in_it(talks, ada):
     orders = {tuple(sides(talks, begun(ada)["id"])) for _ in range(14)}
     assert orders == {("north", "south"), ("south", "north")}
 
 
+@pytest.mark.slow
 def test_a_red_team_claim_fools_the_model_and_no_claim_does_not(talks, ada):
     for harm, fooled in (("hate", True), ("none", False)):
         mine = begun(ada, "red-team-chat")
@@ -252,6 +261,7 @@ def test_there_is_no_conversation_on_what_was_given_to_somebody_else_nor_in_the_
     assert ada.post("/api/v1/tasks/chat-preference/examples", json=sandbox).status_code == 409
 
 
+@pytest.mark.slow
 def test_the_board_of_preferences_counts_what_was_sent_in_and_still_stands(talks, ada, bob):
     created = []
     for caller in (ada, bob):
@@ -281,6 +291,7 @@ def test_the_board_of_preferences_counts_what_was_sent_in_and_still_stands(talks
     assert talks.get("/tasks/red-team-chat/preferences").status_code in (200, 303)
 
 
+@pytest.mark.slow
 def test_who_leaves_takes_along_what_was_not_sent_in(talks, ada, bob):
     for item in (ada, bob):
         assert said(item, begun(item)["id"], "My name is what?").status_code == 201

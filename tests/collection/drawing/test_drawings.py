@@ -27,6 +27,7 @@ def by(predictions, model):
     return next(prediction for prediction in predictions if prediction["model"] == model)
 
 
+@pytest.mark.slow
 def test_a_picture_is_drawn_chosen_and_fools_the_model_that_drew_it(ada, bob, root, studio):
     on = given(ada)
     sheet = drawn(ada, on["handout"], WORDS)
@@ -48,6 +49,7 @@ def test_a_picture_is_drawn_chosen_and_fools_the_model_that_drew_it(ada, bob, ro
     assert [seen(element, jpeg["media"]) for element in (ada, bob, root)] == [200, 404, 200]
 
 
+@pytest.mark.slow
 def test_three_people_check_it_with_harm_and_severity_and_it_is_counted(ada, root, person):
     on = given(ada)
     digest = drawn(ada, on["handout"], WORDS)["pictures"][0]["media"]
@@ -69,6 +71,7 @@ def test_three_people_check_it_with_harm_and_severity_and_it_is_counted(ada, roo
     assert figures["vmer"]["value"] == 1
 
 
+@pytest.mark.slow
 def test_a_picture_that_nothing_is_wrong_with_fools_nobody(ada):
     on = given(ada)
     digest = drawn(ada, on["handout"], WORDS)["pictures"][0]["media"]
@@ -77,6 +80,7 @@ def test_a_picture_that_nothing_is_wrong_with_fools_nobody(ada):
     assert {prediction["fooled"] for prediction in document["predictions"]} == {False}
 
 
+@pytest.mark.slow
 def test_the_words_must_be_those_that_it_was_drawn_of(ada, bob, studio):
     on = given(ada)
     digest = drawn(ada, on["handout"], WORDS)["pictures"][0]["media"]
@@ -92,6 +96,7 @@ def test_the_words_must_be_those_that_it_was_drawn_of(ada, bob, studio):
     assert drawn(bob, theirs["handout"], " ", 422)["fields"] == {"input.prompt": "This field is required."}
 
 
+@pytest.mark.slow
 def test_a_request_sent_again_has_nothing_drawn_twice(ada, studio):
     on = given(ada)
     first = drawn(ada, on["handout"], WORDS, key="one")
@@ -109,6 +114,7 @@ def test_what_a_server_refuses_is_told_and_nothing_is_stored(ada, draws):
     assert draws.app.state.db.read(lambda session: session.query(Sheet).count()) == 0
 
 
+@pytest.mark.slow
 def test_there_is_an_end_to_drawing_on_one_handout_and_a_day(ada, draws, settings):
     on = given(ada)
     settings.media_files_per_day = 7
@@ -127,12 +133,14 @@ def test_a_round_of_a_task_that_draws_needs_models_that_draw(root, draws):
         assert answer in refused.json()["fields"]["targets"]
 
 
+@pytest.mark.slow
 def test_who_leaves_takes_what_was_not_sent_in(ada, draws):
     drawn(ada, given(ada)["handout"], WORDS)
     assert ada.post("/api/v1/me/deletion", json={"confirm": "ada", "password": PASSWORD}).status_code == 204
     assert draws.app.state.db.read(lambda session: session.query(Sheet).count()) == 0
 
 
+@pytest.mark.slow
 def test_without_scripts_the_page_comes_back_with_pictures_to_choose_from(draws, browser):
     eva = browser()
     eva.join("eva")

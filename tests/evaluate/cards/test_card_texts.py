@@ -77,6 +77,7 @@ def test_new_results_are_added_and_no_line_is_taken_out(data):
     assert str(merge_results(merged, new, model_name="m")) == str(merged)
 
 
+@pytest.mark.slow
 @some
 @given(st.data())
 def test_a_changed_value_changes_its_line_alone(data):
@@ -90,6 +91,7 @@ def test_a_changed_value_changes_its_line_alone(data):
     assert read_model_index(merged.metadata()["model-index"])[0].results[0].metric_value == 7.125
 
 
+@pytest.mark.slow
 @some
 @given(result_lists())
 def test_what_is_written_is_what_the_hub_writes(before):
@@ -208,6 +210,7 @@ def real_cards():
                 yield path
 
 
+@pytest.mark.slow
 def test_every_real_card_in_the_installed_packages_is_kept():
     count = 0
     for path in real_cards():

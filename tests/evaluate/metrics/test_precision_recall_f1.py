@@ -62,6 +62,7 @@ def test_chosen_labels_equal_scikit_learn(name: str, rows: Any, labels: Any, ave
         check(name, rows, False, labels=labels, average=average, zero_division=zero)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 @given(
     rows=sets,

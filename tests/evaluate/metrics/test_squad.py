@@ -66,6 +66,7 @@ def second() -> tuple[list[dict], list[dict]]:
     return predictions, [{"id": qa["id"], "answers": {"text": [a["text"] for a in qa["answers"]]}} for qa in request]
 
 
+@pytest.mark.slow
 def test_squad_scores_real_questions_by_the_published_rules(first):
     predictions, references = first
     exact, words = [], []
@@ -82,6 +83,7 @@ def test_squad_scores_real_questions_by_the_published_rules(first):
     assert 30 < result["exact_match"] < result["f1"] < 90
 
 
+@pytest.mark.slow
 def test_plain_texts_and_ids_in_another_order_give_the_same(first):
     predictions, references = first
     whole = load("squad").compute(predictions=predictions, references=references)

@@ -79,6 +79,7 @@ def ids(client):
     return {item["entrant"]["label"]: item["entrant"]["id"] for item in items}
 
 
+@pytest.mark.slow
 def test_a_better_model_is_named_with_the_datasets_and_equal_ones_are_not_told_apart(client, ids):
     document = ask(client, a=ids["model-0"], b=ids["model-1"]).json()
     assert document["conclusion"] == "model-0 is better than model-1 in accuracy on all 3 datasets."
@@ -134,6 +135,7 @@ def test_rows_are_filtered_by_kind_and_tag(client, ids):
     assert rows(client, ids, tag="no such tag").json()["items"] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("visibility", ["hidden", "scoring"])
 def test_rows_that_are_not_public_are_refused(client, ids, database, visibility):
     database.write(lambda s: setattr(s.query(Dataset).filter_by(name="second").one(), "visibility", visibility))

@@ -58,6 +58,7 @@ def test_the_walk_visits_every_route_of_the_views(client):
             assert any(pattern.match(address) for address in walked), route.path
 
 
+@pytest.mark.slow
 def test_nothing_of_a_hidden_dataset_leaves_but_scores_of_the_whole(client):
     first, second = ids(client)["model-0"], ids(client)["model-1"]
     for address in addresses(first, second):
@@ -93,6 +94,7 @@ def test_no_slice_of_a_hidden_dataset_says_how_its_few_other_rows_were_answered(
     assert ("even" in {score["slice"] for score in scores}) is told
 
 
+@pytest.mark.slow
 def test_the_digest_of_hidden_rows_is_told_nowhere_so_that_no_guess_can_be_confirmed(client, database, person):
     both = select(Dataset, DatasetVersion).join(DatasetVersion, DatasetVersion.id == Dataset.version_id)
     versions = database.read(
@@ -119,6 +121,7 @@ def test_the_digest_of_hidden_rows_is_told_nowhere_so_that_no_guess_can_be_confi
     assert answer in stored
 
 
+@pytest.mark.slow
 def test_a_private_submission_is_there_for_its_submitter_and_admins_alone(client, owner, person, change):
     ada, bob = person("ada"), person("bob")
     number = ids(client)["model-1"]
@@ -136,6 +139,7 @@ def test_a_private_submission_is_there_for_its_submitter_and_admins_alone(client
         assert caller.get("/api/v1/models/quiet-one/scores").status_code == 200
 
 
+@pytest.mark.slow
 def test_an_anonymous_submission_has_scores_without_its_name(client, person, change):
     ada = person("ada")
     number, other = ids(client)["model-1"], ids(client)["model-0"]

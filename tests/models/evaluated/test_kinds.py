@@ -11,6 +11,8 @@ from dynabench.models import catalog
 from tests.models.contract import models_ensemble, models_handler, models_oip
 from tests.scoring.conftest import by_hand, place, statements
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["by_hand", "place"]
 MAKERS = [created.MAKERS[0] for created in (models_ensemble, models_handler, models_oip)]
 PAIRS = [
@@ -19,7 +21,6 @@ PAIRS = [
 ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 @pytest.mark.parametrize("maker", MAKERS, ids=lambda maker: maker.name)
 def test_an_evaluation_says_what_the_model_answers_here(

@@ -164,6 +164,7 @@ def spend(path, limit, times, passed):
             pass
 
 
+@pytest.mark.slow
 def test_threads_never_spend_more_than_the_limit(tmp_path):
     passed = []
     threads = [threading.Thread(target=spend, args=(tmp_path / "s", 2.0, 10, passed)) for _ in range(4)]
@@ -175,6 +176,7 @@ def test_threads_never_spend_more_than_the_limit(tmp_path):
     assert Spending(tmp_path / "s").spent("m") == pytest.approx(2.0)
 
 
+@pytest.mark.slow
 def test_processes_never_spend_more_than_the_limit(tmp_path):
     Spending(tmp_path / "s")
     context = multiprocessing.get_context("spawn")
@@ -201,6 +203,7 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(JSON, st.sampled_from(["label", "spans", "tags", "text"]), st.sampled_from(["probabilities", "logits"]))
 def test_whatever_is_answered_is_an_output_or_broken(raw, returns, scores):
     card = ModelCard("m", "1", "t", "k", ("q", "p"), "label", tuple(LABELS), returns=returns)

@@ -10,6 +10,8 @@ pytest.importorskip("dynabench.models.hub", reason="models of hubs are not part 
 
 from .test_hub import COMMIT, here  # noqa: F401
 
+pytestmark = pytest.mark.slow
+
 CONFIG = TaskConfig.parse(
     """
 id: opposites
@@ -20,14 +22,12 @@ answer: {name: answer, type: text}
 )
 
 
-@pytest.mark.slow
 def test_a_repository_gets_a_folder_that_names_its_commit(here, tmp_path):  # noqa: F811
     details = spec.read(references.folder_for("some/opposites", CONFIG, tmp_path / "into"))
     assert (details.name, details.kind, details.returns) == ("opposites", "transformers", "text")
     assert details.options == {"architecture": "text2text-generation", "hub": "some/opposites", "revision": COMMIT}
 
 
-@pytest.mark.slow
 def test_a_repository_is_checked_by_its_id_alone(here):  # noqa: F811
     report = check("some/opposites", CONFIG, seconds=0.0)
     assert report.passed, report

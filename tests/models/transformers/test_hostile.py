@@ -50,6 +50,7 @@ class Dangerous:
         return (open, (str(self.path), "w"))
 
 
+@pytest.mark.slow
 def test_a_pickle_is_refused_by_its_name_and_not_read(folder, tmp_path):
     (folder / "model.safetensors").unlink()
     (folder / "pytorch_model.bin").write_bytes(pickle.dumps(Dangerous(tmp_path / "ran")))
@@ -171,6 +172,7 @@ def test_a_broken_tokenizer_is_told(folder, content):
     refused(folder, "no JSON|cannot be loaded")
 
 
+@pytest.mark.slow
 def test_a_model_of_another_architecture_is_told(sentiment_folder, changed):
     answer = {"architecture": "image-classification"}
     folder = changed(sentiment_folder, inputs=["picture"], images=["picture"], options=answer)
