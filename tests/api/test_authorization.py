@@ -1,5 +1,6 @@
-"""Who may use which route. A route without a line in `routes.ROUTES` fails the build, so does one of the API without
-a scope. Each route is then really called by everybody: who may not is turned away, who may gets past the door.
+"""Access of each role to each route. A route without a line in `routes.ROUTES` fails the build,
+so does one of the API without a scope. Each role really calls each route: those without access are turned away,
+the others get past the door.
 """
 
 import re

@@ -24,6 +24,7 @@ answer: {name: label, type: choice, options: [positive, neutral, negative]}
 start: {kinds: [seed]}
 validate: {votes: 1}
 """
+FRAGMENT = {"headers": {"HX-Request": "true"}}
 PLAN = "/api/v1/tasks/feel/rounds/1/plan"
 
 
@@ -140,11 +141,57 @@ def test_the_ensemble_decides_as_in_the_live_loop(feel, ada, ensemble, expected)
 def test_the_arms_of_a_round_draw_from_the_same_seeds(feel, ada, rules, database):
     arms = [{"name": "live"}, {"name": "control", "targets": "none"}]
     feel([fooling(1), harmless(1)], arms=arms)
-    while not marked(database):  # a seed is screened when it is first drawn with a model
-        draw(ada, "feel")
-    handed = [draw(ada, "feel") for _ in range(8)]
+    handed = [draw(ada, "feel") for _ in range(12)]
     assert {handout["arm"] for handout in handed} == {"live", "control"}
     assert {text_of(handout) for handout in handed} == {"Dull 1."}
+    answers = {handout["arm"]: len(handout["seed"]["predictions"]) for handout in handed}
+    assert answers == {"live": 1, "control": 0}, "asked about the seed, and not shown where no model is"
+    assert len(rules.rules["sentiment-a"].seen) == 2
+
+
+def test_the_first_page_stands_where_a_task_has_no_seeds_yet(feel, browser):
+    feel([])
+    assert browser().get("/?try=feel").status_code == 200
+
+
+@pytest.mark.parametrize("good", [0, 1, 3])
+def test_no_page_shows_a_seed_that_fools_whichever_way_it_is_reached(feel, ada, browser, client, rules, good):
+    feel([*map(fooling, range(6 - good)), *map(harmless, range(good))], targets=["sentiment-a"])
+    visitor, member = browser(), browser()
+    member.log_in(ada.name)
+    questions = rules.rules["sentiment-a"].seen
+    try_box = visitor.get("/try?task=feel", **FRAGMENT).text
+    assert 'name="input.statement"' in try_box
+    assert not questions
+    assert "Splendid" not in try_box
+    assert "Dull" not in try_box, "nobody knows yet whether it fools, and the try box asks no model"
+    texts = []
+    for _ in range(4):
+        texts.append(visitor.get("/tasks/feel/create").text)
+        texts.append(visitor.get("/tasks/feel/create?sandbox=1").text)
+        texts.append(member.get("/tasks/feel/create").text)
+        assert member.submit("/tasks/feel/context", page="/tasks/feel/create").status_code == 303
+        texts.append(member.get("/tasks/feel/create").text)
+        texts.append(visitor.get("/try?task=feel", **FRAGMENT).text)
+        texts.append(str(client.post("/api/v1/tasks/feel/contexts/next").json()))
+        texts.append(str(draw(ada, "feel")))
+    assert not [text for text in texts if "Splendid" in text]
+    assert any("Dull" in text for text in texts) == bool(good)
+
+
+def test_what_an_example_was_written_on_stays_when_its_seed_is_known_to_fool(feel, ada, owner, browser):
+    feel([fooling(1), harmless(1)])
+    assert owner.request("PUT", PLAN, json={"seeds": "all"}).status_code == 200
+    handout = draw(ada, "feel")
+    while text_of(handout) != "Splendid 1.":
+        handout = draw(ada, "feel")
+    body = {"context_id": handout["id"], "input": {"statement": "Splendid, 1."}, "answer": {"label": "positive"}}
+    assert send(ada, body | {"handout": handout["handout"]}, task="feel").status_code == 201
+    assert owner.request("PUT", PLAN, json={}).status_code == 200
+    as_ada = browser()
+    as_ada.log_in(ada.name)
+    assert "Splendid 1." in as_ada.get("/tasks/feel/create").text
+    assert {text_of(draw(ada, "feel")) for _ in range(6)} == {"Dull 1."}
 
 
 def test_a_silent_host_refuses_as_before_and_the_handout_is_mended_later(feel, ada, rules, database):

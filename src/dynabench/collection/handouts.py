@@ -5,7 +5,7 @@ The server draws them all and records them.
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import select
@@ -30,9 +30,10 @@ NO_LINK: Mapping[str, str] = {}
 
 @dataclass(frozen=True)
 class Offer:
-    """A handout as people see it, and the targets of the round that have yet to be asked about its seed.
+    """A handout as people see it, and the targets of its arm that have yet to be asked about its seed.
 
-    `screening` decides whether the seed fools them already, so that another one is drawn.
+    `screening` decides whether the seed fools the models already, so that another one is drawn; None too where an
+    example was written on it, which stays with its seed.
     """
 
     handout: HandoutOut
@@ -118,7 +119,8 @@ def replace_seed(
     else:
         context = session.get_one(Context, handout.context_id)
         seed = session.get(Seed, handout.seed_id) if handout.seed_id else None
-    return _offer(session, round_, handout, context, seed)
+    replaced = _offer(session, round_, handout, context, seed)
+    return replace(replaced, screening=None) if is_used else replaced
 
 
 def _before(session: Session, person: Person, round_: Round) -> Handout | None:
@@ -181,7 +183,7 @@ def _drawn(
                 passed=passed,
                 keeps_marks=person_id > 0,
             )
-        needs_seed = arm_start == "seed" or config.start.kinds == ["seed"]
+        needs_seed = not seedless and (arm_start == "seed" or config.start.kinds == ["seed"])
         if seed is None and needs_seed and not passed and not seed_screening.is_any_marked(session, current):
             raise errors.Conflict(_("This task has no seeds yet. Its owner can add some."))
         start = start if seed else _start_without_seed(config, rng)

@@ -89,11 +89,12 @@ async def _screened(db: Database, host: Host, person: Person | None, offer: Offe
     passed: list[int] = []
     begun = time.monotonic()
     while (screening := offer.screening) is not None and offer.inputs is not None:
-        answers = await targets.gather(host, offer.missing, offer.inputs) if offer.missing else ()
+        answers = await targets.gather(host, screening.missing, offer.inputs) if screening.missing else ()
         if not screening.fools(answers):
             if answers:
                 await db.awrite(handout_storage.keep, offer.seed_id, answers)
-            return replace(offer, handout=handout_storage.add_seed_predictions(offer, answers), missing=())
+            shown_answers = [answer for answer in answers if (answer.model, answer.version) in offer.missing]
+            return replace(offer, handout=handout_storage.add_seed_predictions(offer, shown_answers), missing=())
         await db.awrite(handout_storage.keep_fooling, offer, answers)
         passed.append(offer.seed_id)
         seedless = len(passed) >= MOST_ASKED or time.monotonic() - begun > LONGEST_SECONDS

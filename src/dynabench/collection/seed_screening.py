@@ -46,6 +46,11 @@ class Screening:
     inputs: dict[str, Any]
     stored: Mapping[plan.Target, SeedPrediction | Answer]
 
+    @property
+    def missing(self) -> tuple[plan.Target, ...]:
+        """The models that have yet to be asked, so that it is not known whether the seed fools them."""
+        return tuple(target for target in self.targets if target not in self.stored)
+
     def fools(self, answers: Iterable[Answer] = ()) -> bool:
         """Return whether the known answer fools the models, with further `answers` of theirs, as in the live loop.
 
@@ -84,9 +89,14 @@ def screening_of(
 ) -> Screening | None:
     """Return what decides whether a seed fools these models; None where that is not asked.
 
-    Nothing decides for a seed without a known answer, or where no model is asked.
+    Nothing decides for a seed without a known answer. In an arm without `targets` the round's own decide, so that all
+    arms draw from the same seeds.
     """
-    if not seed.answer or not targets or not screens(round_, config):
+    if not seed.answer or not screens(round_, config):
+        return None
+    round_targets = rounds.targets_of(session, round_.id)
+    targets = targets or round_targets
+    if not targets:
         return None
     if stored is None:
         stored = {(row.model, row.version): row for row in session.scalars(seeds.seed_predictions(seed.id))}
@@ -96,7 +106,7 @@ def screening_of(
         config=config,
         ensemble=cast(EnsembleRule, round_.fooled_when),
         targets=tuple(targets),
-        by_round=set(targets) == set(rounds.targets_of(session, round_.id)),
+        by_round=set(targets) == set(round_targets),
         answer=seed.answer,
         inputs=config.model_inputs(context.values, seed.input),
         stored=stored,
