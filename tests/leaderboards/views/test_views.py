@@ -250,16 +250,11 @@ def test_slices_and_shared_errors_begin_with_their_finding(client):
 def test_the_finding_of_slices_names_the_best_and_the_worst_on_the_widest_slice(direction, best):
     metric = SimpleNamespace(title="Accuracy", unit="%", scale=100, direction=direction)
     lines = [SimpleNamespace(entrant=SimpleNamespace(label=name)) for name in ("ada", "bob", "eve")]
-    rows = [
-        PhenomenonRow(
-            tag, n, tuple(HeatCell(ScoreCell(v, v, v, n)) for v in values), max(values), max(values) - min(values)
-        )
-        for tag, n, values in (
-            ("few", 3, (0.0, 0.5, 1.0)),
-            ("wide", 60, (0.9, 0.5, 0.4)),
-            ("narrow", 60, (0.5, 0.5, 0.6)),
-        )
-    ]
+    scores = {"few": (3, (0.0, 0.5, 1.0)), "wide": (60, (0.9, 0.5, 0.4)), "narrow": (60, (0.5, 0.5, 0.6))}
+    rows = []
+    for tag, (n, values) in scores.items():
+        cells = tuple(HeatCell(ScoreCell(value, value, value, n)) for value in values)
+        rows.append(PhenomenonRow(tag, n, cells, max(values), max(values) - min(values)))
     assert slices_finding(metric, lines, rows) == f"Models differ most on “wide”: {best}"
 
 
