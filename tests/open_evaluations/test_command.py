@@ -100,7 +100,7 @@ def test_the_board_is_printed_with_intervals(films: Path, tmp_path: Path, home: 
         ([*TWO, "--metric", "nope"], ["--metric: There is no metric 'nope'"]),
         ([*TWO, "--map", "text=nothing"], ["--map text=COLUMN: The dataset has no column 'nothing'", "review, senti"]),
         ([*TWO, "--task", "juggling"], ["--task: There is no kind of problem called 'juggling'"]),
-        ([*TWO, "--task", "translation"], ["--map translation=COLUMN: No column looks like this"]),
+        ([*TWO, "--task", "translation"], ["--map translation=COLUMN: Choose the column for"]),
         ([*TWO, "--map", "label=stars"], ["--label-mapping: No label of sentiment-"]),
         ([*TWO, "--data", "x.csv"], ["--data does not go with --dataset"]),
         ([*TWO, "--predictions-out", "x.txt"], ["--predictions-out needs a name"]),

@@ -9,7 +9,8 @@ import pytest
 
 from dynabench.benchmark.evaluations import records as signing
 from dynabench.kit import errors
-from dynabench.open_evaluations import board, predictions, records, service
+from dynabench.kit.settings import Settings
+from dynabench.open_evaluations import board, jobs, predictions, records, service
 from dynabench.open_evaluations.choices import OpenChoices
 from tests.open_evaluations.conftest import Desk, reviews
 
@@ -131,3 +132,25 @@ def test_a_start_that_is_sent_again_is_one_evaluation_until_it_ends(desk: Desk):
     assert desk.start(dataset, models, rows=6) != first
     desk.run(first)
     assert desk.start(dataset, models) != first
+
+
+def test_an_evaluation_waits_for_disk_space_and_goes_on_or_is_cancelled(desk: Desk, monkeypatch: pytest.MonkeyPatch):
+    id = desk.start(desk.upload("reviews.csv", reviews(12)), ["sentiment-ngram"])
+    states: list[str] = []
+
+    def has_room(settings: Settings) -> bool:
+        states.append(desk.seen(id).evaluation.state)
+        return len(states) == 3
+
+    monkeypatch.setattr(jobs, "has_disk_room", has_room)
+    monkeypatch.setattr(jobs, "ROOM_SECONDS", 0.0)
+    assert desk.run(id).evaluation.state == "done"
+    assert states == ["queued"] * 3
+    other = desk.start(desk.upload("reviews.csv", reviews(15)), ["sentiment-ngram"])
+
+    def cancel(settings: Settings) -> bool:
+        desk.database.write(lambda s: service.cancel_evaluation(s, desk.someone(s), other))
+        return False
+
+    monkeypatch.setattr(jobs, "has_disk_room", cancel)
+    assert desk.run(other).evaluation.state == "cancelled"

@@ -9,8 +9,12 @@ from dynabench.kit.settings import Settings
 MIB = 2**20
 
 
+def has_disk_room(settings: Settings, size: int = 0) -> bool:
+    """Return whether the reserve stays free when `size` bytes are written."""
+    return shutil.disk_usage(settings.folder).free - size >= settings.disk_reserve_mb * MIB
+
+
 def require_disk_room(settings: Settings, size: int) -> None:
     """Refuse to write `size` bytes where less than the reserve would stay free. Raises `NoRoom`."""
-    free = shutil.disk_usage(settings.folder).free
-    if free - size < settings.disk_reserve_mb * MIB:
+    if not has_disk_room(settings, size):
         raise NoRoom(_("This site's disk is nearly full. Nothing was saved; tell the site's operator."))

@@ -16,12 +16,22 @@ from dynabench.open_evaluations.tables import OpenEvaluationModel, OpenScore
 
 @dataclass(frozen=True)
 class BoardColumn:
-    """One number of one metric; `better` is empty where the metric's card does not say which direction is better."""
+    """One number of one metric.
+
+    `better` is empty where the metric's card does not say which direction is better; `best` is the best possible value,
+    None where there is none.
+    """
 
     metric: str
     key: str
     better: str
     title: str
+    best: float | None = None
+
+    @property
+    def name(self) -> str:
+        """The title in words."""
+        return self.title.replace("_", " ")
 
 
 @dataclass(frozen=True)
@@ -60,6 +70,23 @@ class OpenBoard:
     pairs: Sequence[PairedDifference]
     main: int = 0
 
+    @property
+    def scored(self) -> Sequence[BoardLine]:
+        """The models that have a score in the main column, the best first."""
+        return [line for line in self.lines if line.scores and line.scores[self.main] is not None]
+
+    @property
+    def leaders(self) -> Sequence[BoardLine]:
+        """The models with the best score: several where they tie exactly."""
+        values = [(line, score.value) for line in self.lines if line.scores and (score := line.scores[self.main])]
+        return [line for line, value in values if value == values[0][1]]
+
+    @property
+    def leading_pair(self) -> PairedDifference | None:
+        """The comparison of the best model with the second; None where the metric allows none."""
+        names = tuple(line.model.name for line in self.scored[:2])
+        return next((pair for pair in self.pairs[:1] if (pair.first, pair.second) == names), None)
+
 
 def read_board(session: Session, seen: VisibleEvaluation, by: str = "") -> OpenBoard:
     """Return the board, sorted by the column whose title is `by`, by default the first."""
@@ -93,9 +120,13 @@ def column_of(score: OpenScore) -> BoardColumn:
         title = f"{name.removeprefix(PREFIX)} {score.key} {options}".strip()
         return BoardColumn(score.metric, score.key, score.better, title)
     outputs = loading.find_module(name).card.outputs
-    better = next((output.better for output in outputs if output.name == score.key and output.better), "")
-    title = score.key if score.key == name else f"{name} {score.key}"
-    return BoardColumn(score.metric, score.key, better, f"{title} {options}".strip().replace("average=", ""))
+    output = next((output for output in outputs if output.name == score.key and output.better), None)
+    title = (score.key if score.key == name else f"{name} {score.key}") + f" {options}"
+    title = title.strip().replace("average=", "")
+    if output is None:
+        return BoardColumn(score.metric, score.key, "", title)
+    best = output.low if output.better == "lower" else output.high
+    return BoardColumn(score.metric, score.key, output.better or "", title, best)
 
 
 def _pairs(lines: Sequence[BoardLine], main: int) -> Iterator[PairedDifference]:

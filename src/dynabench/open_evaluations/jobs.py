@@ -2,6 +2,7 @@
 next shard follows."""
 
 import logging
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +17,7 @@ from dynabench.intake.rows import BadRowReport
 from dynabench.kit import errors, jobs
 from dynabench.kit.compute_lock import TURNS
 from dynabench.kit.db import now
+from dynabench.kit.disk import has_disk_room
 from dynabench.kit.language import _
 from dynabench.kit.settings import get_settings
 from dynabench.open_evaluations import card_results, planning, queries, records, repository_cards, scoring, service
@@ -31,6 +33,8 @@ from dynabench.people.accounts.tables import Person
 from dynabench.people.notices import service as notices
 
 log = logging.getLogger(__name__)
+ROOM_SECONDS = 5.0
+"""Seconds between two looks at a disk without room."""
 Result = dict[str, Any]
 
 
@@ -134,7 +138,11 @@ def _read(job_id: str, evaluation: int) -> Result:
         choices = OpenChoices.parse(row.choices)
         return choices, open_source(session, settings, person, choices)
 
-    fetch_chosen(settings, database.read(_chosen, evaluation, job_id))  # what it downloads may have been erased
+    chosen = database.read(_chosen, evaluation, job_id)
+    while not has_disk_room(settings):  # the page of the evaluation says so
+        time.sleep(ROOM_SECONDS)
+        chosen = database.read(_chosen, evaluation, job_id)
+    fetch_chosen(settings, chosen)  # what it downloads may have been erased
     choices, source = database.write(begin)
     with TURNS.shared():
         prepared = OpenRowReader(OPEN_TASKS[choices.task], choices, source.class_names(settings))

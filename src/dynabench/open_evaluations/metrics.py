@@ -131,10 +131,16 @@ def _bind(metric: ChosenMetric, answers: ScoredAnswers) -> BoundMetric:
 
 
 def with_interval(metric: str, key: str, value: float, n: int, drawn: Replicates | None) -> ComputedScore:
-    """Return a score with the 95 % interval of its replicates; without them it has none."""
+    """Return a score with the 95 % interval of its replicates.
+
+    It has none without replicates, nor where they are all equal: one without width would claim that more rows change
+    nothing.
+    """
     if drawn is None:
         return ComputedScore(metric, key, value, None, None, n)
     filled = np.where(np.isfinite(drawn), drawn, value)
+    if filled.min() == filled.max():
+        return ComputedScore(metric, key, value, None, None, n, filled)
     low, high = (float(end) for end in np.quantile(filled, [0.025, 0.975]))
     return ComputedScore(metric, key, value, low, high, n, filled)
 

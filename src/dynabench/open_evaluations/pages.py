@@ -15,6 +15,7 @@ from starlette.responses import RedirectResponse, Response
 from dynabench.benchmark.registry import pages as registry_pages
 from dynabench.kit import errors
 from dynabench.kit.api import After, AppSettings, Db, csv_response
+from dynabench.kit.disk import has_disk_room
 from dynabench.kit.forms import Text, field_errors, redirect
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
@@ -65,7 +66,7 @@ async def show_list(request: Request, db: Db, viewer: Viewer, after: After = Non
 async def show_form(request: Request, person: Member) -> Response:
     """Show the form with the choices of the address; everything that they leave open is guessed."""
     choices, wrong = _read(request.query_params.multi_items())
-    touched = "checked" in request.query_params or bool(choices.models)
+    touched = "checked" in request.query_params or bool(choices.models or choices.columns)
     return await _form_page(request, person, choices, wrong, touched=touched)
 
 
@@ -167,8 +168,9 @@ async def _form_page(
             wrong, status = {**field_errors(problem, "dataset"), **wrong}, max(status, problem.status)
     if plan and touched:
         wrong = {**plan.problems, **wrong}
-    elif plan:  # nobody has chosen models yet: that they are missing is no error
-        wrong = {name: text for name, text in plan.problems.items() if name != "models"} | wrong
+    elif plan:  # before a person has chosen columns or models, that they are missing is no error
+        unchosen = ("column.", "models", "labels")
+        wrong = {name: text for name, text in plan.problems.items() if not name.startswith(unchosen)} | wrong
     values: dict[str, Any] = {
         "choices": plan.choices if plan else choices,
         "plan": plan,
@@ -213,7 +215,7 @@ class EvaluationValues:
     """The values of the page of one open evaluation; `texts` is what would be written into the card of each model.
 
     `uploaded` says that its rows came from the viewer's file, and `file_end` when this is deleted, None where it was.
-    `public_rows` says that everybody may read the dataset.
+    `public_rows` says that everybody may read the dataset, `needs_room` that the job waits for room on the disk.
     """
 
     seen: service.VisibleEvaluation
@@ -225,6 +227,7 @@ class EvaluationValues:
     uploaded: bool = False
     file_end: datetime | None = None
     public_rows: bool = False
+    needs_room: bool = False
 
     @property
     def decides(self) -> bool:
@@ -247,6 +250,8 @@ def _values_with_cards(
     session: Session, settings: Settings, viewer: Person | None, id: int, by: str, site: str
 ) -> EvaluationValues:
     values = _evaluation_values(session, viewer, id, by)
+    if values.seen.evaluation.state == OpenState.QUEUED:
+        return replace(values, needs_room=not has_disk_room(settings))
     if viewer is None or values.seen.evaluation.state != OpenState.DONE:
         return values
     registry = card_results.registry_entries(session, viewer, values.seen)

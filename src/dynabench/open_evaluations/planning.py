@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from sqlalchemy.orm import Session
 
 from dynabench.datasets.stored import StoredRow
-from dynabench.intake.mapping import FilePreview, preview_rows, value_at
+from dynabench.intake.mapping import FilePreview, preview_rows, value_at, value_key
 from dynabench.intake.rows import BadRow
 from dynabench.kit import errors
 from dynabench.kit.language import _
@@ -35,6 +35,8 @@ from dynabench.people.accounts.tables import Person
 PREVIEW_ROWS = 1000
 """Rows that guesses and labels are made from."""
 SAMPLE_ROWS = 5
+PREVIEW_COLUMNS, SHOWN_CHARACTERS = 12, 120
+"""Columns and characters of a value that are shown before columns are chosen."""
 PICTURE_PREVIEW_ROWS = 40
 MOST_ROWS = 100_000
 """Rows of one open evaluation."""
@@ -86,6 +88,15 @@ class OpenPlan:
         """The columns of the rows, and the several that hold a choice each as one."""
         groups = {find_group(self.preview.columns), self.choices.columns.get("choices", "")}
         return [*self.preview.columns, *sorted(group for group in groups if "," in group)]
+
+    @property
+    def unfitted_rows(self) -> list[dict[str, str]]:
+        """The first rows as they are in the data, by column, for the choice of columns; empty where columns fit."""
+        if self.sample:
+            return []
+        columns = self.preview.columns[:PREVIEW_COLUMNS]
+        rows = self.preview.values[:SAMPLE_ROWS]
+        return [{column: value_key(value_at(row, column))[:SHOWN_CHARACTERS] for column in columns} for row in rows]
 
     @property
     def numbered(self) -> bool:
@@ -178,8 +189,8 @@ def _read_sample(plan: OpenPlan) -> None:
     columns = plan.choices.columns
     for role in plan.task.roles:
         if role.required and role.name not in columns:
-            message = _("No column looks like this. Choose one of: %(columns)s.",
-                        columns=", ".join(plan.preview.columns[:30]))  # fmt: skip
+            message = _("Choose the column for %(role)s: one of %(columns)s.",
+                        role=role.title, columns=", ".join(plan.preview.columns[:30]))  # fmt: skip
             plan.problems.setdefault(f"column.{role.name}", message)
     if any(field_name.startswith("column.") for field_name in plan.problems):
         return

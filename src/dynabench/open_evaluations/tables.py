@@ -154,6 +154,11 @@ class OpenScore(Base):
 
     __table_args__ = (UniqueConstraint("evaluation_id", "model", "metric", "key"),)
 
+    @property
+    def unvaried(self) -> bool:
+        """True where every sample of the rows gives this value, so that it has no interval."""
+        return self.replicates is not None and self.low == self.high
+
 
 class OpenRecord(Base):
     """The signed statement of an open evaluation: rows, models, answers and scores."""
