@@ -205,7 +205,7 @@ def database_kind(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def furnish() -> Furnish:
-    """What the database holds from the start: nothing but its tables. Tests that need more override this."""
+    """Return what fills the database at first: its tables alone. Tests that need more override this."""
     return bare
 
 

@@ -1,4 +1,4 @@
-"""Which tests run on SQLite and PostgreSQL, and which take one of them in turn.
+"""Choice of the database of each test: both, or one of them in turn.
 
 Tests of code that differs between the databases run on both: upserts, locks and snapshots of recording, voting and
 exporting, jobs, copies of a whole database, migrations. Everything else speaks to both through SQLAlchemy alone: there,

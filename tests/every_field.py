@@ -59,7 +59,7 @@ def config(task: str, mode: str = "judge") -> str:
 
 
 def posted(group: str, part: str = "") -> dict[str, Any]:
-    """What a form without scripts posts for one part of the config, whose fields stand under `part`."""
+    """Return the values that a form without scripts posts for one part of the config, with fields below `part`."""
     fields: dict[str, Any] = {
         "multi_choice": ["b", "a"], "tree_choice": "Dog", "slider": "6", "sliders.joy": "5", "sliders.fear": "2",
         "rating": "3", "ranking.a": "2", "ranking.b": "1", "ranking.c": "3", "ranking.d": "4", "consent": "yes",

@@ -71,7 +71,7 @@ class Files:
             yield f"sqlite:///{path}", stored.facts
 
     def of(self, furnish: Furnish) -> Furnished:
-        """What is copied."""
+        """Return the source of the copies."""
         if furnish not in self.made:
             folder = self.folder / str(next(numbers))
             folder.mkdir()
@@ -105,7 +105,7 @@ class Server:
             yield url, stored.facts
 
     def of(self, furnish: Furnish) -> Furnished:
-        """What is copied."""
+        """Return the source of the copies."""
         if furnish not in self.made:
             name = self.create("template0" if furnish is bare else self.of(bare).source)
             home = self.folder / name

@@ -101,7 +101,7 @@ def _a(noun: str) -> str:
 
 
 def inferences(name: str, n: int) -> Iterator[Row]:
-    """What follows from what somebody does, what contradicts it, and what may be."""
+    """Return inferences from acts of people: entailed, contradicting and neutral ones."""
     drawn = random.Random(name)
     for number in range(n):
         person, other = drawn.sample(PERSONS, 2)
@@ -220,7 +220,7 @@ def written(place: str) -> Path:
 
 @cache
 def folder() -> Path:
-    """Where the files lie until the process ends."""
+    """Return the folder of the files, which lasts until the process ends."""
     temporary_directory = tempfile.TemporaryDirectory(prefix="dynabench-texts-")
     atexit.register(temporary_directory.cleanup)
     return Path(temporary_directory.name)

@@ -13,7 +13,7 @@ from dynabench.web.environment import environment
 
 
 def distribution(site: Path, package: str, module: str = "") -> None:
-    """What an installer writes beside a package that says it is a plug-in: `module`, or the package itself."""
+    """Write the metadata of an installed plug-in: `module`, or the package itself."""
     info = site / f"{package}-1.0.dist-info"
     info.mkdir(parents=True)
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n")
@@ -22,7 +22,7 @@ def distribution(site: Path, package: str, module: str = "") -> None:
 
 @contextmanager
 def on_path(site: Path, *packages: str, distributed: bool = False) -> Iterator[None]:
-    """Where the packages in the folder `site` are plug-ins here; `distributed` if an installer wrote them."""
+    """Make plug-ins of the packages in the folder `site`; `distributed` if an installer wrote them."""
     for package in packages:
         if not distributed and not (site / f"{package}-1.0.dist-info").exists():
             distribution(site, package)

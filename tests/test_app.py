@@ -143,7 +143,7 @@ def test_every_command_names_a_module():
 
 
 def test_the_name_of_a_page_leads_to_that_page(app):
-    """Where two routes share a name, links and forms go to the first, which may be the JSON API's."""
+    """With two routes of one name, links and forms go to the first, which may be the JSON API's."""
     wrong = []
     for context in iter_route_contexts(app.routes):
         path = context.path or ""

@@ -1,4 +1,4 @@
-"""What an operator can set or call is in the reference."""
+"""Settings and calls of operators are in the reference."""
 
 import re
 from pathlib import Path

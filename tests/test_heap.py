@@ -31,7 +31,7 @@ libc.fflush(None)
 
 
 def heaps(how: str) -> int:
-    """How many heaps a process with eight threads has."""
+    """Count the heaps of a process with eight threads."""
     done = subprocess.run([sys.executable, "-c", HEAPS, how], capture_output=True, check=True, text=True)
     return done.stdout.count("<heap nr=")
 

@@ -1,4 +1,4 @@
-"""What tests do where the public data sets are not: some are skipped with the command, the others have texts."""
+"""Tests without the public data sets: some are skipped with the command, the others have texts."""
 
 import gzip
 import json

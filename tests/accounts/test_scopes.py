@@ -1,4 +1,4 @@
-"""What tokens may do, and who makes them."""
+"""Rights of tokens, and the people who make them."""
 
 import pytest
 

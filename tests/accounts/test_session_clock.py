@@ -1,4 +1,4 @@
-"""When a session ends, by a clock that stands still: neither a second early nor a second late."""
+"""End of a session, by a clock that stands still: neither a second early nor a second late."""
 
 from datetime import timedelta
 

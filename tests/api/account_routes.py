@@ -1,4 +1,4 @@
-"""Who may use the routes of accounts, tokens, notices and webhooks: part of the authorization matrix."""
+"""Access to the routes of accounts, tokens, notices and webhooks: part of the authorization matrix."""
 
 from tests.api.route import Route
 

@@ -1,4 +1,4 @@
-"""Who may use the routes of the cycle: that part of `routes.ROUTES`."""
+"""Access to the routes of the cycle: that part of `routes.ROUTES`."""
 
 from tests.api.route import Route
 

@@ -13,7 +13,7 @@ NOT_COUNTED = {"sessions", "tokens", "handouts", "uploaded_bytes"}  # what readi
 
 
 def ledger(database):
-    """How many rows each table has."""
+    """Count the rows of each table."""
     tables = [table for table in metadata().sorted_tables if table.name not in NOT_COUNTED]
     return database.read(lambda s: {table.name: s.scalar(select(func.count()).select_from(table)) for table in tables})
 

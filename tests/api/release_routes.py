@@ -1,4 +1,4 @@
-"""Who may use the routes of releases: that part of `routes.ROUTES`."""
+"""Access to the routes of releases: that part of `routes.ROUTES`."""
 
 from tests.api.route import Route
 

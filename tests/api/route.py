@@ -30,7 +30,7 @@ SEATED = {"unbanned", "seated", "others"}  # in tasks for invited people these a
 
 @dataclass(frozen=True)
 class Route:
-    """Who may use a route, with what it is called, and which scope it needs of tokens (see `scope_of`).
+    """The roles that may use a route, with what it is called, and which scope it needs of tokens (see `scope_of`).
 
     `hidden` says that the route shows hidden examples, or why they are hidden, to those who may use it.
     """

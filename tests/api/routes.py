@@ -1,4 +1,4 @@
-"""Who may use which route, with what each is called: the authorization matrix.
+"""The roles of each route, with what each is called: the authorization matrix.
 
 A route is one line: who may (`MAY`), a body with which it gets as far as its rules, and where the usual one does not
 fit (`scope_of`) the scope that tokens need. In bodies, `{context}` is a context that ada was given and `{mia}` the

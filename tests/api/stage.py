@@ -23,7 +23,8 @@ from dynabench.site.app import create_app
 from dynabench.tasks import shipped_tasks
 from tests import boards
 from tests.api import things
-from tests.api.props import NAMES, Keys, Props, Scene
+from tests.api.props import Props
+from tests.api.scene import NAMES, Keys, Scene
 from tests.collection import conftest as world
 from tests.conftest import Browser, Caller, register
 
@@ -98,7 +99,7 @@ class Stage(Props):
             known_values["id"] = self.identity_of(role)
             return path.format(**known_values)
         if path.endswith("/handouts/{id}/inspiration"):
-            return path.format(id=self.scene.given["handout"])
+            return path.format(id=self.scene.context["handout"])
         if "/teams/" in path and "{" in path:
             return path.format(id=self.team_of_author(), person_id=self.student, secret=self.team_secret)
         if "/competitions/{id}" in path:
@@ -136,7 +137,7 @@ class Stage(Props):
             act = {"act": "pause", "decision": "unpaid" if "{order}" in path else "approve", "provider": "prolific"}
             return path.format(**self.study(), **act)
         if "{slug}" in path:
-            known_values["slug"] = self.kept("forks" if "/forks/" in path else "snapshots")
+            known_values["slug"] = self.board_copy("forks" if "/forks/" in path else "snapshots")
         if "/rows/{id}" in path:
             known_values["id"] = self.row()
         elif "contexts/files/{id}" in path:
@@ -151,7 +152,7 @@ class Stage(Props):
             "tokens": self.token_of,
             "notices": self.notice_of,
             "inbox": self.notice_of,
-            "contexts": lambda _: self.scene.given["id"],
+            "contexts": lambda _: self.scene.context["id"],
         }
         items |= {"evaluations": lambda _: self.evaluation(), "reported": lambda _: self.report(),
                    "open-evaluations": lambda _: self.open_evaluation()}  # fmt: skip
@@ -193,7 +194,7 @@ class Stage(Props):
         if isinstance(body, dict):
             return {name: self.filled(value) for name, value in body.items()}
         if body == "{context}":
-            return self.scene.given["id"]
+            return self.scene.context["id"]
         if body in ("{team}", "{team_secret}"):
             team = self.team_of_author()
             return team if body == "{team}" else self.team_secret
@@ -222,7 +223,7 @@ def new_stage(settings: Settings, invited: bool = False) -> Iterator[Stage]:
         assert root.post("/api/v1/tasks/sentiment/rounds", json={"targets": ["sentiment-a"]}).status_code == 201
         people = {role: Keys(entry.id, entry.token, _cookies(client, entry.name)) for role, entry in callers.items()}
         stage = Stage(client, database, Scene(people, world.draw(author)))
-        stage.scene.example = stage.write(author, stage.scene.given, "This is not so.")
+        stage.scene.example = stage.write(author, stage.scene.context, "This is not so.")
         upload = owner.post("/api/v1/tasks/nli/contexts/files", params={"name": "c.jsonl"}, content=b"{}\n")
         stage.scene.job = upload.json()["id"]
         data = owner.post("/api/v1/tasks/nli/imports/hub", json={"dataset": "some/data", "format": "anli"})

@@ -87,7 +87,7 @@ def test_more_requests_than_can_be_answered_are_refused_at_once_and_health_is_no
 
 
 def _places(limited):
-    """What a process holds of those who ask; nothing once all are answered."""
+    """Return what a process holds of open requests; nothing once all are answered."""
     of_address = [dict(places.of_address) for places in (limited.working, limited.answering)]
     return [limited.working.held, of_address[0], limited.answering.held, of_address[1], limited.turns]
 

@@ -92,7 +92,7 @@ LARGE = {
 
 @pytest.mark.parametrize("kind", LARGE)
 def test_large_json_of_a_person_has_a_bounded_number_of_members(person, kind):
-    """What counts are members: commas and brackets within texts are none."""
+    """Members are counted: commas and brackets within texts are none."""
     text, too_many = LARGE[kind]
     answer = person("ada").post("/api/v1/models/no-such-model/ask", content=text, headers=JSON)
     assert answer.status_code in (404, 422)

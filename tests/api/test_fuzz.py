@@ -59,7 +59,7 @@ LIMITS: dict[str, Any] = {
 
 
 def last(operation: Any) -> int:
-    """What ends rounds, examples and tokens is fuzzed after everything else."""
+    """Fuzz routes that end rounds, examples and tokens after everything else."""
     path, method = operation.path, operation.method.upper()
     return 2 if method == "DELETE" else 1 if path.endswith(("/close", "/retract")) else 0
 
@@ -116,7 +116,7 @@ def script() -> list[Any]:
 
 
 def problem(case: Any, site: Site, session: requests.Session) -> str:
-    """What is wrong with the answer to this case; empty where nothing is."""
+    """Return what is wrong with the answer to this case; empty where nothing is."""
     response = case.call(base_url=site.address, session=session)
     # 413 is a refusal that the check does not know, and OpenAPI forbids no further words in an address.
     further = set(case.query or {}) - {parameter.name for parameter in case.operation.query}
@@ -129,7 +129,7 @@ def problem(case: Any, site: Site, session: requests.Session) -> str:
 
 
 def share(script: list[Any], who: str, database_kind: str) -> list[Any]:
-    """What `who` sends: owners, who come furthest, every second case, and the other half on the other database;
+    """Return the cases of `who`: owners, who come furthest, every second case, the other half on the other database;
     visitors and members, who are mostly refused, every fourth one, so that each operation is asked for by each."""
     if who == "admin":  # owners come as far as admins everywhere but at the list of tasks
         return [case for case in script if case.operation.path == "/api/v1/tasks"]

@@ -151,7 +151,7 @@ def asked(stage: Stage, path: str, route: Route) -> list[dict[str, str]]:
 
 
 def leaks(stage: Stage, role: str) -> tuple[list[str], int]:
-    """Which routes show any of `SECRETS` to this role, and how many answers were read."""
+    """Return the routes that show any of `SECRETS` to this role, and how many answers were read."""
     result, count = [], 0
     stage.reading = True
     token = None if role == "anon" else stage.callers[role].token

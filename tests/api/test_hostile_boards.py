@@ -54,7 +54,7 @@ def test_numbers_and_names_of_nothing_are_not_found(stage: Stage, part: str, val
 
 @pytest.mark.parametrize("part", range(2))
 def test_rubbish_in_the_query_is_refused_or_passed_over(stage: Stage, part: int):
-    """What an address does not read is passed over, all of it at once; what it reads is tried value by value."""
+    """Unknown parameters are passed over, all at once; known ones are tried value by value."""
     paths = stage.client.get("/api/openapi.json").json()["paths"]
     addresses = [item for item in ADDRESSES if "{" not in item and item.startswith("/api/")]
     for address in addresses[part::2]:

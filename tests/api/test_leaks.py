@@ -33,7 +33,7 @@ def furnished_with_secrets(settings: Settings) -> Scene:
     with new_stage(settings) as stage:
         author = stage.callers["author"]
         hidden, retracted = (
-            stage.write(author, stage.scene.given, f"This is not so, {word}.") for word in (HIDDEN, RETRACTED)
+            stage.write(author, stage.scene.context, f"This is not so, {word}.") for word in (HIDDEN, RETRACTED)
         )
         for number, word in ((hidden, HIDDEN), (retracted, RETRACTED)):
             response = author.post(

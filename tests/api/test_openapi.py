@@ -1,4 +1,4 @@
-"""What the OpenAPI document says of who may use what."""
+"""Access as the OpenAPI document describes it."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Whatever is sent, the answer is one that can be read, and never a 500."""
+"""Each answer can be read and none is a 500, for any request."""
 
 import contextlib
 import sqlite3

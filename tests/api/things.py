@@ -52,7 +52,7 @@ def small(session: Session, settings: Settings) -> None:
 
 
 def measured(session: Session) -> None:
-    """What was measured of the first round: one figure, by nine writers."""
+    """Write measurements of the first round: one figure, by nine writers."""
     round_id = rounds.round_of(session, "nli", 1).id
     if session.get(StoredMeasurement, round_id) is None:
         measure_result = MeasureResult("Nine writers", (Figure("writers", "Writers", 9.0),), (), 9)

@@ -21,7 +21,7 @@ def packed(db: Database, settings: Settings, task: str, *, examples: bool = True
 
 
 def files(archive: bytes) -> dict[str, bytes]:
-    """What is in an archive, without its manifest."""
+    """Return the files of an archive, without its manifest."""
     with zipfile.ZipFile(io.BytesIO(archive)) as zip_file:
         return {name: zip_file.read(name) for name in zip_file.namelist() if name != layout.MANIFEST}
 

@@ -148,7 +148,7 @@ def reached(stage: Stage, role: str, begin: Iterable[str], most: int) -> list[st
 
 
 def shown(answer: Any) -> tuple[int, str, Any]:
-    """What an answer says, without what differs each time it is asked for."""
+    """Return the content of an answer, without what differs each time it is asked for."""
     content: Any = answer.content
     if answer.headers.get("content-type", "").startswith(("text/", "application/json", "application/problem")):
         content = answer.text
@@ -202,7 +202,7 @@ def differences(
 
 
 def _alike(first: Any, second: Any) -> bool:
-    """Whether lines of JSON say the same, or texts have the same letters."""
+    """Compare lines of JSON by their values, or texts have the same letters."""
     try:
         return all(json.loads(a) == json.loads(b) for a, b in zip(first.splitlines(), second.splitlines(), strict=True))
     except ValueError:

@@ -1,4 +1,4 @@
-"""What people do at the pages, and what they write to fool the shipped models."""
+"""Acts of people at the pages, and texts that they write to fool the shipped models."""
 
 import re
 import time
@@ -37,7 +37,7 @@ STATEMENTS = [
 
 @dataclass
 class Draft:
-    """What somebody is about to write."""
+    """A text that a person is about to send."""
 
     text: str
     label: str

@@ -28,7 +28,7 @@ def task(admin):
 
 
 def outcomes(admin, task):
-    """What became of suggestions, by arm, as the owner reads it."""
+    """Return the outcomes of suggestions, by arm, as the owner reads it."""
     [line] = admin.request("GET", f"/tasks/{task}/rounds/1/arms")["assistance"]["items"]
     return line["accepted"], line["edited"], line["ignored"]
 

@@ -90,7 +90,7 @@ def write(page: Page) -> str:
 
 
 def mend(page: Page) -> None:
-    """What was refused stands beside the field within, and all else is kept."""
+    """Show errors beside the inner field, and keep all else."""
     which = page.locator(".group-row").nth(1).get_by_label("Which role")
     expect(which).to_be_focused()
     expect(page.locator("#input-people-1-which-error")).to_have_text("This field is required.")

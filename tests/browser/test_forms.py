@@ -1,4 +1,4 @@
-"""What is wrong with a field is said beside it, in the page's words, before anything is sent."""
+"""Errors of a field are shown beside it, in the page's words, before anything is sent."""
 
 from playwright.sync_api import expect
 

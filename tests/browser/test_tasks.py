@@ -23,7 +23,7 @@ def words(page: Page) -> list[str]:
 
 
 def what_it_says(page: Page, visitor: Client) -> list[dict[str, Any]]:
-    """What the target answers to the question on the passage that the page shows, asked in the sandbox."""
+    """Return the target's answer to the question on the passage that the page shows, asked in the sandbox."""
     context = int(page.locator("#create-form [name=context_id]").input_value())
     first = page.locator(".span-passage .span-check").first.get_attribute("value") or ""
     start, end = map(int, first.split(":"))

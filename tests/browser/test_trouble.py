@@ -1,4 +1,4 @@
-"""What people read, and keep, when the model host fails."""
+"""Messages and drafts when the model host fails."""
 
 import os
 import signal

@@ -179,7 +179,7 @@ def test_computing_is_limited_to_so_many_a_minute(app, client):
 
 
 def test_pictures_and_tasks_are_named_in_the_language_of_each_reader(client):
-    """What an example gives is remembered, but not for readers of another language."""
+    """The result of an example is cached, but not for readers of another language."""
     pages = [
         client.get("/evaluate/metric/accuracy", headers={"Accept-Language": item}).text for item in ("en", "es", "ar")
     ]
@@ -210,7 +210,7 @@ def _starve(process):
 
 @pytest.mark.slow
 def test_an_example_that_could_not_be_computed_once_is_computed_for_the_next_reader(app, client):
-    """What a busy machine did to it is no property of the module."""
+    """A failure on a busy machine is no property of the module."""
     app.state.calculator = Calculator(seconds=1)
 
     def computed(path):

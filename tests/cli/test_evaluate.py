@@ -267,7 +267,7 @@ NUMBERS = {"negative": 0, "neutral": 1, "positive": 2}
 
 @pytest.fixture
 def probabilities():
-    """What the shipped model says of each of SAID: a row with a probability of each label, sorted by name."""
+    """Return the shipped model's answer to each of SAID: a row with a probability of each label, sorted by name."""
     result = {entry.name: entry for entry in catalog.find([catalog.BUILTIN])}
     outputs = catalog.open_model(result["sentiment-ngram"].folder).predict([{"statement": text} for text, _ in SAID])
     return np.array([[output.probabilities[label] for label in sorted(NUMBERS)] for output in outputs])

@@ -83,7 +83,7 @@ def made_up(parameter, folder):
 
 
 def arguments(command, folder):
-    """What the command has to be given, all of it unknown."""
+    """Return the arguments that the command needs, all unknown."""
     values = []
     for parameter in command.params:
         if parameter.param_type_name == "argument":

@@ -1,4 +1,4 @@
-"""Which words a model looked at: of drafts and of stored examples, once computed and kept."""
+"""Attributions of words: of drafts and of stored examples, once computed and kept."""
 
 import pytest
 from hypothesis import given as drawn
@@ -117,7 +117,7 @@ def test_overlap_is_never_more_than_what_was_marked(weights, spans):
 
 
 def test_an_example_explained_by_two_methods_shows_each_its_own(ada, rules):
-    """What is kept of one method must never be given for the other."""
+    """The stored attribution of one method is never returned for the other."""
     answer = send(ada, written(draw(ada), TEXT)).json()
     path = f"/api/v1/examples/{answer['id']}/attributions"
     first = {method: ada.get(f"{path}?method={method}").json() for method in ("length", "halves")}

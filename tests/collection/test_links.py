@@ -1,4 +1,4 @@
-"""What comes with the link by which somebody arrives: kept with what they write, read by the task's owners alone."""
+"""Parameters of the link by which a person arrives: stored with their examples, read by the task's owners alone."""
 
 import json
 import re

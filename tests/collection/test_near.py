@@ -1,4 +1,4 @@
-"""What is nearly the same as an earlier example: told to its author or flagged, as the task says; and what counts."""
+"""Near-duplicates of earlier examples: shown to the author or flagged, as the task says."""
 
 import pytest
 from hypothesis import given as draws

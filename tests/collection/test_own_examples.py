@@ -1,4 +1,4 @@
-"""What authors do with their examples afterwards: take them back, explain them, list them, make others from them."""
+"""Acts of authors on their own examples: take them back, explain them, list them, make others from them."""
 
 from concurrent.futures import ThreadPoolExecutor
 

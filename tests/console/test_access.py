@@ -1,4 +1,4 @@
-"""Who gets into the console, and where it is found."""
+"""Access to the console, and links to it."""
 
 import pytest
 from fastapi.routing import iter_route_contexts

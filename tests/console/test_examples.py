@@ -75,7 +75,7 @@ def test_an_example_has_a_page_with_all_that_is_known(mine, made):
 
 
 def test_the_page_of_an_edit_shows_no_text_of_a_withheld_origin(mine, ada, made, database):
-    """What is struck out in the differences is the origin's own text."""
+    """Text that is struck out in the differences belongs to the origin."""
 
     def edited(session):
         result = session.get_one(Example, made[2])

@@ -1,4 +1,4 @@
-"""How many samples are drawn."""
+"""Number of samples to draw."""
 
 import pytest
 

@@ -71,7 +71,7 @@ def bleu() -> Population:
 
 
 def held(population: Population, draws: int, resamples: int) -> Iterator[bool]:
-    """Whether each sample's interval holds the truth."""
+    """Return for each sample if its interval holds the truth."""
     module, key, truth, draw = population
     for number in range(draws):
         sample = draw(np.random.default_rng([7, number]))

@@ -66,11 +66,11 @@ class Turn:
         return first.submission_id
 
     def left(self):
-        """How many evaluations the turn waits for, and of how many."""
+        """Return the number of open evaluations of the turn, and of all."""
         return self.db.read(deciding.count_remaining, self.settings, self.id, [self.old, self.new])
 
     def give(self, submission, values, failed=()):
-        """What a model scored on the dataset versions that it is evaluated on, exactly; some evaluations failed."""
+        """Write the exact scores of a model on its dataset versions; some evaluations failed."""
 
         def write(session):
             for row in session.scalars(select(Evaluation).where(Evaluation.submission_id == submission)):
@@ -92,7 +92,7 @@ class Turn:
         self.db.write(write)
 
     def report(self):
-        """What came of the turn, in words."""
+        """Return the outcome of the turn, in words."""
         deciding.decide_turn(self.db, self.settings, self.id, 1)
         return turns.turn(self.db, self.settings, task=self.task).report
 

@@ -36,7 +36,7 @@ def afforded(database_kind: str, pytestconfig: pytest.Config) -> None:
 
 
 def settled(database: Database) -> bool:
-    """Whether nothing goes on any more."""
+    """Return true once all has ended."""
 
     def look(session: Any) -> bool:
         going = select(Evaluation.id).where(Evaluation.state.not_in(("done", "failed", "cancelled")))
@@ -48,7 +48,7 @@ def settled(database: Database) -> bool:
 
 
 def mark(database: Database) -> tuple[Any, ...]:
-    """How far everything is."""
+    """Return the progress of all parts."""
 
     def look(session: Any) -> tuple[Any, ...]:
         turn = session.scalars(select(CycleTurn).order_by(CycleTurn.id.desc())).first()

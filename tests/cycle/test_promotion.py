@@ -25,7 +25,7 @@ def model(name, *values, caught=(), spread=0.0):
 
 
 def told(rule, found):
-    """What is said of a decision that was kept and read again."""
+    """Return the text of a decision that was stored and read again."""
     return report.add_words(TurnReport.model_validate(TurnReport.of(rule, found).model_dump(mode="json")), {}).why
 
 

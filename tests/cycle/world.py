@@ -60,7 +60,7 @@ Read = list[dict[str, Any]]
 
 @dataclass(frozen=True)
 class Said:
-    """What somebody wrote on a context, and what the target answered."""
+    """A text that a person wrote on a context, with the target's answer."""
 
     context: int
     input: dict[str, Any]
@@ -114,7 +114,7 @@ def open_round(session: Session, task: str, card: ModelCard) -> None:
 
 
 def collect(database: Database, settings: Settings, examples: int = 240, fooling: float = 0.7) -> int:
-    """What people write in the open round: examples of which a share fools its target, all of them verified twice. The
+    """Write the examples of the open round: examples of which a share fools its target, all of them verified twice. The
     round's number."""
     number, model, version = database.read(_target)
     read = reviews(number, 4000)
@@ -205,7 +205,7 @@ def start(database: Database, asked: TurnPlan, number: int | None = None, task: 
 
 
 def turn(database: Database, settings: Settings, id: int | None = None, task: str = TASK) -> TurnOut:
-    """How a turn goes."""
+    """Play a turn."""
     return database.read(lambda session: views.turn_out(session, service.find_turn(session, task, id)))
 
 

@@ -1,4 +1,4 @@
-"""What an export holds, and what it never does."""
+"""Contents of exports, and data that exports never contain."""
 
 import csv
 import io
@@ -273,7 +273,7 @@ def test_the_text_of_an_origin_that_is_withheld_hidden_or_taken_back_is_in_no_ex
 
 
 def test_the_text_that_an_example_began_with_goes_with_the_example_that_it_came_from(world, settings):
-    """Whoever writes may name another origin than the one whose text they were handed."""
+    """An author may name another origin than the one whose text they were handed."""
     first, *_, retracted = concealed(world)
     key = written(world, world.person(), "From two.", made_from=retracted, start="seed")
 

@@ -50,7 +50,7 @@ def furnish():
 
 @pytest.fixture
 def shown():
-    """What everybody may see, in the lists' order."""
+    """Return what each person may see, in the lists' order."""
     numbers = [number for number in range(COUNT) if number % 5]
     return [
         (task, f"set-{number:02}")

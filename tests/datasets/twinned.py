@@ -41,7 +41,7 @@ class Place:
         return self.database.write(lambda s: twins.request_twins(s, s.get_one(DatasetVersion, self.version)))
 
     def run(self) -> None:
-        """What the worker does with the jobs that wait, without its engine."""
+        """Run the queued jobs as the worker does, without its engine."""
         for job in self.database.read(lambda s: list(s.scalars(select(jobs.Job).where(jobs.Job.sent_at.is_(None))))):
             if job.kind == twins.PERTURB_KIND:
                 run(job, self.database)

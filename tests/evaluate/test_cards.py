@@ -1,4 +1,4 @@
-"""What every module must keep: its examples, its merge, plain results, errors that say what to do."""
+"""Promises that each module keeps: its examples, its merge, plain results, errors that say what to do."""
 
 import json
 import re

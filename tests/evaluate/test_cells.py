@@ -1,4 +1,4 @@
-"""What people paste: lines, CSV and JSON as columns."""
+"""Pasted text as columns: lines, CSV and JSON."""
 
 import pytest
 from hypothesis import given

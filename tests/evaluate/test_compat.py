@@ -1,4 +1,4 @@
-"""What `compat=True` gives: the types that code written for Hugging Face `evaluate` works with."""
+"""Results with `compat=True`: the types that code written for Hugging Face `evaluate` works with."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Whatever somebody passes: a plain result, or a ValueError that says something. Nothing else, for any module."""
+"""Hostile arguments: a plain result, or a ValueError that says something. Nothing else, for any module."""
 
 import json
 import math

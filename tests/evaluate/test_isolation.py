@@ -31,7 +31,7 @@ print(ran)
 
 @cache
 def cut_off() -> list[str]:
-    """What starts a command without any network; nothing where the system does not let us."""
+    """Return the command prefix that cuts off the network; empty where the system forbids it."""
     for command in (["unshare", "--net"], ["unshare", "--map-root-user", "--net"]):
         if (
             shutil.which("unshare")

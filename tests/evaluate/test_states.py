@@ -1,4 +1,4 @@
-"""What metrics remember: merging, weights, and resamples that are those of rows."""
+"""States of metrics: merging, weights, and resamples that are those of rows."""
 
 from collections.abc import Callable
 from typing import Any

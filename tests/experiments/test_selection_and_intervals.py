@@ -1,4 +1,4 @@
-"""How arms select examples, and how differences get their intervals."""
+"""Selection of examples by arms, and intervals of differences."""
 
 from pathlib import Path
 

@@ -15,13 +15,13 @@ _LINE = re.compile(r"line (\d+)")
 
 @dataclass(frozen=True)
 class Told:
-    """What was broken; the lines that a message may name, none where a part is missing from the top."""
+    """The broken part; the lines that a message may name, none where a part is missing from the top."""
 
     what: str
     lines: frozenset[int]
 
     def fits(self, path: str, message: str) -> bool:
-        """Whether a message is about it."""
+        """Return true if a message names the broken part."""
         named = _LINE.search(message)
         return int(named[1]) in self.lines if named else not self.lines
 

@@ -124,7 +124,7 @@ class Stage:
         return number, body
 
     def refuse(self, config: TaskConfig, rng: Random, body: dict[str, Any]) -> None:
-        """What a field cannot hold is refused with the field named, and on the page too, which is drawn again."""
+        """Check that a value outside the field's range is refused with its name, on the page too."""
         parts = [(part, field) for part in ("input", "answer") for field in config.fields(part) if not field.when]
         part, field = rng.choice(parts)
         wrong = body | {part: body[part] | {field.name: values.invalid(rng, field)}}

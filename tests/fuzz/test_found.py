@@ -1,4 +1,4 @@
-"""What random configs found, each as the smallest task that shows it."""
+"""Defects that random configs revealed, each as the smallest task that shows it."""
 
 import pytest
 

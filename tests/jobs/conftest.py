@@ -77,7 +77,7 @@ LONGEST_PAUSE = 0.25
 
 
 def until(check: Callable[[], Any], seconds: float = 120, pause: float | None = None) -> Any:
-    """What `check` gives once it is true; pauses between checks grow, unless one is given."""
+    """Return the first true value of `check`; pauses between checks grow, unless one is given."""
     deadline, growing = time.monotonic() + seconds, 0.02
     while time.monotonic() < deadline:
         if result := check():

@@ -1,4 +1,4 @@
-"""How tests ask for the board of the task sentiment."""
+"""Requests for the board of the task sentiment."""
 
 BOARD = "/api/v1/tasks/sentiment/leaderboard"
 PAGE = "/tasks/sentiment/leaderboard"

@@ -73,7 +73,7 @@ def labels(items):
 
 
 def score(session, submission, dataset):
-    """What a model scored on a dataset as a whole."""
+    """Return the score of a model on a whole dataset."""
     source = select(Score).join(Evaluation).where(Evaluation.submission_id == submission, Score.slice == "")
     source = source.where(Score.metric == "calibration_error")
     return session.scalars(

@@ -1,4 +1,4 @@
-"""What others report: read in both forms, listed apart, ordered with measured results on demand alone, taken back."""
+"""Reported results of others: read in both forms, listed apart, ordered with measured ones on demand, withdrawn."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a board, a matrix and a plot say and do with datasets of a few rows, and what a board says of its scores."""
+"""Boards, matrices and plots with datasets of a few rows, and the texts of a board on its scores."""
 
 import csv
 import io
@@ -27,7 +27,7 @@ def shrink(ids, database):
 
 
 def notes(client):
-    """What stands below each dataset's slider, by its name."""
+    """Return the note below each dataset's slider, by its name."""
     page = client.get(PAGE).text
     sliders = re.findall(r'name="d\.(\w+)"[^>]*>(?:<span class="help">([^<]*)</span>)?', page)
     return dict(sliders)

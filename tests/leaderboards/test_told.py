@@ -1,4 +1,4 @@
-"""Who sees what of a board: private, anonymous and hidden things, the ladder, markup and frames."""
+"""Visibility on a board: private, anonymous and hidden things, the ladder, markup and frames."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""What the page computes is what the server computes: in a real Chromium, over boards of every kind."""
+"""Agreement of the page with the server: in a real Chromium, over boards of every kind."""
 
 import re
 import threading

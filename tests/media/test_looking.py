@@ -1,4 +1,4 @@
-"""What is taken, and what is refused, whatever it is called."""
+"""Accepted and refused files, under any name."""
 
 import io
 

@@ -66,7 +66,7 @@ def served(app: Any, address: str) -> Iterator[str]:
 
 
 def export(*words: Any) -> Any:
-    """What `dynabench model export` says."""
+    """Return the output of `dynabench model export`."""
     from typer.testing import CliRunner
 
     from dynabench.cli.model import app
@@ -209,7 +209,7 @@ def shared_handler(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callabl
 
 @pytest.fixture
 def attempt(shared_handler: Callable[..., HandlerModel]) -> Callable[..., Any]:
-    """What `body` leads to when it is run for a row: the label, or the message; and the handler answers again after.
+    """Return the outcome of `body` for a row: the label, or the message; and the handler answers again after.
 
     With `leaves` the process is ended then, for what the body left in it would meet the attempts after.
     """
@@ -254,7 +254,7 @@ def archive(tmp_path: Path) -> Callable[..., Path]:
 
 @pytest.fixture
 def target(tmp_path: Path) -> Path:
-    """Where to unpack, in a folder of its own."""
+    """Return a folder to unpack into."""
     (tmp_path / "models").mkdir()
     return tmp_path / "models" / "new"
 

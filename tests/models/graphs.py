@@ -28,7 +28,7 @@ def tokenizer() -> Tokenizer:
 
 
 def scores(**of: Sequence[float]) -> np.ndarray:
-    """What each word of the vocabulary adds to the scores: `scores(good=(1, 0), bad=(0, 1))`."""
+    """Return the part of each word of the vocabulary in the scores: `scores(good=(1, 0), bad=(0, 1))`."""
     width = len(next(iter(of.values())))
     table = np.zeros((len(VOCABULARY), width), np.float32)
     for word, values in of.items():

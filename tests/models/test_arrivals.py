@@ -192,7 +192,7 @@ def test_models_are_loaded_although_a_place_cannot_be_listed(monkeypatch, copied
 
 
 def test_a_model_that_panics_while_it_is_loaded_is_listed_and_holds_up_no_other(monkeypatch, serve_models, ngrams):  # noqa: F811
-    """What a library in Rust raises on torn weights is no `Exception`."""
+    """A library in Rust raises no `Exception` on torn weights."""
 
     class Panic(BaseException):
         pass

@@ -77,7 +77,7 @@ def hub(monkeypatch):
 
 
 def find(address, home):
-    """What `encoder.find` says without the package, where the hub is at this address."""
+    """Return the message of `encoder.find` without the package, with the hub at this address."""
     env = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "DYNABENCH_"))}
     env |= {"HF_ENDPOINT": address, "HF_HOME": str(home), "DYNABENCH_HOME": str(home / "platform")}
     run = [sys.executable, "-c", ASK, encoder.PACKAGE]

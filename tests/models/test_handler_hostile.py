@@ -1,4 +1,4 @@
-"""What a handler may try, for real, and what becomes of it."""
+"""Attacks by handlers, for real, and their outcomes."""
 
 import os
 import socket
@@ -278,7 +278,7 @@ time.sleep(60)
 
 
 def our_processes() -> int:
-    """How many processes came of this one."""
+    """Count the processes that descend from this one."""
     return len(process_family(os.getpid()))
 
 

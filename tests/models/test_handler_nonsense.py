@@ -1,4 +1,4 @@
-"""What a handler may answer or break, and how it is started again."""
+"""Invalid answers and crashes of handlers, and restarts."""
 
 import os
 import threading

@@ -1,4 +1,4 @@
-"""What operators set, and where no handler may run."""
+"""Settings of operators, and platforms where no handler may run."""
 
 import os
 import re

@@ -52,7 +52,7 @@ def three(tmp_path_factory):
 
 @functools.cache
 def sizes_of(models):
-    """How much memory each of the models takes, the most of theirs; measured once in a process."""
+    """Measure the memory that each of the models takes at most; once in a process."""
 
     async def measure():
         for _ in range(2):  # the first of all models pays for what the process loads once

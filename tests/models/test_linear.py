@@ -65,7 +65,7 @@ def stored(reviews, tmp_path_factory):
 
 
 def same(pipeline, model, texts, asked=None):
-    """Whether both answer alike; `asked` is what the pipeline is given for the texts' inputs."""
+    """Compare both answers; `asked` is what the pipeline is given for the texts' inputs."""
     inputs = [{"statement": text} for text in texts] if asked is None else texts
     outputs, values = model.predict(inputs), (texts if asked is None else asked)
     margins = np.atleast_2d(np.asarray(pipeline.decision_function(values)).reshape(len(inputs), -1))

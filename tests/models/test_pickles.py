@@ -26,7 +26,7 @@ class Loud:
 
 
 def torch_file():
-    """What `torch.save` writes."""
+    """Return a file as `torch.save` writes it."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as zip_file:
         zip_file.writestr("archive/data.pkl", pickle.dumps(Loud()))

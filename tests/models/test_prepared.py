@@ -1,4 +1,4 @@
-"""What is made before calls come: afterwards no size of pass is compiled any more."""
+"""Preparation before the first call: afterwards no size of pass is compiled any more."""
 
 import subprocess
 import sys

@@ -29,7 +29,7 @@ def model():
 
 
 def found(*texts: str) -> FoundAnswers:
-    """What an extractor might find, the likeliest first."""
+    """Return the spans of an extractor, the most probable first."""
     places = [(PASSAGE.index(text), text) for text in texts]
     spans = [Span(at, at + len(text), text, 0.6 / 2**order, 0, 0, 0) for order, (at, text) in enumerate(places)]
     return FoundAnswers(spans, 5.0)

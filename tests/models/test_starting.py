@@ -34,7 +34,7 @@ answer: {name: ending, type: text}
 
 
 def answered(folder: Path, config: TaskConfig) -> list[ModelOutput]:
-    """What a handler's rule says of all samples, outside of any sandbox: it is our own code."""
+    """Return the answers of a handler's rule to all samples, outside of any sandbox: it is our own code."""
     loaded = importlib.util.spec_from_file_location("first_handler", folder / "handler.py")
     module = importlib.util.module_from_spec(loaded)
     loaded.loader.exec_module(module)

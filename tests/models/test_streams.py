@@ -14,7 +14,7 @@ HELLO = [{"role": "user", "content": "Hello"}]
 
 
 class Panic(BaseException):
-    """What a library in Rust raises instead of an exception."""
+    """An error as a library in Rust raises it instead of an exception."""
 
 
 class Writer:

@@ -1,4 +1,4 @@
-"""What counts as an answer, whatever a model returns."""
+"""Validity of answers, for all that a model may return."""
 
 import math
 

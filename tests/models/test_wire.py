@@ -1,4 +1,4 @@
-"""What goes over the wire: labels as ever, everything else as JSON."""
+"""Data on the wire: labels as ever, everything else as JSON."""
 
 import json
 

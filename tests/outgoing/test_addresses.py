@@ -1,4 +1,4 @@
-"""Which addresses the platform calls when users name them."""
+"""Addresses that the platform calls when users name them."""
 
 import ipaddress
 import shutil

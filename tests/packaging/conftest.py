@@ -24,7 +24,7 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="package")
 def image(tmp_path_factory: pytest.TempPathFactory) -> Replay:
-    """What the Dockerfile's own lines make of an empty environment, with Ray's tools."""
+    """Return the environment that the Dockerfile's own lines make, with Ray's tools."""
     return Replay(ROOT / "deploy" / "Dockerfile", ROOT, tmp_path_factory.mktemp("image"), {"EXTRAS": "ray"})
 
 

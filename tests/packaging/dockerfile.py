@@ -70,7 +70,7 @@ class Replay:
 
     @property
     def programs(self) -> Path:
-        """Where the programs of the last stage's environment lie."""
+        """Return the folder of programs of the last stage's environment."""
         return self.folder / str(len(self.stages) - 1) / "venv" / "bin"
 
     def _run(self, stage: Stage, root: Path) -> None:

@@ -1,4 +1,4 @@
-"""What `deploy/` says exists: commands, settings, import paths, programs; and its image is one that works."""
+"""Things that `deploy/` names exist: commands, settings, import paths, programs; and its image is one that works."""
 
 import re
 import subprocess

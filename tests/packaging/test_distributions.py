@@ -51,7 +51,7 @@ def test_the_texts_that_are_read_are_all_that_people_meet():
 
 
 def named(text):
-    """What `pip install` is asked for in a text under a name of ours or one that looks like it: name, extras."""
+    """Yield name and extras of each `pip install` of a package of ours, or one with a similar name, in a text."""
     for command in re.findall(r"pip3? install ([^\n`]*)", text):
         yield from re.findall(r"(?<![\w./-])(dynabench[\w-]*)(?:\[([^\]]*)\])?", command.partition("#")[0])
 
@@ -140,7 +140,7 @@ def install(site, requirements, package):
 
 @pytest.fixture(scope="module")
 def light(tmp_path_factory):
-    """How `dynabench` is called where the library and its own requirements are, and nothing else."""
+    """Return the command of `dynabench` in an environment of the library and its own requirements alone."""
     site, about = tmp_path_factory.mktemp("site"), project(LIBRARY)
     owned = about["tool"]["hatch"]["build"]["targets"]["wheel"]["only-include"]
     install(site, about["project"]["dependencies"], [ROOT / path for path in owned])

@@ -173,7 +173,7 @@ class Histories(RuleBasedStateMachine):
             self.world.vote(somebody, example, label)
 
     def _quietly(self, act, *args, **how):
-        """What is refused changes nothing; the invariants see to that."""
+        """Refused acts change nothing; the invariants check that."""
         try:
             act(*args, **how)
         except (errors.Conflict, errors.Forbidden, errors.Invalid):

@@ -1,4 +1,4 @@
-"""What tests of submissions send, and datasets that they are evaluated on."""
+"""Submissions that tests send, and datasets that they are evaluated on."""
 
 from sqlalchemy import update
 

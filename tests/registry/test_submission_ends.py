@@ -1,4 +1,4 @@
-"""How checks end that a worker, a clock or a person ends, and what is checked over a wire."""
+"""Ends of checks by a worker, a clock or a person, and checks over a wire."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""What is sent with a submission: files, tokens, words; and the form and page that take and show it."""
+"""Files, tokens and texts of a submission; and the form and page that take and show them."""
 
 import pytest
 from sqlalchemy import select

@@ -1,4 +1,4 @@
-"""Who may see a model, and who may change that."""
+"""Visibility of a model, and the people who may change it."""
 
 import pytest
 from sqlalchemy import select
@@ -10,7 +10,7 @@ MODELS = "/api/v1/models"
 
 
 def sees(caller, name="nli-b"):
-    """Whether the model is there for this caller: on the list and on every route of its own, or on none."""
+    """Return true if this caller sees the model: on the list and on every route of its own, or on none."""
     listed = name in [item["name"] for item in caller.get(MODELS).json()["items"]]
     view = caller.get(f"{MODELS}/{name}").status_code
     request = caller.post(f"{MODELS}/{name}/ask", json={"inputs": PAIR}).status_code

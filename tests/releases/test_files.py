@@ -1,4 +1,4 @@
-"""What a release writes: files that never change, that others can load, and that give nobody the hidden part."""
+"""Contents of a release: files that never change, that others can load, and that give nobody the hidden part."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""How often clean models are flagged as having seen a public part, and how often those that have seen it are."""
+"""Rates at which clean models and leaked ones are flagged as having seen a public part."""
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ def test_rows_that_cannot_be_counted_are_not_corrected_for():
 
 
 def flags(rng, seen):
-    """Whether each of ten models is flagged on each of three rounds of 120 public and 80 hidden rows.
+    """Return for each of ten models if it is flagged on each of three rounds of 120 public and 80 hidden rows.
 
     Models resemble each other: a row is hard for all of them or for none. The first model answers the share `seen` of
     the first round's public rows right because it has learnt them.

@@ -1,4 +1,4 @@
-"""What others read of a release: `datasets`, `mlcroissant`, the Hub's metadata, and this platform itself."""
+"""Readers of a release: `datasets`, `mlcroissant`, the Hub's metadata, and this platform itself."""
 
 import json
 import warnings

@@ -96,7 +96,7 @@ def files(folder: Path) -> dict[str, bytes]:
 
 
 def texts(world: World) -> dict[str, str]:
-    """What was written, by uid."""
+    """Return the texts of examples, by uid."""
 
     def read(session: Any) -> dict[str, str]:
         return {row.uid: row.input["hypothesis"] for row in session.query(Example)}

@@ -1,4 +1,4 @@
-"""What tests of people and invitations do again and again."""
+"""Steps that tests of people and invitations share."""
 
 from sqlalchemy import select
 

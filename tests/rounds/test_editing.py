@@ -1,4 +1,4 @@
-"""What is said of a config beside its editor."""
+"""Messages on a config beside its editor."""
 
 from dynabench.rounds import config_review
 

@@ -47,7 +47,7 @@ def models(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def address(tmp_path: Path, models: Path):
-    """Where the host answers, while it runs."""
+    """Return the address of the host, while it runs."""
     with served(create_host(Repository([models])), f"unix:{tmp_path / 'host.sock'}") as address:
         until_ready(address)
         yield address
@@ -132,7 +132,7 @@ async def _version(url: str) -> str:
 
 
 def test_a_round_that_opens_at_its_moment_tries_again(owner, database):
-    """What the job does when models are missing: it says what it waits for and asks for itself again."""
+    """The job names the missing models that it waits for, and asks for itself again."""
 
     def look(session) -> tuple[int, list[str]]:
         number = int(owner.draft.rpartition("/")[2])

@@ -140,7 +140,7 @@ def test_a_round_works_on_the_few_contexts_that_were_chosen(owner, ada, database
 
 
 def payloads(database):
-    """What jobs of rounds were asked for, oldest first."""
+    """Return the requested jobs of rounds, oldest first."""
     turns = select(Job).where(Job.kind == "turn_round").order_by(Job.created_at)
     return database.read(lambda session: [(row.payload, row.due_at) for row in session.scalars(turns)])
 

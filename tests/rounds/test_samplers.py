@@ -43,7 +43,7 @@ def fill(session: Session, count: int, seed: int = 7, **given: Callable[[random.
 
 
 def in_turn(database: Database, work: Callable[[Session], object]) -> object:
-    """What `work` gives in a transaction that leaves nothing behind, so that hypothesis may come again."""
+    """Return the result of `work` in a transaction that is rolled back, so that hypothesis may come again."""
 
     class Over(Exception):
         pass

@@ -79,7 +79,7 @@ def seen_by_row(client, ids, right):
 
 
 def shared(client, right):
-    """How many rows fool none, one, both; of a hidden dataset not even that."""
+    """Count the rows that fool none, one, both; of a hidden dataset not even that."""
     document = client.get(f"{TASK}/transfer", params={"dataset": "public"}).json()
     fooled = (2 - right[0] - right[1]).astype(int)
     assert document["counts"] == np.bincount(fooled, minlength=3).tolist()

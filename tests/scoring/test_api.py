@@ -1,4 +1,4 @@
-"""Who learns what of an evaluation: scores, rows, logs, records; over the API and on its page."""
+"""Visibility of an evaluation: scores, rows, logs, records; over the API and on its page."""
 
 from collections import Counter
 

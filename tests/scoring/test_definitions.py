@@ -1,4 +1,4 @@
-"""What scores mean, held against independent definitions: slices, calibration, perturbed copies, paired tests."""
+"""Meaning of scores, against independent definitions: slices, calibration, perturbed copies, paired tests."""
 
 from math import erfc, sqrt
 

@@ -1,4 +1,4 @@
-"""What is withdrawn is evaluated no more, and nothing waits for a job that nobody runs any more."""
+"""Withdrawn models are not evaluated, and nothing waits for a job that has been dropped."""
 
 import signal
 from concurrent.futures import ThreadPoolExecutor
@@ -24,7 +24,7 @@ WAITS = "time.sleep(15) if 'waits' in rows[0]['statement'] else None"
 
 
 def give_up(settings, job):
-    """What the engine notes of a workflow that too many workers began and left."""
+    """Write the engine's state of a workflow that too many workers began and left."""
     engine = create_engine(jobs.engine_url(settings))
     table = "workflow_status" if engine.dialect.name == "sqlite" else "dbos.workflow_status"
     update = f"UPDATE {table} SET status = 'MAX_RECOVERY_ATTEMPTS_EXCEEDED' WHERE workflow_uuid = :job"
@@ -104,7 +104,7 @@ def test_what_failed_for_a_cause_that_passes_is_tried_again_three_times(place, s
     here.queue(submission=1)
 
     def attempts(hours):
-        """How often it was begun, so long after it failed once more."""
+        """Count the attempts, so long after one more failure."""
 
         def fail(session):
             result = session.get_one(Evaluation, 1)

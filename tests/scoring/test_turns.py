@@ -1,4 +1,4 @@
-"""Who computes beside whom, and how busy others keep the machine."""
+"""Turns of computing processes, and the load of others on the machine."""
 
 import subprocess
 import sys

@@ -114,7 +114,7 @@ def test_a_duplicate_changes_no_score_and_ties(scores, weights, directions, data
 
 
 def test_another_model_may_turn_the_order_of_two_in_the_exact_form():
-    """What Dynaboard's help text admits, kept because the exact form is the published one."""
+    """Dynaboard's help text admits this; the exact form is the published one."""
     scores = {"x": {"p": 80, "a": 10}, "y": {"p": 78, "a": 14}}
     weights = {"p": 4, "a": 5}
     alone, three = (dynascore(item, "p", weights) for item in (scores, {**scores, "z": {"p": 20, "a": 900}}))

@@ -63,7 +63,7 @@ def test_intervals_cover_all_true_ranks_at_their_level(board, share):
 
 
 def test_intervals_are_no_wider_than_their_level_asks_for():
-    """Where all models tie, any claim is an error: about one board in five may have one at 80 %."""
+    """With all models tied, any claim is an error: about one board in five may have one at 80 %."""
     assert at_least(0.8, 200) <= coverage([0.8] * 3, 200, 200, level=0.8) <= 0.88
     assert coverage([0.8] * 50, 200, 50, level=0.5) <= 0.7
 

@@ -80,7 +80,7 @@ def test_the_order_of_clusters_and_empty_clusters_do_not_matter():
 
 
 def _solves_wilsons_equation(rate, variance, freedom):
-    """Whether both limits are those of Wilson's interval at the effective sample size that `variance` implies."""
+    """Compare both limits with those of Wilson's interval at the effective sample size that `variance` implies."""
     effective = rate.value * (1 - rate.value) / variance
     return [
         abs(rate.value - limit) / sqrt(limit * (1 - limit) / effective) for limit in (rate.low, rate.high)

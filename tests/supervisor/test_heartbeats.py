@@ -43,8 +43,8 @@ def watched():
 
 
 def hangs(watched, seconds, seen=True):
-    """Whether the process counts as hung once it was silent for so much longer, during which the supervisor looked at
-    it or was stopped itself."""
+    """Return true if the process counts as hung after so much more silence, during which the supervisor looked at it or
+    was stopped itself."""
     watched.beat_at -= seconds
     watched.looked_at -= 0 if seen else seconds
     with capture_logs() as entries:

@@ -93,7 +93,7 @@ async def asked(host, stop, told):
 
 
 def under_load(running, harm, people=6, timeout=20.0):
-    """What people were told while `harm(running)` happened; any error is raised."""
+    """Return the messages to people while `harm(running)` happened; any error is raised."""
 
     async def story():
         host, stop, answer = Host(",".join(running.urls), timeout, TOKEN), asyncio.Event(), []
@@ -257,7 +257,7 @@ def test_a_port_that_cannot_be_is_told():
 
 
 def refusal(*options):
-    """What the command says before it serves anybody."""
+    """Return the message of the command before it serves requests."""
     done = CliRunner().invoke(app, ["host", *options])
     assert done.exit_code == 1
     assert isinstance(done.exception, SystemExit), "no traceback is shown"

@@ -20,7 +20,7 @@ from tests.supervisor.processes import until
 
 @pytest.fixture
 def serve(tmp_path, monkeypatch):
-    """What the command says where it refuses to serve."""
+    """Return the message of the command that refuses to serve."""
     monkeypatch.setattr(os, "environ", os.environ.copy() | {"DYNABENCH_HOME": str(tmp_path)})
 
     def refusal(*arguments):

@@ -16,7 +16,7 @@ from tests.supervisor.processes import PYTHON, SLEEPER, STUBBORN, alive, until
 
 
 def pauses(watched):
-    """How long a process that has ended pauses, as it is told when that is seen; the clock agrees."""
+    """Return the pause of a process that has ended, as logged; the clock agrees."""
     before = time.monotonic()
     with capture_logs() as answer:
         watched.check()

@@ -1,4 +1,4 @@
-"""What an HTML form posts of values."""
+"""Values as an HTML form posts them."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""What holds for every field type: values survive forms, JSON and tables; the schema and `clean` agree."""
+"""Laws of each field type: values survive forms, JSON and tables; the schema and `clean` agree."""
 
 import json
 from html.parser import HTMLParser
@@ -26,7 +26,7 @@ hostile = st.recursive(
 
 
 class Form(HTMLParser):
-    """What a browser without scripts would post of a drawn field."""
+    """Values that a browser without scripts would post of a drawn field."""
 
     def __init__(self, html: str) -> None:
         super().__init__()

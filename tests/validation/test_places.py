@@ -1,4 +1,4 @@
-"""Which item is handed out, to whom, in which mode, and how long its place is held."""
+"""Choice of the item that a validator gets, its mode, and the time that its place is held."""
 
 from datetime import timedelta
 

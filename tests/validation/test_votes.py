@@ -1,4 +1,4 @@
-"""Who may vote on what, and what votes decide."""
+"""Rights to vote, and decisions by votes."""
 
 from datetime import timedelta
 

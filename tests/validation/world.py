@@ -181,7 +181,7 @@ class World:
         self.db.write(service.skip, person, example_id)
 
     def standing(self, example_id: int) -> Standing:
-        """Where an example stands."""
+        """Return the state of an example."""
         return self.db.read(lambda session: session.get_one(Standing, example_id))
 
     def state(self, state: str) -> None:

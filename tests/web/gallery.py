@@ -51,7 +51,7 @@ async def tasks(request: Request) -> Response:
 
 
 async def answer(request: Request) -> Response:
-    """What a try brings back, without asking any model."""
+    """Return the result of a try, without asking any model."""
     request.state.viewer = None
     if request.url.path == "/try":
         return secured(render(request, "home/_try.html", **BOX_ANSWERED))

@@ -222,5 +222,5 @@ def test_a_chart_over_time_is_also_a_table(page: Page) -> None:
 
 
 def console_of(page: Page) -> list[str]:
-    """What the page's console said; a test that breaks something on purpose forgives it."""
+    """Collect the messages of the page's console; a test that breaks something on purpose clears them."""
     return page._said  # type: ignore[attr-defined]

@@ -90,7 +90,7 @@ def contents(value):
 
 
 def forgotten(name):
-    """What a sample page shows that is neither bracketed nor a content of its values, a name or a unit."""
+    """Return texts of a sample page that are neither bracketed nor a content of its values, a name or a unit."""
     _, values, viewer = PAGES[name]
     casefolds = {content.casefold() for content in contents([values, viewer])}
     whole = "\n".join(casefolds)

@@ -59,7 +59,7 @@ def root(draws: TestClient) -> Caller:
 
 
 def given(caller: Caller) -> dict[str, Any]:
-    """What somebody is given to write on."""
+    """Draw a context for a person to write on."""
     return caller.post(f"/api/v1/tasks/{TASK}/contexts/next").json()
 
 

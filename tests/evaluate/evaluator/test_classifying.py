@@ -138,7 +138,7 @@ def test_numbered_labels_are_found_by_the_names_of_their_classes(model: tuple[An
 
 
 class Listed:
-    """What the evaluator knows of a `datasets` data set."""
+    """The part of a `datasets` dataset that the evaluator uses."""
 
     def __init__(self, rows: list[dict[str, Any]], features: dict[str, Any]) -> None:
         self.rows = rows

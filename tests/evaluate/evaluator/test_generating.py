@@ -1,4 +1,4 @@
-"""What models write, against writing token by token; zero-shot choices against sums of log-probabilities."""
+"""Generated text, against writing token by token; zero-shot choices against sums of log-probabilities."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""What makes the evaluator quick changes no answer: a pipeline over the sentiment target's encoder is the judge."""
+"""Packed batches change no answer of the evaluator: a pipeline over the sentiment target's encoder is the judge."""
 
 import importlib.util
 from pathlib import Path

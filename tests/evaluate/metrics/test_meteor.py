@@ -17,7 +17,7 @@ TEXTS = st.lists(WORD, max_size=8).map(" ".join)
 
 
 class FakeWordNet:
-    """What NLTK asks of WordNet."""
+    """The part of WordNet that NLTK uses."""
 
     def __init__(self, known: dict[str, list[str]]) -> None:
         self.known = known

@@ -1,4 +1,4 @@
-"""Where models come from, and what is said when they do not come."""
+"""Sources of models, and messages when one cannot be loaded."""
 
 import shutil
 

@@ -1,4 +1,4 @@
-"""Who sees what on the views around a board: private and anonymous submissions, hidden datasets."""
+"""Visibility on the views around a board: private and anonymous submissions, hidden datasets."""
 
 import pytest
 from sqlalchemy import select

@@ -1,4 +1,4 @@
-"""What a builder is told of models that are right, broken, or wrong in one way each."""
+"""Messages to builders of models that are right, broken, or wrong in one way each."""
 
 import asyncio
 import json

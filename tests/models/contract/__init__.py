@@ -1,1 +1,1 @@
-"""What every model keeps, whatever its backend. A backend joins by a file `models_<kind>.py` here; see `table`."""
+"""Promises that models of each backend keep. A backend joins by a file `models_<kind>.py` here; see `table`."""

@@ -32,7 +32,7 @@ class Subject:
         return self.maker.config
 
     def answers(self, rows: list[dict[str, Any]]) -> list[Any]:
-        """What the host's lanes ask for."""
+        """Return the answers as the host's queues request them."""
         return self.model.answer([(self.model, self.model.prepare(row)) for row in rows])
 
     def short(self) -> dict[str, str]:

@@ -9,7 +9,7 @@ from .table import TASKS, Make, Maker, needs, plain
 
 
 def begun(task: str) -> Make:
-    """What `dynabench model new` writes."""
+    """Return the files that `dynabench model new` writes."""
 
     def start(place: Path) -> Path:
         needs("handler")

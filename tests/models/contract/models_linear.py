@@ -6,7 +6,7 @@ from .table import TASKS, Maker, needs, plain
 
 
 def begun(place: Path) -> Path:
-    """What `dynabench model new` trains."""
+    """Return the model that `dynabench model new` trains."""
     needs("linear")
     return starting.start("first-weights", TASKS["nli"], "linear", place)
 

@@ -73,7 +73,7 @@ def site(tmp_path_factory, hub):
 
 
 def run(*words, status=0):
-    """What a command writes."""
+    """Return the output of a command."""
     done = CliRunner().invoke(app, list(words))
     assert done.exit_code == status, f"{words}\n{done.output}\n{done.exception}"
     return done.output

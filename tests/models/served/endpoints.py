@@ -38,7 +38,7 @@ def _pipelines():
 
 
 def _longest_word(question, context):
-    """What a reader answers, in the shape of a question-answering endpoint."""
+    """Answer as a question-answering endpoint does."""
     word = max(context.split(), key=len)
     start = context.index(word)
     return {"score": 0.5, "start": start, "end": start + len(word), "answer": word}

@@ -1,4 +1,4 @@
-"""What TorchServe runs in the tests: a linear classifier in torch, and handlers that answer nonsense."""
+"""Handlers that TorchServe runs in the tests: a linear classifier in torch, and handlers that answer nonsense."""
 
 import json
 

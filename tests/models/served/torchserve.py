@@ -34,7 +34,7 @@ class Archive:
 
 @dataclass(frozen=True)
 class Running:
-    """Where it answers."""
+    """Return the address of the server."""
 
     inference: str
     management: str

@@ -16,7 +16,7 @@ runtime.quiet()
 
 @pytest.fixture(scope="session")
 def workshop(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where models are made."""
+    """Return the folder in which models are made."""
     return tmp_path_factory.mktemp("made")
 
 

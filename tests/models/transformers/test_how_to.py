@@ -1,4 +1,4 @@
-"""What the page for builders shows is what works."""
+"""Commands on the page for builders work as written."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What each rule says, by hand, and what holds whatever is said."""
+"""Outcomes of each rule, by hand, and properties for any text."""
 
 import pytest
 from hypothesis import given
