@@ -3,6 +3,7 @@ so does one of the API without a scope. Each role really calls each route: those
 the others get past the door.
 """
 
+import re
 from collections.abc import Callable, Iterable
 from itertools import combinations
 
@@ -43,6 +44,18 @@ def test_every_route_says_who_may_use_it(app: FastAPI):
     assert not missing, f"say in ROUTES who may use {missing}"
     gone = sorted(ROUTES.keys() - routes_of(app))
     assert not gone, f"no such route any more: {gone}"
+
+
+FOR_NOBODY = re.compile(
+    r"/(api|social)/|\.\w+$|/(healthz|readyz|metrics|live|live/events|\.well-known/dynabench-key)$|^/icon-"
+)
+"""Addresses of probes, files and pictures, which are the same for everybody."""
+
+
+def test_every_page_knows_who_is_logged_in(app: FastAPI):
+    routes = [route for route in iter_route_contexts(app.routes) if not isinstance(route.original_route, Mount)]
+    pages = [route for route in routes if "GET" in (route.methods or ()) and not FOR_NOBODY.search(route.path)]
+    assert not sorted(page.path for page in pages if not auth.identifies(page.dependant))
 
 
 def open_to_all(settings: Settings) -> Scene:

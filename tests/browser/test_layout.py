@@ -15,6 +15,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.xdist_group("st
 LISTS = ("/models", "/evaluate", "/datasets", "/design")
 PAGES = [
     *("/", "/tasks", "/leaderboards", "/models/nli-minilm", "/models/compare", "/badges", "/login", "/register"),
+    *("/docs", "/docs/api", "/docs/api/rounds", "/competitions", "/terms", "/people", "/teams", "/hub"),
     *LISTS,
     *(
         f"/tasks/nli{page}"

@@ -21,6 +21,15 @@ def test_every_page_is_a_few_keys_away(guest):
     expect(page.get_by_role("group", name="Recent pages").get_by_role("option")).to_have_count(1)
     assert serious(page) == []
     assert requests == []
+    page.keyboard.press("Escape")
+    while page.request.get("/docs/api").status == 503:
+        pass  # the reference is being prepared
+    page.goto("/docs/api/accounts#get-me")  # an address opens its operation, which loads what it hides
+    expect(page.locator("#get-me pre")).to_contain_text("curl")
+    expect(page.locator("#post-accounts")).to_be_hidden()
+    assert serious(page) == []
+    page.keyboard.press("Control+k")
+    expect(box).to_be_focused()
     page.keyboard.type("senti")
     task = page.get_by_role("group", name="Tasks").get_by_role("option")
     expect(task).to_have_text("Sentiment")

@@ -55,6 +55,17 @@ def test_a_board_shows_its_best_model_beside_people_on_one_axis(client, answered
     assert dot == pytest.approx(float(line["score"]), abs=0.01)
 
 
+def test_only_visitors_are_asked_to_join(client, browser):
+    ada = browser()
+    for path in ("/tasks", "/leaderboards", "/competitions", "/terms"):
+        assert 'href="/register' in client.get(path).text, path
+    ada.join("ada")
+    for path in ("/tasks", "/leaderboards", "/competitions", "/terms"):
+        text = ada.get(path).text
+        assert "Logged in as ada" in text, path
+        assert 'href="/register' not in text, path
+
+
 @pytest.mark.slow
 def test_strangers_see_no_private_model_as_the_best(client, owner, change):
     assert "model-0" in page(client)

@@ -32,7 +32,7 @@ STATES = {
 
 
 @router.get("/competitions", name="competitions")
-async def list_competitions(request: Request, db: Db) -> Response:
+async def list_competitions(request: Request, db: Db, _: Viewer) -> Response:
     """All competitions, newest first."""
 
     def read(session: Session) -> dict[str, Any]:

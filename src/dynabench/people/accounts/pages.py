@@ -152,7 +152,7 @@ async def log_in(
 
 
 @router.get("/login/code", name="login_code")
-async def ask_code(request: Request, db: Db) -> Response:
+async def ask_code(request: Request, db: Db, _: Viewer) -> Response:
     """The form for the code of the app."""
     await db.aread(pending.read_login, pending.login_cookie(request), LoginStep.CODE)
     return render(request, "accounts/code.html", error="")
@@ -177,7 +177,7 @@ async def send_code(request: Request, db: Db, code: Text = "") -> Response:
 
 
 @router.get("/terms", name="terms")
-async def terms(request: Request) -> Response:
+async def terms(request: Request, _: Viewer) -> Response:
     """The terms that people agree to when they join."""
     return render(request, "accounts/terms.html", version=service.TERMS)
 

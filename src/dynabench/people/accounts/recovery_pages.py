@@ -10,7 +10,7 @@ from dynabench.kit.errors import Conflict, Invalid
 from dynabench.kit.forms import Text, redirect, rejection
 from dynabench.kit.language import _
 from dynabench.people.accounts import login, recovery, rules
-from dynabench.people.accounts.auth import Member, limited
+from dynabench.people.accounts.auth import Member, Viewer, limited
 from dynabench.web import render
 
 router = APIRouter(include_in_schema=False)
@@ -19,7 +19,7 @@ OPENED = [Depends(limited("account link", 60, 600))]
 
 
 @router.get("/login/forgot", name="forgot_password")
-async def forgot_password(request: Request, settings: AppSettings, name: str = "") -> Response:
+async def forgot_password(request: Request, settings: AppSettings, _: Viewer, name: str = "") -> Response:
     """The form that asks for a link to a new password."""
     if not settings.mails:
         raise Conflict(NO_MAIL)

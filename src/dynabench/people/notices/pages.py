@@ -13,7 +13,7 @@ from dynabench.kit.language import _
 from dynabench.kit.security import RowId
 from dynabench.kit.settings import Settings
 from dynabench.people.accounts import service as accounts
-from dynabench.people.accounts.auth import Member, limited
+from dynabench.people.accounts.auth import Member, Viewer, limited
 from dynabench.people.accounts.service import NOTICE_KINDS
 from dynabench.people.accounts.tables import Person
 from dynabench.people.notices import api, mailing, service, webhooks
@@ -234,24 +234,24 @@ async def _answer_page(request: Request, template: str, act: Callable[..., Wish]
 
 
 @router.get("/mail/verify/{token}", name="verify_mail")
-async def ask_verify(request: Request, token: str) -> Response:
+async def ask_verify(request: Request, _: Viewer, token: str) -> Response:
     """Ask whether notices should come to the address."""
     return await _question_page(request, "notices/verify.html", mailing.VERIFY, token)
 
 
 @router.post("/mail/verify/{token}")
-async def verify(request: Request, token: str) -> Response:
+async def verify(request: Request, _: Viewer, token: str) -> Response:
     """The address is theirs."""
     return await _answer_page(request, "notices/verify.html", service.confirm_address, token)
 
 
 @router.get("/mail/unsubscribe/{token}", name="unsubscribe_mail")
-async def ask_unsubscribe(request: Request, token: str) -> Response:
+async def ask_unsubscribe(request: Request, _: Viewer, token: str) -> Response:
     """Ask whether mail should end."""
     return await _question_page(request, "notices/unsubscribe.html", mailing.UNSUBSCRIBE, token)
 
 
 @router.post("/mail/unsubscribe/{token}")
-async def unsubscribe(request: Request, token: str) -> Response:
+async def unsubscribe(request: Request, _: Viewer, token: str) -> Response:
     """No more mail."""
     return await _answer_page(request, "notices/unsubscribe.html", service.unsubscribe, token)

@@ -196,7 +196,13 @@ def index_values(lines: list[TaskLine], by: TaskFilter, sort: str) -> dict[str, 
 
 @router.get("/leaderboards", name="leaderboards")
 async def leaderboards_page(
-    request: Request, q: Words = "", modality: Word = "", language: Word = "", state: Word = "", sort: Word = ""
+    request: Request,
+    _: Viewer,
+    q: Words = "",
+    modality: Word = "",
+    language: Word = "",
+    state: Word = "",
+    sort: Word = "",
 ) -> Response:
     """The best model of each task beside people, on one axis."""
     values = index_values(await read_lines(request), TaskFilter(q, modality, language, state), sort)
@@ -205,7 +211,13 @@ async def leaderboards_page(
 
 @router.get("/tasks", name="tasks")
 async def tasks_page(
-    request: Request, q: Words = "", modality: Word = "", language: Word = "", state: Word = "", sort: Word = ""
+    request: Request,
+    _: Viewer,
+    q: Words = "",
+    modality: Word = "",
+    language: Word = "",
+    state: Word = "",
+    sort: Word = "",
 ) -> Response:
     """All tasks, to search and to filter."""
     values = index_values(await read_lines(request), TaskFilter(q, modality, language, state), sort)

@@ -136,7 +136,7 @@ async def _join_page(request: Request, status: int = 200, **values: Any) -> Resp
 
 
 @router.get("/login/provider/join", name="provider_join")
-async def ask_to_join(request: Request) -> Response:
+async def ask_to_join(request: Request, _: Viewer) -> Response:
     """The form for a person who comes from a provider and has no account here."""
     return await _join_page(request)
 
@@ -166,7 +166,7 @@ async def _proof_page(request: Request, status: int = 200, error: str = "") -> R
 
 
 @router.get("/login/provider/proof", name="provider_proof")
-async def ask_for_proof(request: Request) -> Response:
+async def ask_for_proof(request: Request, _: Viewer) -> Response:
     """The form by which a person who comes from a provider proves that the account with their address is theirs."""
     return await _proof_page(request)
 
@@ -219,7 +219,7 @@ async def unlink(request: Request, db: Db, id: security.RowId, person: Member) -
 
 
 @router.get("/logged-out", name="logged_out_page")
-async def logged_out_page(request: Request, provider: str = "") -> Response:
+async def logged_out_page(request: Request, _: Viewer, provider: str = "") -> Response:
     """Say that one is still logged in at the provider, and lead there to log out as well; without one lead home."""
     if not provider:
         return RedirectResponse("/", status_code=303)
