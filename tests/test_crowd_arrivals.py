@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks import crowd
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.release
 WORKERS = 12
 """Enough for each habit, and for two of them together."""
 

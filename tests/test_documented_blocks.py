@@ -141,7 +141,7 @@ def place(tmp_path_factory):
         yield folder, address, env
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.timeout(900)
 @pytest.mark.xdist_group("documented_blocks")
 @pytest.mark.parametrize("block", to_run(), ids=str)

@@ -103,7 +103,7 @@ def test_a_template_may_use_tests_and_tables_of_words(clean):
     assert list(literals.template_faults(clean, WORDS, admin=False)) == []
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_every_state_that_templates_can_ask_for_is_a_member_of_an_enum():
     assert set(STATES) <= literals.enum_words(literals.ROOT)["state"]
 

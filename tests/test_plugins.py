@@ -176,7 +176,7 @@ def test_the_command_tells_what_is_plugged_in(site):
         assert result.exit_code == 0
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_package_that_pip_installed_is_found(tmp_path):
     """Built and installed by pip, found by a process of its own."""
     source, site = tmp_path / "source", tmp_path / "site"

@@ -113,7 +113,7 @@ def test_a_line_that_is_no_test_is_named(tmp_path, line):
         read_released_suite(path, ["statement"], "label")
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.large_data("checklist/sentiment.jsonl.gz")
 def test_the_whole_released_suite_is_read():
     result = read_released_suite(need_data("checklist/sentiment.jsonl.gz"), ["statement"], "label")

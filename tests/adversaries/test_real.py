@@ -8,7 +8,7 @@ from dynabench.adversaries.perturbations import find_transformations, generator
 from dynabench.models.catalog import BUILTIN, open_model
 from tests.evaluate import real
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.release
 
 LEAST = {"upper_case": 0.99, "whitespace_added": 0.99, "punctuation_added": 0.9, "misspellings": 0.75,
          "gender_swapped": 0.85}  # fmt: skip

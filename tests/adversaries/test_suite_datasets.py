@@ -38,7 +38,7 @@ def newest(database, task, name):
     return database.read(read)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_the_demo_adds_every_suite_once_and_a_suites_file_gives_the_same_rows(
     database, settings, here, tmp_path, monkeypatch
 ):

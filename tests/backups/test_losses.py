@@ -154,6 +154,7 @@ LOSSES = {
 }
 
 
+@pytest.mark.release
 @pytest.mark.parametrize(
     "lost", [pytest.param(name, marks=() if name in ("token", "weights") else pytest.mark.slow) for name in LOSSES]
 )

@@ -12,7 +12,7 @@ from dynabench.operations.key_check import check_keys
 from tests.backups.filled import Seeded, addresses, differences, filled, opened, reached
 from tests.collection import conftest as collection
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.release
 
 rules = collection.rules
 BEGIN = ("/", "/tasks/nli", "/tasks/checks", "/tasks/done", "/models")

@@ -7,7 +7,7 @@ from tests.browser.people import WIDE
 from tests.browser.test_keyboard import reach
 from tests.browser.test_looks import looks_well
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser]
+pytestmark = [pytest.mark.release, pytest.mark.browser]
 CONFIG = """
 id: helped
 name: Sentiment with help

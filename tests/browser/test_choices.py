@@ -9,7 +9,7 @@ from tests.browser.test_keyboard import reach
 from tests.browser.test_looks import looks_well
 from tests.every_field import GIVEN, config
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser]
+pytestmark = [pytest.mark.release, pytest.mark.browser]
 
 
 @pytest.fixture(scope="module")

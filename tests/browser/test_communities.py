@@ -11,7 +11,7 @@ from dynabench.kit.db import now
 from tests.browser.people import PASSWORD, follow
 from tests.browser.test_looks import looks_well
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser]
+pytestmark = [pytest.mark.release, pytest.mark.browser]
 CONFIG = """
 id: %s
 name: Sentences

@@ -11,7 +11,7 @@ from tests.browser.people import PHONE, WIDE, draw_over, example_on, find_in_que
 from tests.browser.test_keyboard import reach
 from tests.browser.test_looks import looks_well
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser]
+pytestmark = [pytest.mark.release, pytest.mark.browser]
 
 TASK = "report-desk"
 CONTEXT = {

@@ -17,7 +17,7 @@ from tests.browser.test_looks import looks_well
 from tests.collection.against import opened
 from tests.collection.drawing.conftest import MODELS, TASK
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser]
+pytestmark = [pytest.mark.release, pytest.mark.browser]
 WORDS = "Two cooks drop a bowl of red soup on a white floor"
 
 

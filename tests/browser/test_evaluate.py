@@ -10,7 +10,7 @@ from dynabench.site.cards import library
 from tests.browser.people import follow
 from tests.browser.test_looks import looks_well
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser]
+pytestmark = [pytest.mark.release, pytest.mark.browser]
 
 
 def test_typing_narrows_the_list_and_the_address_says_so(guest):

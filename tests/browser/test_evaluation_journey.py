@@ -14,7 +14,7 @@ from dynabench.tasks.shipped import shipped_tasks
 from tests.browser.people import Guest, arrived
 from tests.browser.test_looks import looks_well
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.xdist_group("storied")]
+pytestmark = [pytest.mark.release, pytest.mark.browser, pytest.mark.xdist_group("storied")]
 MODELS = Path(__file__).parents[2] / "src/dynabench/models/builtin"
 HERE = "/tasks/sentiment"
 THINGS = (

@@ -9,7 +9,7 @@ from dynabench.client import Client
 from tests.browser.people import PHONE
 from tests.browser.test_looks import looks_well
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.release]
 
 CONFIG = """id: TASK
 name: Judged feelings

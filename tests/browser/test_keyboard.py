@@ -8,7 +8,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.browser.people import PASSWORD, arrived, ask_the_models, example_on, something_fooling
 from tests.browser.test_looks import serious
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser]
+pytestmark = [pytest.mark.release, pytest.mark.browser]
 
 
 def reach(page: Page, target: Locator, key: str = "Tab", most: int = 80) -> None:

@@ -45,6 +45,7 @@ def looks_well(page: Page) -> None:
         assert serious(page, rules) == [], (page.url, size, scheme)
 
 
+@pytest.mark.release
 def test_pages_for_everybody_and_for_members(guest):
     for page, paths in ((guest().page, OPEN), (guest("ada").page, MEMBERS)):
         for path in paths:

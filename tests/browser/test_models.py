@@ -16,7 +16,7 @@ def write(page):
     page.get_by_role("textbox", name="Hypothesis").fill(HYPOTHESIS)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_find_a_model_talk_to_it_compare_it_and_share_what_it_said(guest):
     page = guest().page
     page.goto("/")

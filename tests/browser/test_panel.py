@@ -18,7 +18,7 @@ from tests.browser.test_looks import looks_well
 from tests.crowd.panel_server import Panel
 from tests.web.gallery import PATIENCE
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.timeout(600)]  # many workers on a loaded machine
+pytestmark = [pytest.mark.release, pytest.mark.browser, pytest.mark.timeout(600)]  # many workers on a loaded machine
 TASK, OWNER = "panel", "adele"
 MANAGE = f"/tasks/{TASK}/manage"
 REWARD = 150

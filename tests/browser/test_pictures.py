@@ -26,6 +26,7 @@ def misread(page, visitor: Client) -> str:
     return "0" if answer["predictions"][0]["answer"]["digit"] != "0" else "8"
 
 
+@pytest.mark.release
 def test_a_digit_is_chosen_claimed_and_checked(guest, visitor):
     ada, bela = guest("pia").page, guest("pol").page
     ada.goto("/tasks/image-classification/create")
@@ -103,6 +104,7 @@ def test_a_picture_of_ones_own_is_sent_at_once_and_a_program_is_refused(guest):
     expect(page.locator("#answer-title")).to_be_visible()
 
 
+@pytest.mark.release
 def test_a_question_is_asked_and_the_place_marked_by_keyboard(guest, start_task):
     page = guest("pia").page
     page.goto(f"/tasks/{start_task('vqa')}/create")
@@ -134,6 +136,7 @@ def test_a_question_is_asked_and_the_place_marked_by_keyboard(guest, start_task)
     expect(page.locator(".region-marks rect")).to_have_count(1)
 
 
+@pytest.mark.release
 def test_the_words_of_a_question_are_explained_and_looked_at_closer_as_the_answer_says(visitor, start_task):
     """The button "look closer" asks for the method that `closer` names; vqa-vilt has it, and then nothing closer."""
     context = visitor.next_context(start_task("vqa"))["id"]

@@ -10,7 +10,7 @@ from benchmarks.running import operate
 from tests.browser.test_looks import looks_well
 from tests.browser.test_owner import CONFIG, owner
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser]
+pytestmark = [pytest.mark.release, pytest.mark.browser]
 TASK = "harvest"
 
 

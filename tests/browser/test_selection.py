@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from dynabench.tasks.shipped import shipped_selections
 from tests.browser.test_looks import looks_well
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser]
+pytestmark = [pytest.mark.release, pytest.mark.browser]
 [SHIPPED] = shipped_selections()
 HERE = "/tasks/data-selection"
 POOL = list(SHIPPED.rows("pool"))

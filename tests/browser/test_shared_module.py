@@ -12,7 +12,7 @@ from dynabench.client import Client
 from tests.browser.people import follow
 from tests.browser.test_looks import looks_well
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser]
+pytestmark = [pytest.mark.release, pytest.mark.browser]
 
 
 def test_a_module_is_published_computed_commented_flagged_and_hidden(site, guest, admin, tmp_path):

@@ -11,7 +11,7 @@ from tests.browser.people import example_on, find_in_queue, unfold
 from tests.browser.test_looks import looks_well
 from tests.browser.test_tasks import accept_warning
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser]
+pytestmark = [pytest.mark.release, pytest.mark.browser]
 OUTCOME = re.compile("You fooled|got it")
 SENTENCE = "Hope sold nine boats to Virginia."
 

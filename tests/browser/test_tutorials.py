@@ -10,7 +10,7 @@ from tests.browser.people import Guest, arrived
 from tests.browser.test_looks import looks_well
 from tests.browser.test_owner import owner
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser]
+pytestmark = [pytest.mark.release, pytest.mark.browser]
 
 WORKER_PATIENCE = 90_000  # milliseconds: the worker starts after the pages and the models, and yields to both
 TUTORIALS = Path(__file__).parent.parent.parent / "docs/tutorial"

@@ -33,7 +33,7 @@ def test_a_card_has_ranges_options_and_examples(client):
     assert client.get("/api/v1/evaluate/metric/nothing").status_code == 404
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_the_examples_of_all_cards_can_be_sent_back_and_give_what_they_say(client):
     """The first one that gives a result, and the first one that is refused: `evaluate` tests all of them."""
     for entry in OPEN:
@@ -50,7 +50,7 @@ def test_the_examples_of_all_cards_can_be_sent_back_and_give_what_they_say(clien
                 assert matches_expected(answer.json()["result"], example["result"]), (entry, example)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_intervals_and_scores_of_rows_come_on_request(client):
     answer = client.post(F1, json=PAIR | {"interval": 0.9}).json()["result"]
     assert answer["interval"]["f1"]["level"] == 0.9

@@ -78,7 +78,7 @@ def test_a_card_that_is_not_there_is_not_found(client):
     assert client.get("/evaluate/comparison/f1").status_code == 404
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_the_first_example_is_in_the_form_with_its_result(client):
     page = client.get("/evaluate/metric/accuracy").text
     assert "0\n1\n2\n0\n1\n2</textarea>" in page
@@ -171,7 +171,7 @@ def test_what_people_paste_is_shown_as_text(client):
     assert "</textarea><b>" not in page
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_computing_is_limited_to_so_many_a_minute(app, client):
     app.state.settings.rate_limit = True
     link = f"{F1}?{urlencode({'column.predictions': '1', 'column.references': '1'})}"

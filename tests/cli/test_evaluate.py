@@ -333,7 +333,7 @@ def test_a_model_without_probabilities_is_refused_by_metrics_that_take_them(tmp_
     assert "takes probabilities of labels, and question-answering has none" in done.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.models
 def test_the_metric_of_choices_needs_no_name(tmp_path):
     from tests.evaluate.evaluator.tiny import gpt2, saved

@@ -29,7 +29,7 @@ def files(tmp_path, monkeypatch):
     get_settings.cache_clear()
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_files_with_weights_become_a_model_for_each_seed(files):
     options = ["--dev", str(files / "dev.jsonl"), "--test", str(files / "test.jsonl"), "--method", "ngram"]
     sources = ["--on", str(files / "train.jsonl"), "--on", f"{files / 'more.jsonl'}:2.5"]
@@ -68,7 +68,7 @@ def test_a_weight_stands_behind_the_last_colon():
     assert training_mixes.parse_weight("rows.jsonl") == ("rows.jsonl", 1.0)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_spans_are_learnt_from_questions_that_people_asked(files):
     short = [paragraph for paragraph in real.paragraphs(30) if len(paragraph["context"]) < 420][:12]
     for name, part in {"asked": short[:8], "judged": short[7:10], "scored": short[10:]}.items():

@@ -135,7 +135,7 @@ def test_what_another_program_found_is_proposed_once_and_the_rest_is_told(ada, t
     assert (stored["program"]["name"], stored["program"]["facts"]["at"]) == ("textattack", "line 2")
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @on_sqlite
 def test_the_command_attacks_a_round_from_texts_of_ones_own(ada, tmp_path):
     texts_file = tmp_path / "texts.jsonl"

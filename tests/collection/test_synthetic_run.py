@@ -14,7 +14,7 @@ from tests.collection.test_client import address  # noqa: F401
 from tests.collection.test_program_runs import ada  # noqa: F401
 from tests.collection.test_span_task import rules  # noqa: F401
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.release
 
 
 @pytest.fixture

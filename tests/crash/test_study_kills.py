@@ -36,7 +36,7 @@ from tests.crash.test_kill import snapshot
 from tests.crowd.prolific_server import TOKEN, Prolific
 from tests.jobs.conftest import until
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.release, pytest.mark.timeout(600)]
 SEED = 11
 SECRET = "hook-secret"
 REWARD, EARNED = 150, 60

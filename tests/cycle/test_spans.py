@@ -23,7 +23,7 @@ from tests.evaluate import real
 from tests.scoring.conftest import by_hand, place
 
 __all__ = ["by_hand", "place"]
-pytestmark = [pytest.mark.slow, pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)]
+pytestmark = [pytest.mark.release, pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)]
 TARGET = "qa-minilm"
 QA = next(shipped_task for shipped_task in shipped_tasks() if shipped_task.config.id == "qa")
 SHARES = {"train": 0.5, "dev": 0.2, "test": 0.3, "hidden": 0.0, "disjoint": ["contexts"]}

@@ -43,7 +43,7 @@ def test_rounds_without_artifacts_show_words_at_most_as_often_as_is_said(habits)
     assert wrong <= binom.ppf(0.999, ROUNDS, artifacts.LEVEL)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("habits", [False, True], ids=["at random", "writers with habits"])
 def test_rounds_without_artifacts_show_baselines_at_most_as_often_as_is_said(habits, monkeypatch):
     monkeypatch.setattr(artifacts, "SHUFFLES", 99)

@@ -81,6 +81,7 @@ def test_bad_data_are_refused_by_page_program_and_command(ada, client, database,
     assert not (tmp_path / "home" / "measurements").exists()
 
 
+@pytest.mark.release
 def test_rows_that_do_not_fit_are_counted_and_the_rest_is_measured(tmp_path, monkeypatch):
     monkeypatch.setenv("DYNABENCH_HOME", str(tmp_path / "home"))
     path = tmp_path / "mixed.jsonl"

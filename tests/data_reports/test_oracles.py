@@ -52,7 +52,7 @@ def columns_of(row):
     return [row[name] for name in ("text", "premise", "hypothesis", "explanation") if name in row]
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_counts_lengths_and_labels_are_those_of_plain_counting(measured):
     data, rows = measured
     lengths = np.array([len(words(columns_of(row)[0])) for row in rows])
@@ -72,7 +72,7 @@ def test_counts_lengths_and_labels_are_those_of_plain_counting(measured):
     assert figure(balance, "evenness").value == pytest.approx(evenness)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_vocabulary_and_copies_are_those_of_plain_counting(measured):
     data, rows = measured
     held = Counter(word for row in rows for text in columns_of(row) for word in words(text))
@@ -91,7 +91,7 @@ def test_vocabulary_and_copies_are_those_of_plain_counting(measured):
     assert figure(repeated, "contradictory").value == pytest.approx(clashing / len(texts))
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_associations_are_the_formula_over_rows(measured):
     data, rows = measured
     sets = [{word for text in columns_of(row) for word in words(text)} for row in rows]
@@ -107,7 +107,7 @@ def test_associations_are_the_formula_over_rows(measured):
             assert npmi(both, n * p_term, n * p_word, n) == pytest.approx(expected)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_near_copies_are_those_of_all_pairs(measured):
     _data, rows = measured
     texts = ["\n".join(columns_of(row)) for row in rows[:600]]
@@ -123,7 +123,7 @@ def test_near_copies_are_those_of_all_pairs(measured):
     assert len(linked) >= 0.95 * len(expected)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_near_copies_are_those_of_datasketch(measured):
     """Candidates by datasketch's MinHash and LSH, with few misses; the exact similarity of their sets confirms each."""
     _data, rows = measured
@@ -197,7 +197,7 @@ def test_the_interval_of_a_difference_is_the_bootstrap_of_rows():
     assert result.p[0] == pytest.approx(min(1, 2 * min(tails)))
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_power_law_is_found_and_another_law_is_refused():
     rng = np.random.default_rng(3)
     counts = CountHistogram.of(rng.zipf(2.2, 3_000))
@@ -241,7 +241,7 @@ def test_doubtful_labels_are_those_of_a_plain_reference():
     assert doubts.noise == pytest.approx(1 - np.trace(calibrated))
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_doubtful_labels_are_those_of_cleanlab(measured):
     data, _rows = measured
     rows = [row for row in data.chosen if row.label in data.label_names][::2]
@@ -264,7 +264,7 @@ def test_doubtful_labels_are_those_of_cleanlab(measured):
     assert (np.diff(margins) >= -1e-9).all()
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_planted_label_errors_are_found(measured):
     data, _rows = measured
     rows = [row for row in data.chosen if row.label in data.label_names][:2_000]

@@ -54,7 +54,7 @@ def test_columns_are_guessed_and_chosen(tmp_path):
     assert "premise" in problem.value.fields["texts"]
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_splits_of_a_folder_are_compared(tmp_path):
     write_rows(tmp_path / "train.jsonl", 120, 1)
     lines = (tmp_path / "train.jsonl").read_text().splitlines()
@@ -117,7 +117,7 @@ def test_a_reservoir_is_uniform():
     assert hits.sum() == 4_000
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_profile_does_not_depend_on_batches(tmp_path):
     columns = DataColumns(("text",), "label")
     rows = [columns.row(json.loads(line)) for line in write_rows(tmp_path / "a.jsonl", 90).read_text().splitlines()]
@@ -129,7 +129,7 @@ def test_profile_does_not_depend_on_batches(tmp_path):
     assert results[0] == results[1]
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_report_survives_storage_and_becomes_files(tmp_path):
     source, other = (
         file_source(write_rows(tmp_path / "a.jsonl", 150, 1)),
@@ -151,7 +151,7 @@ def test_a_report_survives_storage_and_becomes_files(tmp_path):
     assert report_pdf(report).startswith(b"%PDF")
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_markup_in_data_stays_text(tmp_path):
     path = tmp_path / "bad.jsonl"
     row = {"text": "<script>alert(1)</script> | *x* \x00 \ud800 =1+1 and more words here", "label": "<b>"}
@@ -206,7 +206,7 @@ def test_groups_of_a_column_are_compared():
     assert {row[0] for row in result.tables[0].rows} == {"old", "young"}
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_the_command_measures_a_file_once(tmp_path, monkeypatch):
     monkeypatch.setenv("DYNABENCH_HOME", str(tmp_path / "home"))
     from dynabench.kit.settings import get_settings

@@ -130,7 +130,7 @@ def test_too_many_tags_are_refused(read):
         read(lines(rows), "a.jsonl")
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_squad_brings_all_gold_answers(read):
     with gzip.open(folder_with(SQUAD) / SQUAD) as stream:
         rows = b"".join(stream.readline() for _ in range(200))

@@ -151,7 +151,7 @@ def test_results_are_plain_complete_and_the_same_each_time(n, count, seed):
     assert all(pair["low"] <= pair["high"] for pair in comparison["pairs"])
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_four_equal_systems_are_rarely_told_apart():
     """The chance that any of six pairs seems to differ stays near 5%, where without correction it is above 10%."""
     any_found = dict.fromkeys(("holm", "none"), 0)

@@ -59,6 +59,6 @@ def test_importing_it_opens_no_socket() -> None:
     assert python(code + "; print([event for event in seen if event.startswith('socket')])") == "[]"
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_every_example_that_needs_no_model_runs_with_the_network_cut_off() -> None:
     assert int(python(EVERYTHING, *cut_off())) > 5

@@ -166,7 +166,7 @@ def test_an_unknown_kind_is_not_an_empty_list():
         evaluate.list_evaluation_modules("metrics")
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_file_of_ones_own_does_not_hide_an_installed_package_of_its_name(tmp_path):
     """In a fresh process: an import of `seqeval` after `load("x/seqeval.py")` means the package."""
     (tmp_path / "seqeval.py").write_text(OWN)

@@ -21,7 +21,7 @@ from experiments.simulation.history import ExperimentHistory
 from experiments.simulation.plan import ARMS, ExperimentPlan
 from experiments.simulation.pool_split import split_pool
 
-pytestmark = [pytest.mark.slow, pytest.mark.models]
+pytestmark = [pytest.mark.release, pytest.mark.models]
 
 KILLED = """
 import os, signal

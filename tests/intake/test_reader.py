@@ -122,7 +122,7 @@ def test_a_file_that_cannot_be_read_is_refused_with_what_to_do(read, name, conte
     assert message in problem.value.fields["file"]
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_small_file_that_unpacks_to_a_great_deal_is_refused_early(read):
     with pytest.raises(TooLarge, match="too large when unpacked"):
         read("bomb.jsonl.gz", gzip.compress(b"\0" * 2 * reader.SUSPECT_BYTES))

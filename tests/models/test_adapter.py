@@ -49,7 +49,7 @@ def test_it_is_a_model_and_gives_plain_answers(nli, sentiment):
     assert (good.answer["label"], bad.answer["label"]) == ("positive", "negative")
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_an_answer_hardly_depends_on_its_batch_even_when_other_models_share_it(nli, sentiment):
     texts = [{"statement": text} for text in HARD]
     alone = [sentiment.predict([inputs])[0] for inputs in texts] + [nli.predict([inputs])[0] for inputs in PAIRS]
@@ -93,7 +93,7 @@ def test_explaining_leaves_predictions_untouched(sentiment):
     assert sentiment.predict([inputs]) == before
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_integrated_gradients_are_complete_within_five_per_cent(nli, sentiment):
     for model, inputs in [(nli, PAIRS[0]), (sentiment, {"statement": "Not bad, but hardly good."})]:
         label = model.predict([inputs])[0].answer["label"]

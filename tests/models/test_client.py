@@ -61,7 +61,7 @@ def test_a_remote_server_without_probabilities_is_understood(address):
     assert (answer.version, answer.answer, answer.probabilities) == ("1", {"label": "positive"}, None)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_slow_server_is_given_up_in_time_then_left_alone_then_tried_again(address, remote):
     async def run(host):
         remote.delay = 5

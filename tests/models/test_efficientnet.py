@@ -43,7 +43,7 @@ def palace() -> Image.Image:
     return Image.open(io.BytesIO((files("sklearn.datasets.images") / "china.jpg").read_bytes()))
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_photograph_gets_the_name_that_people_give_it_and_the_names_are_the_task_s_options(model, palace):
     [output] = model.predict([{"image": encoded(palace)}])
     assert output.answer == {"thing": "castle or palace"}
@@ -76,7 +76,7 @@ def test_grad_cam_is_the_gradient_of_the_log_odds_times_what_the_last_layer_read
     assert model.activation_map(pixels, label) == pytest.approx(expected, rel=1e-4, abs=1e-4)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_covering_loses_what_answers_about_covered_pictures_say(model, palace):
     """On a square the model reads 7/8; the map by answers alone, of that part, is the same."""
     side = min(palace.size)
@@ -99,7 +99,7 @@ def test_covering_loses_what_answers_about_covered_pictures_say(model, palace):
     assert own.ravel()[[0, 17, 24, 31, 48]] == pytest.approx(odds[0] - odds[1:], abs=0.05)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize(("method", "size"), [("grad_cam", (640, 427)), ("occlusion", (300, 500))])
 def test_a_map_covers_the_picture_and_weighs_nothing_outside_the_middle_square(model, palace, method, size):
     attribution = model.attribute({"image": encoded(palace.resize(size))}, "castle or palace", method)
@@ -111,7 +111,7 @@ def test_a_map_covers_the_picture_and_weighs_nothing_outside_the_middle_square(m
     assert not outside.any()
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_picture_is_read_as_people_see_it(model, palace):
     """Turned by its EXIF, in CMYK, with an alpha channel, or as the first of several frames."""
     small = palace.resize((320, 214))
@@ -131,7 +131,7 @@ def test_a_picture_is_read_as_people_see_it(model, palace):
         model.attribute({"image": encoded(picture, "PNG")}, "dog", "grad_cam")
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_what_is_no_picture_is_refused_by_its_field(model, palace, monkeypatch):
     monkeypatch.setattr(pictures, "PIXELS", 10_000)
     whole = encoded(palace)

@@ -17,7 +17,7 @@ import pytest
 from dynabench.models import encoder
 from tests.datasets.test_hub import Hub as DatasetHub
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.release
 
 NEWER = "f" * 40
 OTHER = dict.fromkeys(encoder.FILES, b"{}")

@@ -18,7 +18,7 @@ from tests.large_data import folder_with
 from .conftest import export
 from .texts import HARD
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("exported")]  # with the contract of what is exported
+pytestmark = [pytest.mark.release, pytest.mark.xdist_group("exported")]  # with the contract of what is exported
 
 SST3 = "sst3/test.jsonl.gz"
 MODELS = ("sentiment-minilm", "qa-minilm")

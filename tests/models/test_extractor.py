@@ -12,7 +12,7 @@ from dynabench.tasks import TaskConfig, shipped_tasks
 
 from .texts import HARD
 
-pytestmark = [pytest.mark.slow, pytest.mark.models]
+pytestmark = [pytest.mark.release, pytest.mark.models]
 TOLERANCE = 1e-2
 
 PASSAGE = (

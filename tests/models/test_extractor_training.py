@@ -10,7 +10,7 @@ from dynabench.kit.errors import Invalid
 from dynabench.models import catalog, spec
 from dynabench.models.training import adapter, recipes, rows, run
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.release
 
 COLOURS = ["red", "green", "blue", "black", "white", "brown", "yellow", "grey"]
 THINGS = ["door", "boat", "lamp", "coat", "wall", "chair", "roof", "gate"]

@@ -186,7 +186,7 @@ def test_a_handler_marks_the_sentence_that_answers_a_question(opened, tmp_path):
     assert right / total > 0.5
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_large_libraries_can_be_imported_and_compute(opened, tmp_path):
     code = """
     import torch

@@ -112,7 +112,7 @@ def test_docker_confines_where_a_daemon_answers(tmp_path, monkeypatch):
         model.close()
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.skipif(os.getuid() != 0, reason="the other tests run as an ordinary user")
 def test_an_ordinary_user_s_handlers_are_confined_as_well(tmp_path):
     need_bubblewrap()

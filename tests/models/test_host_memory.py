@@ -116,7 +116,7 @@ async def replace_the_longest_unused(repository, engine):
     assert change(engine, "loaded") == change(engine, "unloaded") + len(loaded(repository))
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_what_does_not_fit_is_loaded_on_demand_in_place_of_what_was_used_longest_ago(apart, three):
     apart(story, three, replace_the_longest_unused, 2.5)
 
@@ -134,7 +134,7 @@ async def keep_what_is_asked(repository, engine):
     assert loaded(repository) == {other}
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_model_that_somebody_waits_for_is_not_unloaded(apart, three):
     apart(story, three, keep_what_is_asked, 1.5)
 
@@ -173,7 +173,7 @@ async def unload_after_the_calls(repository, engine):
         await repository.unload("nobody")
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_what_an_operator_unloads_stays_unloaded_after_its_calls(apart, three):
     apart(story, three, unload_after_the_calls)
 
@@ -211,7 +211,7 @@ async def explain_once(repository, engine):
     assert (figure("hit"), figure("miss")) == (1, 4)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_the_same_question_is_explained_once(apart, three):
     apart(story, three, explain_once)
 

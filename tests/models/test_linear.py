@@ -130,7 +130,7 @@ WAYS = st.fixed_dictionaries(
 )
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @given(WAYS, st.lists(TEXT, min_size=2, max_size=6), TEXT)
 @pytest.mark.filterwarnings("ignore:.*token_pattern.*:UserWarning", "ignore:.*stop_words.*:UserWarning")
 def test_amounts_are_scikit_learns_whatever_the_settings(ways, texts, text):

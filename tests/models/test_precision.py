@@ -18,7 +18,7 @@ from dynabench.models.backends.pool import Pool
 from dynabench.models.catalog import BUILTIN
 from tests.evaluate import real
 
-pytestmark = [pytest.mark.slow, pytest.mark.models]
+pytestmark = [pytest.mark.release, pytest.mark.models]
 LOADERS = {"nli": AdapterModel, "sentiment": AdapterModel, "hate": AdapterModel, "qa": ExtractorModel}
 NEAR = {"fp32": 1e-4, "bf16": 0.05}
 

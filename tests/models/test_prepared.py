@@ -7,7 +7,7 @@ import textwrap
 import pytest
 import torch
 
-pytestmark = [pytest.mark.slow, pytest.mark.models]
+pytestmark = [pytest.mark.release, pytest.mark.models]
 SCRIPT = textwrap.dedent("""
     import random
     import torch

@@ -75,13 +75,13 @@ def test_yes_no_unanswerable_and_words(model):
     assert outputs[2].probabilities["1921"] > outputs[2].probabilities["unanswerable"]
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_whatever_it_reads_its_answer_is_one(model):
     batch = [{"question": text, "passage": other} for text, other in zip(HARD, reversed(HARD), strict=True)]
     validity.check_outputs(model.card, batch, model.predict(batch))
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.large_data("squad/squad20_dev.jsonl.gz")
 def test_on_questions_of_squad_it_knows_better_than_to_answer_all(model):
     request = [

@@ -22,7 +22,7 @@ from dynabench.models.training.run import retrain
 from dynabench.tasks import shipped_tasks
 from tests.models.mixes import mix, rows
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.release
 
 ROOT = Path(__file__).parents[2]
 METHODS = ("ngram", "head", "lora")

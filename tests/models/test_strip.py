@@ -7,7 +7,7 @@ from dynabench.models.protocol import Attribution, WordWeight
 from dynabench.models.training import recipes, rows
 from tests.large_data import folder_with
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.release
 
 EXAMPLES = 40
 

@@ -217,7 +217,7 @@ def test_a_threshold_may_serve_the_worst_set_instead_of_the_mean():
     assert scoring.best_shift(odds[1:], [hard]) == scoring.best_shift(odds[1:], [hard], "least")
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.models
 def test_an_adapter_is_trained_evaluated_and_served_from_its_folder(folder, tmp_path):
     out = tmp_path / "out"

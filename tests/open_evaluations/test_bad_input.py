@@ -45,7 +45,7 @@ def test_a_file_that_cannot_be_read_is_refused_with_the_reason(desk: Desk, name:
     assert not [path for path in sources.files_folder(desk.settings).iterdir() if path.is_dir()]
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_more_rows_than_fit_are_refused_before_the_start(desk: Desk):
     dataset = desk.upload("many.csv", b"text,label\n" + b"fine,positive\n" * 1_000_001)
     plan = desk.plan(dataset, models=["sentiment-ngram"])
@@ -60,7 +60,7 @@ def test_labels_that_the_model_does_not_know_count_as_wrong(desk: Desk):
     assert desk.run(id).evaluation.state == "done"
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_pictures_that_are_none_are_left_out_and_counted(desk: Desk):
     files = {f"digits/{label}/{n}.png": small_data.png(small_data.digit_image(n)) for label in "01" for n in range(3)}
     files["digits/1/broken.png"] = b"no picture"
@@ -85,7 +85,7 @@ def test_a_server_that_is_gone_is_named(desk: Desk, server: ChatServer):
     assert "127.0.0.1" in failed_reason(desk, reviews(30), address)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_server_that_fails_or_lies_is_named(desk: Desk, server: ChatServer):
     assert "none of the options" in failed_reason(desk, reviews(30), server.address("stray"))
     assert "#MODEL" in failed_reason(desk, reviews(31), server.address("other"))
@@ -109,7 +109,7 @@ def check_reasons(desk: Desk, server: ChatServer, reasons: dict[str, str]) -> No
     assert (seen.evaluation.state, seen.open) == ("done", False)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_each_server_ends_with_its_own_reason_and_the_others_go_on(desk: Desk, server: ChatServer):
     check_reasons(desk, server, {"garbage": "web page", "cut": "closed the connection", "later": "503"})
 

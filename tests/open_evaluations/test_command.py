@@ -56,7 +56,7 @@ def as_scores(document: dict[str, Any]) -> dict[tuple[str, str, str], tuple[floa
             for score in document["board"]["scores"]}  # fmt: skip
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 def test_a_run_here_has_the_scores_of_the_platform(desk: Desk, films: Path, tmp_path: Path):
     predictions = tmp_path / "predictions.csv"
@@ -83,7 +83,7 @@ def test_a_run_here_has_the_scores_of_the_platform(desk: Desk, films: Path, tmp_
     assert share == pytest.approx(expected["sentiment-minilm", "accuracy", "accuracy"][0])
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_the_board_is_printed_with_intervals(films: Path, tmp_path: Path, home: Path):
     out = tmp_path / "predictions.parquet"
     result = run("--dataset", str(films), *TWO, "--rows", "60", "--metric", "accuracy", "--predictions-out", str(out))
@@ -131,7 +131,7 @@ def test_labels_and_columns_are_mapped_and_a_folder_is_a_model(films: Path, tmp_
     assert document["models"][0]["labels"] == {"positive": "0", "negative": "1", "neutral": "2"}
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_models_that_fail_are_named_and_change_the_status(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("DYNABENCH_PRIVATE_ENDPOINTS", "127.0.0.1")
     get_settings.cache_clear()
@@ -149,7 +149,7 @@ def test_models_that_fail_are_named_and_change_the_status(tmp_path: Path, monkey
         get_settings.cache_clear()
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 def test_a_dataset_of_the_platform_here_is_read_from_its_database(
     desk: Desk, place: Any, monkeypatch: pytest.MonkeyPatch

@@ -29,7 +29,7 @@ def scores(desk: Desk, id: int) -> dict[tuple[str, str], float]:
     }
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_file_with_strange_names_is_guessed_answered_and_scored(desk: Desk):
     dataset = desk.upload("films.csv", reviews(300))
     plan = desk.plan(dataset, models=TWO)

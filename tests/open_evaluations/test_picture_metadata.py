@@ -106,7 +106,7 @@ def test_a_table_above_several_splits_serves_each(tmp_path: Path):
         assert ([row["image"].entry.filename for row in rows], refused) == (expected, [])
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 def test_upload_repository_and_folder_have_the_same_scores(desk: Desk, tmp_path: Path):
     files = {**digits(30), "pictures/broken.png": b"no picture", "pictures/extra.png": PNG}

@@ -16,7 +16,7 @@ from benchmarks.running import platform
 from dynabench.client import Client
 from tests.test_documented_blocks import ROOT, blocks
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.release
 
 MODELS = ("resnet", "regnet", "vit")
 PAGE = "docs/tutorial/evaluate-pictures.md"

@@ -14,7 +14,7 @@ from tests.open_evaluations.test_command import TWO, as_scores, home, run
 from tests.open_evaluations.test_hub_source import FILES
 
 __all__ = ["home"]
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.release, pytest.mark.timeout(600)]
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ from tests.open_evaluations.conftest import Desk, reviews
 from tests.open_evaluations.repositories import add_commit
 from tests.open_evaluations.small_data import digit_folders
 
-pytestmark = [pytest.mark.slow, pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)]
+pytestmark = [pytest.mark.release, pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)]
 
 
 def folder_files(name: str, **changes: Any) -> dict[str, bytes]:

@@ -95,7 +95,7 @@ def test_two_copies_of_a_model_share_a_rank_on_every_board(world, weights, form,
     assert ranks[-1].high > ranks[-1].low
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @given(worlds, weighings, forms)
 @settings(deadline=None)
 def test_a_boards_replicates_are_its_score_of_each_sample_at_the_boards_rates(world, weights, form):

@@ -27,7 +27,7 @@ from dynabench.validation import places
 from dynabench.validation.tables import Reservation, Validation
 from tests.validation.world import World
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.release
 
 PEOPLE = 5
 LABELS = st.sampled_from(["correct", "correct", "incorrect", "flagged"])

@@ -10,7 +10,7 @@ import pytest
 
 from tests.hubs.conftest import HubProcess
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.release
 PAGE = Path(__file__).parents[2] / "docs/how-to/share-a-metric.md"
 
 

@@ -113,7 +113,7 @@ def test_programs_earn_nothing(played):
     assert badges(played.db, ada) == []
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_careful_checking_is_measured_against_the_verdict(played):
     ada, careful, careless = (played.person() for _ in range(3))
     for number in range(60):

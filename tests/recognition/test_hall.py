@@ -28,7 +28,7 @@ def ranks(played, **query):
     return [(row.rank, row.name) for row in page.rows]
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_quality_ranks_and_neither_volume_nor_luck(database):
     played = World(database, votes=1, cap=1)
     busy, careful, lucky = play(played, 6, 34), play(played, 6, 14), play(played, 3, 0)

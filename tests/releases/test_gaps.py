@@ -46,7 +46,7 @@ def flags(rng, seen):
     return np.array(corrected_p(p), float) <= LEVEL
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_clean_task_has_a_false_flag_in_at_most_one_of_twenty_and_planted_contamination_is_seen():
     rng = np.random.default_rng(7)
     false = np.mean([flags(rng, 0.0).any() for _ in range(600)])

@@ -120,7 +120,7 @@ def test_an_only_context_is_given_again(database, task):
     assert first == second
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_redrawn_keys_make_every_context_equally_likely(database, task):
     """2,000 draws of 20 contexts: with fixed keys the widest gap would get several times its share."""
 

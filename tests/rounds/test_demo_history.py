@@ -76,6 +76,7 @@ def test_the_history_is_complete_and_comes_once(loaded, settings):
         assert (folder / "data" / "test.jsonl").read_text("utf-8").count("\n") > 0
 
 
+@pytest.mark.release
 def test_its_counters_and_index_are_those_of_its_ledger(loaded):
     folding.fold_all(loaded)
     before = rows_of(loaded, COUNTED)
@@ -111,6 +112,7 @@ def test_nothing_is_left_to_evaluate_and_records_are_signed_by_this_deployment(l
     assert all(record.document["evaluation"] == record.evaluation_id for record in stored)
 
 
+@pytest.mark.release
 def test_its_people_are_named_as_demo_data(loaded, client):
     people = loaded.read(lambda session: list(session.scalars(select(Person))))
     assert {person.username[:5] for person in people} == {"demo-"}
@@ -118,6 +120,7 @@ def test_its_people_are_named_as_demo_data(loaded, client):
     assert "Demo data" in client.get(f"/tasks/{TASK}").text
 
 
+@pytest.mark.release
 def test_removal_leaves_nothing(loaded, settings):
     demo_removal.remove_demo(loaded, settings)
     remaining = {name: len(rows) for name, rows in rows_of(loaded, [table.name for table in TABLES]).items() if rows}
@@ -126,6 +129,7 @@ def test_removal_leaves_nothing(loaded, settings):
         assert not list((settings.folder / folder).iterdir())
 
 
+@pytest.mark.release
 def test_removal_keeps_a_task_that_somebody_owns(loaded, settings):
     def own(session):
         owner = Person(username="olga", email="olga@example.org", password_hash="", terms="", agreed_at=now())

@@ -118,7 +118,7 @@ def test_only_live_contexts_of_the_pool_are_drawn_and_not_the_last_one(database:
     assert but not in turn or may == {but}
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @given(weights=strategies.lists(strategies.integers(0, 5), min_size=2, max_size=5).filter(any))
 @quick
 def test_contexts_come_in_proportion_to_their_weights(database: Database, task, weights):

@@ -59,7 +59,7 @@ def agree(ours, theirs):
         assert np.abs(ours.confusion[place] - column[list(table.label_names)].to_numpy()).max() < 1e-6
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("labels", [2, 4])
 def test_both_models_agree_with_crowd_kit(labels):
     rows, _truth = crowd(labels, [0.95, 0.9, 0.8, 0.7, 0.6, 0.45, 0.35], labels=labels, votes=4)
@@ -70,7 +70,7 @@ def test_both_models_agree_with_crowd_kit(labels):
     assert np.abs(ours.accuracy - theirs.skills_[list(table.rater_names)].to_numpy()).max() < 1e-6
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_known_labels_agree_with_crowd_kit():
     rows, truth = crowd(5, [0.9, 0.7, 0.6, 0.4, 0.3])
     true_labels = {item: int(truth[item]) for item in range(0, 300, 4)}
@@ -82,7 +82,7 @@ def test_known_labels_agree_with_crowd_kit():
 votes = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 3), st.sampled_from("abc")), min_size=1, max_size=40)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @settings(deadline=None)
 @given(votes)
 def test_any_votes_agree_with_crowd_kit_and_raise_the_likelihood(rows):
@@ -130,7 +130,7 @@ def test_weights_are_log_odds_without_harm_from_chance():
     assert max(two.weights(pseudo_votes=100)) <= max(two.weights(pseudo_votes=0.001))
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.large_data("anli_dev/verifier_labels.jsonl.gz")
 def test_published_vote_lists_agree_with_crowd_kit_and_krippendorff():
     """ANLI's 29,803 vote lists name no verifier: the place in the list stands for one."""

@@ -55,6 +55,7 @@ BOARDS = {
 }
 
 
+@pytest.mark.release
 @pytest.mark.parametrize("share", [5, pytest.param(1, marks=pytest.mark.slow)], ids=["few", "all"])
 @pytest.mark.parametrize("board", BOARDS)
 def test_intervals_cover_all_true_ranks_at_their_level(board, share):

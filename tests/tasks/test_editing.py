@@ -95,7 +95,7 @@ TEXTS = ("plain", "with: colon", "# hash", "two\nlines", "two\nlines\n", "  odd 
 VALUES = (*TEXTS, True, 7, 0.5, ["a", "b"], ["yes", "1", "x, y"], [{"value": "a", "label": "A: b"}], {"a": 1})
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("seed", range(4))
 def test_random_edits_of_shipped_tasks_mean_what_they_say(seed):
     rng = random.Random(seed)

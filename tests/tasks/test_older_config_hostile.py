@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.tasks.test_older_configs import CLASSIC, LATER, read
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.release
 
 RAW = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=4)

@@ -54,7 +54,7 @@ def test_what_holds_no_keys_is_refused():
 WORDS = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs")), max_size=40)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @given(WORDS, st.booleans(), st.integers(1, 25))
 def test_whatever_is_written_is_read_again(words, yes, number):
     changes = {("description",): words, ("content_warning",): words + "\n" + words, ("validate", "votes"): number,

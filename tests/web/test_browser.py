@@ -52,7 +52,7 @@ def test_axe_finds_nothing_and_nothing_is_wider_than_a_small_phone(page: Page, n
     assert page.evaluate("() => document.documentElement.scrollWidth") <= 320
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("language", ["es", "ar"])
 def test_in_longer_words_nothing_is_wider_than_a_phone(chromium: Browser, gallery_address: str, language: str) -> None:
     context = chromium.new_context(base_url=gallery_address, viewport={"width": 390, "height": 844}, locale=language)

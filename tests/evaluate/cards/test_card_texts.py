@@ -41,7 +41,7 @@ def removed(before, after):
     return [line for kind, start, end, _, _ in changes if kind in ("delete", "replace") for line in first[start:end]]
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @many
 @given(st.data())
 def test_a_card_is_its_parts_and_reads_as_the_hub_reads_it(data):
@@ -55,7 +55,7 @@ def test_a_card_is_its_parts_and_reads_as_the_hub_reads_it(data):
     assert theirs.text == card.tail[re.match(r"(\r\n|\r|\n)---[ \t]*(\r\n|\n|$)", card.tail).end() :]
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @many
 @given(st.data())
 def test_new_results_are_added_and_no_line_is_taken_out(data):
@@ -77,7 +77,7 @@ def test_new_results_are_added_and_no_line_is_taken_out(data):
     assert str(merge_results(merged, new, model_name="m")) == str(merged)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @some
 @given(st.data())
 def test_a_changed_value_changes_its_line_alone(data):
@@ -210,7 +210,7 @@ def real_cards():
                 yield path
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_every_real_card_in_the_installed_packages_is_kept():
     count = 0
     for path in real_cards():

@@ -86,7 +86,7 @@ def test_the_normal_approximation_agrees_with_scipy(zero_method, differences):
     assert result["p"] == pytest.approx(theirs.pvalue)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @given(differences=samples)
 @settings(deadline=None, max_examples=25)
 def test_by_default_the_result_is_the_originals(differences):

@@ -53,7 +53,7 @@ def test_the_interval_of_accuracy_agrees_with_scipy(method):
     assert difference["standard_error"] == pytest.approx(theirs.standard_error, rel=0.03)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_the_interval_of_macro_f1_agrees_with_scipy_and_sklearn():
     rows = systems(90, 2, second=0.6)
 

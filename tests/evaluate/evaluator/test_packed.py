@@ -29,7 +29,7 @@ def target() -> tuple[Any, Any]:
     return model, transformers.AutoTokenizer.from_pretrained(folder)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.models
 def test_real_sentences_get_a_pipelines_answers(target: tuple[Any, Any]) -> None:
     rows = real.rows("sst3/test.jsonl.gz", 48)

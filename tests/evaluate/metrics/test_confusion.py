@@ -127,7 +127,7 @@ def test_kappa_takes_the_order_of_its_labels(weights: Any) -> None:
     assert result["cohen_kappa"] == pytest.approx(expected)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_kappa_has_the_interval_of_scipy() -> None:
     rng = np.random.default_rng(3)
     true = rng.integers(1, 5, 150)

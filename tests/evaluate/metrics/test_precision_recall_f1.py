@@ -128,7 +128,7 @@ def test_a_strange_zero_division_is_told(name: str) -> None:
         load(name).compute(predictions=[1], references=[1], zero_division="nan")
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("average", ["binary", "macro", None])
 def test_intervals_are_those_of_scipy(average: Any) -> None:
     rng = np.random.default_rng(7)

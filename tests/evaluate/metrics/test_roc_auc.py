@@ -109,7 +109,7 @@ def test_batches_that_lack_a_class_merge(first: Any, second: Any) -> None:
     assert module.result(merged)["roc_auc"] == pytest.approx(module.compute(**zips[2])["roc_auc"])
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("max_fpr", [None, 0.3])
 def test_the_interval_is_that_of_scipy(max_fpr: Any) -> None:
     rng = np.random.default_rng(4)
@@ -151,7 +151,7 @@ def test_infinite_scores_rank_first_and_last() -> None:
     assert found("default", [0, 0, 1, 1], [-inf, inf, inf, 3.0]) == pytest.approx(0.625)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_beyond_20_000_rows_there_is_an_interval_as_good_as_before() -> None:
     rng = np.random.default_rng(0)
     true = rng.integers(0, 2, 20_001)

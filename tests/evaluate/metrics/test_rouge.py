@@ -31,7 +31,7 @@ def _shortened(text: str, rng: random.Random) -> str:
     return "\n".join(rng.sample(lines, max(len(lines) - 1, 1)))
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("stem", [False, True])
 def test_real_summaries_score_as_in_rouge_score(stem, summaries):
     predictions, references = summaries
@@ -57,7 +57,7 @@ def test_any_lines_score_as_in_rouge_score(said, true):
     assert result == pytest.approx({name: expected[name].fmeasure for name in TYPES}, abs=1e-12)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_of_several_references_the_best_counts_for_each_type(summaries):
     predictions, references = summaries
     many = [[reference, other] for reference, other in zip(references, references[1:] + references[:1], strict=True)]

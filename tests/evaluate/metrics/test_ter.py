@@ -28,7 +28,7 @@ def library(predictions: list[str], references: list[list[str]], **options) -> t
     return result.score, result.num_edits, result.ref_length
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize(
     "options",
     [{}, {"case_sensitive": True}, {"normalized": True}, {"ignore_punct": True, "support_zh_ja_chars": True}],
@@ -53,7 +53,7 @@ def test_moves_of_words_are_the_librarys(order):
     assert count_edits(answer, right) == translation_edit_rate(answer, right)[0]
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("seed", range(1, 4))
 def test_long_texts_leave_the_beam_and_reach_the_limit_of_moves_as_in_the_library(seed):
     rng = random.Random(seed)

@@ -9,7 +9,7 @@ from transformers import AutoModel, AutoTokenizer
 
 from dynabench.evaluate import load
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.release
 
 PREDICTIONS = ["the captain was kind", "she went to the river", "Short.", "", "a steel cable held the ferry"]
 REFERENCES = [

@@ -12,7 +12,7 @@ from dynabench.evaluate.networks.encoders import class_probabilities
 from dynabench.models.backends.ngram import NgramModel
 from dynabench.models.catalog import BUILTIN
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.release
 
 HATE = "nothate,hate"
 REGARD = "neutral,positive,negative,other"

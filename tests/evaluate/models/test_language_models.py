@@ -12,7 +12,7 @@ from dynabench.evaluate.networks.language_models import (
     window_likelihoods,
 )
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.release
 
 KINDS = ["gpt2", "llama", "opt"]
 LONG = "The ferry at Lind was built in 1921 and crossed the river without an engine, the captain"

@@ -13,7 +13,7 @@ from dynabench.kit.process_memory import is_out_of_memory
 from dynabench.kit.settings import get_settings
 from tests.models.transformers import made
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.release
 
 WORDS = "a film of many words " * 20
 

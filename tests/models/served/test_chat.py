@@ -109,7 +109,7 @@ def test_the_public_client_understands_the_server(chat):
         assert len(whole.choices[0].logprobs.content[0].top_logprobs) == 3
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.xdist_group("chat")
 def test_the_public_server_answers_and_streams(language_weights, opened, tmp_path):
     with _transformers_serve(language_weights, tmp_path) as url:

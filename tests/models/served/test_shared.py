@@ -176,7 +176,7 @@ def test_threads_never_spend_more_than_the_limit(tmp_path):
     assert Spending(tmp_path / "s").spent("m") == pytest.approx(2.0)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_processes_never_spend_more_than_the_limit(tmp_path):
     Spending(tmp_path / "s")
     context = multiprocessing.get_context("spawn")

@@ -14,7 +14,7 @@ from tests.evaluate import real
 from tests.models.texts import HARD
 from tests.models.transformers import made
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.release
 
 TEXT = "a wonderful, moving film - one of the best"
 

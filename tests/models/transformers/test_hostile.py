@@ -172,7 +172,7 @@ def test_a_broken_tokenizer_is_told(folder, content):
     refused(folder, "no JSON|cannot be loaded")
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_model_of_another_architecture_is_told(sentiment_folder, changed):
     answer = {"architecture": "image-classification"}
     folder = changed(sentiment_folder, inputs=["picture"], images=["picture"], options=answer)

@@ -21,7 +21,7 @@ from tests.large_data import need_data
 from tests.models.transformers import drawn
 from tests.models.waiting import until_ready
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.release
 
 EASY = "easy_vqa/easy_vqa-1.0-py3-none-any.whl"
 

@@ -7,7 +7,7 @@ from dynabench.models import catalog
 from tests.models.texts import HARD
 from tests.models.transformers import made
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.release
 
 EMOJI = "\U0001f469\u200d\U0001f469\u200d\U0001f467 \u00e9\u00e9 \U0001f600. "
 
