@@ -33,10 +33,10 @@ else
 	$(call tests,"not slow and not release")
 endif
 
-test-slow: $(VENV)/.test ## Run the slow tests: training, killed processes, journeys in the browser
+test-slow: $(VENV)/.test ## Run the slow tests: every role on every route, killed processes, whole platforms, journeys in the browser
 	$(call tests,"slow and not release")
 
-test-release: $(VENV)/.test ## Run the tests before a release: packaging, clusters, crashes, fuzzing, coverage, replay
+test-release: $(VENV)/.test ## Run the tests before a release: training, exports, packaging, clusters, crashes, fuzzing, coverage, replay
 	$(call tests,release)
 
 check: $(VENV)/.test ## Lint, names, literal roles and states, types, import rules, templates

@@ -63,7 +63,7 @@ def filled(settings: Settings) -> Scene:
     """Examples, votes, datasets, pictures, releases, evaluations, signed records, boards; returns who there is."""
     with new_stage(settings) as stage:
         stage.picture()
-        stage.kept("snapshots")
+        stage.board_copy("snapshots")
         stage.measured()
         stage.database.write(_answer_rows, settings)
         stage.database.write(_sign, settings)
