@@ -29,11 +29,12 @@ from dynabench.client import Client
 from dynabench.site.app import routes
 from scripts import readme_pictures
 from scripts.programs import find
-from scripts.screenshot_content import Filler, account_pages, voices
+from scripts.screenshot_content import account_pages, fill
+from scripts.screenshot_content.collection import voices
+from scripts.screenshot_content.demo import PASSWORD, Demo
 
 ROOT = Path(__file__).parent.parent
 OUT = ROOT / "screenshots"
-PASSWORD = "correct horse battery"
 ADMIN, ANNOTATOR = "olga", "sofia"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 SIZES = {"wide": (1440, 900), "narrow": (390, 844)}
@@ -55,7 +56,7 @@ STARTS = (
 OF_ANNOTATOR = ("/people/me", "/pay", "/me/decisions", "/settings", "/settings/examples", "/settings/delete", "/inbox")
 """Pages that show more to a person who writes than to an administrator."""
 MOST_PAGES = 400
-NO_PAGE = r"^/(api|healthz|readyz|metrics|live|try|badges/news|\.well-known)|png$|csv$|\.\{|\.\w+$|/events$"
+NO_PAGE = r"^/(api|healthz|readyz|metrics|live|try|badges/news|\.well-known)|png$|csv$|\.\{|\.\w+$|/(events|chat)$"
 """Routes whose answer is no page: probes, downloads and parts of pages."""
 PREMISE = "The second violinist played the solo, since the first had caught a cold."
 HYPOTHESES = ("Nobody played the solo.", "The first violinist was too ill to play that evening.")
@@ -211,9 +212,9 @@ def main() -> None:
             take_readme_pictures(page, annotator)
             if "readme" in sys.argv[1:]:
                 return
-            filler = Filler(base, home, admin, annotator)
-            filler.fill()
-            take_all_pages(page, [*filler.starts, *account_pages()])
+            demo = Demo(base, home, admin, annotator)
+            fill(demo)
+            take_all_pages(page, [*demo.starts, *account_pages()])
             browser.close()
     pictures = list(OUT.glob("*.png"))
     print(f"{len(pictures)} pictures, {sum(item.stat().st_size for item in pictures) / 1e6:.1f} MB, in {OUT}")

@@ -120,6 +120,7 @@ EVALUATION: dict[tuple[str, str], Route] = {
     ("GET", "/tasks/{task}/humans.csv"): Route("anyone"),
     ("GET", "/tasks/{task}/slices"): Route("anyone"),
     ("GET", "/tasks/{task}/transfer"): Route("anyone"),
+    ("GET", "/tasks/{task}/slices.csv"): Route("anyone", params={"dataset": "first"}),
     ("GET", "/tasks/{task}/transfer.csv"): Route("anyone", params={"dataset": "first"}),
     ("GET", "/tasks/{task}/datasets/{name}/best"): Route("anyone"),
     ("GET", "/models/{name}/scores"): Route("anyone"),

@@ -122,6 +122,16 @@ def test_owner_and_author_learn_of_pull_requests_and_comments_of_others(database
     assert not notices_of(database, eve)
 
 
+def test_visitors_are_led_to_the_login_and_not_to_a_form_that_is_not_there(client, browser, entry):
+    path = f"/hub/models/{entry.full_name}/discussions"
+    page = client.get(path).text
+    assert "Log in to propose a change" in page
+    assert "below" not in page
+    ada = browser()
+    ada.join("bob")
+    assert "begin a discussion below" in ada.get(path).text
+
+
 def test_a_full_disk_refuses_commits_and_uploads_with_advice(
     database, settings, ada, entry, monkeypatch: pytest.MonkeyPatch
 ):

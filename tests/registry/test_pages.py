@@ -7,6 +7,7 @@ import re
 import pytest
 from PIL import Image
 
+from dynabench.rounds import service as rounds
 from tests.registry.conftest import PAIR
 
 FIELDS = {f"inputs.{name}": text for name, text in PAIR.items()}
@@ -45,6 +46,11 @@ def test_models_are_listed_searched_and_filtered(owner, visitor):
     assert "nli-a" in result
     assert "sentiment-a" not in result
     assert "No model has this name" in text(visitor.get("/models", params={"q": "zebra"}))
+
+
+def test_tasks_without_a_round_here_go_by_their_shipped_names(database):
+    names = database.read(rounds.task_names, {"vqa", "zebra"})
+    assert names == {"vqa": "Visual question answering", "zebra": "zebra"}
 
 
 def test_a_task_has_a_tab_with_its_models(owner, visitor):

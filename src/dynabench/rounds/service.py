@@ -25,6 +25,7 @@ from dynabench.rounds import plan as conditions
 from dynabench.rounds.plan import parse_plan
 from dynabench.rounds.tables import Round, RoundState, Target, Task, TaskVersion
 from dynabench.tasks import TaskConfig
+from dynabench.tasks.shipped import shipped_name
 
 
 def require_usable_contexts(session: Session, config: TaskConfig) -> None:
@@ -143,9 +144,9 @@ def task_config(session: Session, task_id: str) -> TaskConfig:
 
 
 def task_names(session: Session, ids: Collection[str]) -> dict[str, str]:
-    """Return the name of each task by its id, sorted by name; a task that does not exist here goes by its id."""
+    """Return the name of each task by its id, sorted by name: its own, else that of the shipped task, else its id."""
     versions = dict(session.execute(select(Task.id, Task.version_id).where(Task.id.in_(ids))).all())
-    names = {id: config_of(session, version).name if (version := versions.get(id)) else id for id in ids}
+    names = {id: config_of(session, version).name if (version := versions.get(id)) else shipped_name(id) for id in ids}
     return dict(sorted(names.items(), key=lambda entry: (entry[1].casefold(), entry[0])))
 
 

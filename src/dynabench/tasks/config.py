@@ -112,6 +112,11 @@ class TaskConfig(Section):
         return next((field for field in self.input if isinstance(field, Chat)), None)
 
     @property
+    def compares(self) -> bool:
+        """True where people compare replies of models, so that no model can be fooled."""
+        return self.chat is not None and not self.chat.claims
+
+    @property
     def drawing(self) -> Drawing | None:
         """The picture that the round's models draw of what annotators write, where the task has one."""
         return next((field for field in self.input if isinstance(field, Drawing)), None)

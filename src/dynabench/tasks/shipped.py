@@ -128,6 +128,13 @@ def shipped_drawings() -> list[ShippedTask]:
 
 
 @cache
+def shipped_name(id: str) -> str:
+    """Return the name of the shipped task with this id, or the id where there is none."""
+    ids = (*OPENED, *TEMPLATES, *WRITTEN, *CONVERSATIONS, *DRAWINGS, *SELECTIONS)
+    return _read(id).config.name if id in ids else id
+
+
+@cache
 def _read(name: str) -> ShippedTask:
     source = (files(__package__) / "builtin" / f"{name}.yaml").read_text(encoding="utf-8")
     return ShippedTask(source, TaskConfig.parse(source))

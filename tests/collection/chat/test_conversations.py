@@ -1,6 +1,7 @@
 """Conversations over the API: turns, choices, limits, and what becomes of them."""
 
 import json
+import re
 import threading
 import time
 
@@ -277,6 +278,11 @@ def test_the_board_of_preferences_counts_what_was_sent_in_and_still_stands(talks
     assert sheet[1].startswith("south,")
     page = talks.get("/tasks/chat-preference/preferences").text
     assert "Pairwise wins" in page
+    for path in ("", "/preferences", "/people", "/rounds", "/rounds/1"):  # nothing can be fooled here
+        page = talks.get(f"/tasks/chat-preference{path}").text
+        main = page[page.index("<main") : page.index("</main>")]
+        assert "/tasks/chat-preference/leaderboard" not in main, path
+        assert not re.search(r"fool|MER\b", main, re.IGNORECASE), path
     assert talks.get("/api/v1/tasks/chat-preference/preferences?round=7").status_code == 404
     assert talks.get("/tasks/red-team-chat/preferences").status_code in (200, 303)
 

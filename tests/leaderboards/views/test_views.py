@@ -3,6 +3,8 @@
 import csv
 import io
 import re
+from datetime import timedelta
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,8 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from dynabench.benchmark.leaderboards import blocks, board_views
+from dynabench.benchmark.leaderboards import blocks, board_views, drawings
 from dynabench.benchmark.leaderboards.blocks import ties
+from dynabench.benchmark.leaderboards.board_views import SaturationStep
+from dynabench.benchmark.leaderboards.heat_tables import HeatCell, PhenomenonRow, slices_finding
 from dynabench.benchmark.leaderboards.row_views import transfer
 from dynabench.benchmark.standings import ScoreCell, mean
 from dynabench.datasets.tables import Dataset
@@ -218,6 +222,7 @@ def test_a_models_scores_stand_on_its_page_with_errors_by_tag(client):
         ("tasks/sentiment/matrix.csv", 9),
         ("tasks/sentiment/pareto.csv?x=throughput", 3),
         ("tasks/sentiment/humans.csv", 1),
+        ("tasks/sentiment/slices.csv?dataset=first", 9),
         ("tasks/sentiment/transfer.csv?dataset=first", 6),
         ("models/model-0/scores.csv", 3 * 4 + 2 + 2 + 1),
     ],
@@ -230,6 +235,45 @@ def test_every_table_is_a_file_too(client, change, path, lines):
     assert len(rest) == lines
     assert {len(row) for row in rest} == {len(head)}
     assert not any(value.startswith("=") for row in rest for value in row)
+
+
+def test_slices_and_shared_errors_begin_with_their_finding(client):
+    page = client.get("/tasks/sentiment/slices?dataset=first").text
+    [finding] = re.findall(r'id="slices-title">(.*?)<', page)
+    assert finding == "Accuracy of 3 models on 2 slices", "all are as good as the others"
+    page = client.get("/tasks/sentiment/transfer?dataset=first").text
+    [finding] = re.findall(r'id="transfer-title">(.*?)<', page)
+    assert re.fullmatch("A row that fools one of these 3 models fools [0-9]+% of the others", finding)
+
+
+@pytest.mark.parametrize(
+    ("direction", "best"), [(1, "90.0% for ada, 40.0% for eve"), (-1, "40.0% for eve, 90.0% for ada")]
+)
+def test_the_finding_of_slices_names_the_best_and_the_worst_on_the_widest_slice(direction, best):
+    metric = SimpleNamespace(title="Accuracy", unit="%", scale=100, direction=direction)
+    lines = [SimpleNamespace(entrant=SimpleNamespace(label=name)) for name in ("ada", "bob", "eve")]
+    scores = {"few": (3, (0.0, 0.5, 1.0)), "wide": (60, (0.9, 0.5, 0.4)), "narrow": (60, (0.5, 0.5, 0.6))}
+    rows = []
+    for tag, (n, values) in scores.items():
+        cells = tuple(HeatCell(ScoreCell(value, value, value, n)) for value in values)
+        rows.append(PhenomenonRow(tag, n, cells, max(values), max(values) - min(values)))
+    assert slices_finding(metric, lines, rows) == f"Models differ most on “wide”: {best}"
+
+
+@pytest.mark.parametrize(
+    ("reached", "title"),
+    [
+        ((-0.5, -0.1), "Models are behind people on all 2 rounds"),
+        ((-0.5, 0.1), "Models have reached human level on 1 of 2 rounds"),
+    ],
+)
+def test_the_chart_of_saturation_says_on_how_many_rounds_models_are_behind(reached, title):
+    entrant = SimpleNamespace(label="ada")
+    standings = []
+    for number, end in enumerate(reached, 1):
+        steps = [SaturationStep(entrant, now() + timedelta(days=day), 0.5, at) for day, at in enumerate((-1.0, end))]
+        standings.append(SimpleNamespace(round=number, steps=steps))
+    assert str(drawings.saturation_chart(standings).title) == title
 
 
 def test_a_comparison_is_a_file_too(client):
@@ -266,6 +310,7 @@ ADDRESSES = {
     "pareto": ("x", "y", "dataset"),
     "pareto.csv": ("x", "y", "dataset"),
     "slices": ("dataset", "metric"),
+    "slices.csv": ("dataset", "metric"),
     "transfer": ("dataset",),
     "transfer.csv": ("dataset",),
     "datasets/first/best": ("limit",),

@@ -20,7 +20,14 @@ VIEWS = (
     "datasets/first/best",
     "datasets/hushed/best",
 )
-PAGES = ("matrix.csv", "pareto.csv?x=throughput", "humans.csv", "transfer.csv?dataset=first", "compare")
+PAGES = (
+    "matrix.csv",
+    "pareto.csv?x=throughput",
+    "humans.csv",
+    "slices.csv?dataset=first",
+    "transfer.csv?dataset=first",
+    "compare",
+)
 
 
 def addresses(a, b):
@@ -73,6 +80,8 @@ def test_nothing_of_a_hidden_dataset_leaves_but_scores_of_the_whole(client):
         document = client.get(f"/api/v1/tasks/sentiment/slices?dataset={best}").json()
         assert set(document["slices"]) == tags
         assert all(set(element["slices"]) <= tags for element in document["items"])
+        sheet = client.get(f"/tasks/sentiment/slices.csv?dataset={best}").text.splitlines()[1:]
+        assert {line.split(",")[2] for line in sheet} == {"", *tags}
     slices = client.get("/api/v1/models/model-0/scores").json()["items"][0]["slices"]
     assert set(slices["hushed"]) == {"even"}
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from dynabench.benchmark.evaluations.measures import Measure
 from dynabench.benchmark.leaderboards.board_views import BySlice, Matrix, MatrixLine, SliceLine
+from dynabench.benchmark.leaderboards.drawings import score_text
 from dynabench.benchmark.standings import ScoreCell, ScoredDataset
 from dynabench.kit.language import _, translate
 from dynabench.stats.rates import FEW_ROWS, Rate
@@ -136,3 +137,21 @@ def phenomenon_rows(by_slice: BySlice) -> tuple[list[SliceLine], list[Phenomenon
         )
     rows.sort(key=lambda row: (row.few, -(row.spread or 0.0), row.tag))
     return lines, rows
+
+
+def slices_finding(metric: Measure, lines: Sequence[SliceLine], rows: Sequence[PhenomenonRow]) -> str:
+    """Return a sentence that names the slice on which the models differ most, with the best and the worst of them."""
+    row = next((row for row in rows if not row.few and row.spread), None)
+    if row is None:
+        return _("%(metric)s of %(n)s models on %(slices)s slices", metric=metric.title, n=len(lines), slices=len(rows))
+    scored = [(cell.score.value, line) for cell, line in zip(row.cells, lines, strict=True) if cell.score]
+    scored.sort(key=lambda pair: -metric.direction * pair[0])
+    (best, first), (worst, last) = scored[0], scored[-1]
+    return _(
+        "Models differ most on “%(slice)s”: %(best)s for %(first)s, %(worst)s for %(last)s",
+        slice=row.tag,
+        best=score_text(best, metric),
+        first=first.entrant.label,
+        worst=score_text(worst, metric),
+        last=last.entrant.label,
+    )

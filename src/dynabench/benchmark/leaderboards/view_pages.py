@@ -110,7 +110,9 @@ async def slices_page(request: Request, task: str, viewer: Viewer, dataset: Word
         data = board.dataset(dataset) if dataset else choices[-1] if choices else None
         by_slice = board_views.compare_slices(session, board, data, metric) if data else None
         lines, rows = heat_tables.phenomenon_rows(by_slice) if by_slice else ([], [])
-        return head_values(session, board) | {"choices": choices, "found": by_slice, "lines": lines, "rows": rows}
+        finding = heat_tables.slices_finding(by_slice.metric, lines, rows) if by_slice else ""
+        values = {"choices": choices, "found": by_slice, "lines": lines, "rows": rows, "finding": finding}
+        return head_values(session, board) | values
 
     return await render_view(request, task, "leaderboards/slices.html", read, "leaderboards/_slices.html")
 
@@ -249,6 +251,24 @@ async def matrix_file(db: Db, task: str, viewer: Viewer, metric: Word = "", disc
         return rows
 
     return await send_table(db, "matrix", header, read)
+
+
+@files_router.get("/tasks/{task}/slices.csv", name="slices_file")
+async def slices_file(db: Db, task: str, viewer: Viewer, dataset: Word, metric: Word = "") -> Response:
+    """The scores on the slices of a dataset, a line for each model and slice; on all rows where no slice is named."""
+    header = ["model", "dataset", "slice", "metric", "value", "low", "high", "n"]
+
+    def read(session: Session) -> Table:
+        board = read_board(session, viewer, task)
+        by_slice = board_views.compare_slices(session, board, board.dataset(dataset), metric)
+        return [
+            [line.entrant.label, by_slice.data.name, tag, by_slice.metric.name, *cell_columns(cell)]
+            for line in by_slice.lines
+            for tag, cell in zip(["", *by_slice.tags], [line.whole, *line.cells], strict=True)
+            if cell is not None
+        ]
+
+    return await send_table(db, "slices", header, read)
 
 
 @files_router.get("/tasks/{task}/pareto.csv", name="pareto_file")

@@ -65,6 +65,8 @@ class TaskLine:
     people: Rate
     people_by_round: Mapping[int, Rate]
     board: BoardSummary
+    compares: bool = False
+    """Whether people compare replies, so that preferences rank the models and none is fooled."""
 
     @property
     def states(self) -> tuple[str, ...]:
@@ -157,6 +159,7 @@ def _line(
         people=wilson(right, answers),
         people_by_round={round_.number: blind[round_.id] for round_ in some if round_.id in blind},
         board=board,
+        compares=config.compares,
     )
 
 
