@@ -356,10 +356,10 @@ async def _page(
         readme = await host.readme(name, model.version(version).version)
     except errors.Unavailable:
         played = await db.aread(service.played_rounds, viewer, name)
-        names = await db.aread(rounds.task_names, {each.task for each in played})
+        names = await db.aread(rounds.task_names, {target_round.task for target_round in played})
         return render(request, "registry/silent.html", model_name=name, played=played, task_names=names)
     played = await db.aread(service.played_rounds, viewer, name, model.task)
-    names = await db.aread(rounds.task_names, {model.task, *(each.task for each in played)})
+    names = await db.aread(rounds.task_names, {model.task, *(target_round.task for target_round in played)})
     values: dict[str, Any] = {
         "model": model,
         "copy": model.version(version),
