@@ -1,4 +1,4 @@
-"""What to do next where a link of a mail no longer works, or a log-in of several steps has ended."""
+"""Advice for pages of links of mails that no longer work, and of log-ins of several steps that have ended."""
 
 from dataclasses import dataclass
 
@@ -17,7 +17,7 @@ NOTICES = _("Your notification settings show the address in use. You can change 
 
 @dataclass(frozen=True)
 class Advice:
-    """What an error page says in the place of its usual words: a title, a sentence or "", and buttons.
+    """A title, a sentence or "", and buttons that an error page shows in the place of its usual words.
 
     A button is an address and its words; the first one is the main one.
     """
