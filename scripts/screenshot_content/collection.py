@@ -109,9 +109,11 @@ def send_files(demo: Demo) -> None:
         how = {"params": {"name": "films.csv"}, "content": reviews(ROWS)}
         sent = demo.admin.request("POST", f"/tasks/sentiment/{kind}/files", **how)
         demo.starts.append(f"/tasks/sentiment/{page}/files/{sent['file']}")
-    how = {"params": {"name": "seeds.csv"}, "content": reviews(40) + b"\nA row without a label,,1\n"}
+    rows = b"prompt,review,sentiment\n" + b"".join(b"A film,%s,positive\n" % text.encode() for text in PRAISE)
+    how = {"params": {"name": "reviews.csv"}, "content": rows + b"A film,A row without a label,\n"}
     sent = demo.admin.request("POST", "/tasks/sentiment/imports/files", **how)
-    plan = {"file": sent["file"], "mapping": {"fields": {"input.statement": "review", "answer.label": "sentiment"}}}
+    fields = {"context.prompt": "prompt", "input.statement": "review", "answer.label": "sentiment"}
+    plan = {"file": sent["file"], "mapping": {"fields": fields}}
     started = demo.admin.request("POST", "/tasks/sentiment/imports", json=plan)
     demo.starts.append(f"/tasks/sentiment/manage/data/imports/{started['id']}")
     how["content"] = reviews(40) + b"\nA row without a label,,1\n"

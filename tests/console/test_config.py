@@ -159,7 +159,7 @@ class TestTheLog:
             owner.post("/api/v1/tasks/nli/contexts", json={"contexts": [row]})
         page = enter(owner)
         first = page.get("/tasks/nli/manage/log").text
-        assert first.count("<code>contexts.uploaded</code>") == 50
+        assert first.count("<code>contexts.uploaded</code>") == 25
         following = first.split('rel="next" href="')[1].split('"')[0].replace("&amp;", "&")
-        assert page.get(following).text.count("<code>contexts.uploaded</code>") == 10
+        assert page.get(following).text.count("<code>contexts.uploaded</code>") == 25
         assert len(rows_of(page.get("/tasks/nli/manage/log.csv").text)) >= 60

@@ -66,6 +66,16 @@ def test_only_visitors_are_asked_to_join(client, browser):
         assert 'href="/register' not in text, path
 
 
+def test_a_task_without_examples_shows_no_figures(client, answered):
+    lines = page(client, "/tasks").split('<li class="task-line">')[1:]
+    [sentiment] = [line for line in lines if 'href="/tasks/sentiment"' in line]
+    [nli] = [line for line in lines if 'href="/tasks/nli"' in line]
+    assert "<dd>1" in sentiment
+    assert "vMER" in sentiment
+    assert "No examples yet" in nli
+    assert "vMER" not in nli
+
+
 @pytest.mark.slow
 def test_strangers_see_no_private_model_as_the_best(client, owner, change):
     assert "model-0" in page(client)

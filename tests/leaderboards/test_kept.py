@@ -34,6 +34,9 @@ def test_a_snapshot_never_changes_and_its_digest_is_of_what_is_downloaded(client
     assert client.get(f"/api/v1/snapshots/{slug}").content == document.content
     page = client.get(f"/snapshots/{slug}").text
     assert digest in page
+    folded = page.index("Digests (SHA-256)")
+    assert page.count(digest) - page[folded:].count(digest) == 1, "in plain sight it stands in the citation alone"
+    assert digest[:12] not in client.get("/tasks/sentiment/snapshots").text
     assert "@misc{dynabench-" in page
     assert "Before \\{all\\}" in page
     listed = client.get(SNAPSHOTS).json()

@@ -123,7 +123,7 @@ def test_missing_columns_are_no_error_before_a_person_chose(browser: Callable[[]
     form = str(answer.url)
     assert answer.status_code == 200
     assert 'class="field has-error"' not in answer.text
-    assert '<td class="cell-text" dir="auto" data-label="c">x4</td>' in answer.text
+    assert '<td class="cell-text" dir="auto" data-label="c">x2</td>' in answer.text
     for choice, error in (("checked=1", "Choose the column for Label"), ("column.text=z", "has no column")):
         page = guest.client.get(f"{form}&{choice}").text
         assert 'class="field has-error"' in page

@@ -151,7 +151,7 @@ def test_while_no_host_answers_pages_say_so(owner, visitor, rules):
     assert "model host is not answering" in text(visitor.get("/models/compare"))
     page = text(visitor.get("/models/nli-a"))
     assert "model host is not answering" in page
-    assert "nli, round 1" in page
+    assert "Natural language inference, round 1" in page
     posted = visitor.client.post("/models/nli-a", data=FIELDS, headers={"X-CSRF-Token": token})
     assert "model host is not answering" in text(posted)
 

@@ -1,6 +1,7 @@
 """Search over everything: what is found, what stays hidden, and the page without scripts."""
 
 import re
+from types import SimpleNamespace
 
 import pytest
 from sqlalchemy import select, update
@@ -9,6 +10,7 @@ from dynabench.collection import search as example_search
 from dynabench.collection.tables import Example, Standing
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round, RoundState
+from dynabench.site.search import service as search
 from dynabench.tasks import shipped_tasks
 from dynabench.web.filters import highlight
 from tests.collection.conftest import draw, send
@@ -64,6 +66,12 @@ def test_each_kind_is_found_by_its_words(client, owner, query, kind, title):
     hits = groups(client, query)[kind]
     assert hits
     assert title is None or title in hits
+
+
+def test_models_stand_beside_the_names_of_their_tasks():
+    model = SimpleNamespace(name="nli-a", task="nli")
+    group = search.search_models([model], "nli", 5, {"nli": "Natural language inference"})
+    assert [(hit.title, hit.place) for hit in group.hits] == [("nli-a", "Natural language inference")]
 
 
 def test_every_word_must_occur(client, owner):

@@ -35,8 +35,8 @@ from dynabench.people.accounts.tables import Person
 PREVIEW_ROWS = 1000
 """Rows that guesses and labels are made from."""
 SAMPLE_ROWS = 5
-PREVIEW_COLUMNS, SHOWN_CHARACTERS = 12, 120
-"""Columns and characters of a value that are shown before columns are chosen."""
+RAW_ROWS, PREVIEW_COLUMNS, SHOWN_CHARACTERS = 3, 12, 120
+"""Rows, columns and characters of a value that are shown before columns are chosen."""
 PICTURE_PREVIEW_ROWS = 40
 MOST_ROWS = 100_000
 """Rows of one open evaluation."""
@@ -95,7 +95,7 @@ class OpenPlan:
         if self.sample:
             return []
         columns = self.preview.columns[:PREVIEW_COLUMNS]
-        rows = self.preview.values[:SAMPLE_ROWS]
+        rows = self.preview.values[:RAW_ROWS]
         return [{column: value_key(value_at(row, column))[:SHOWN_CHARACTERS] for column in columns} for row in rows]
 
     @property

@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+from datetime import timedelta
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from dynabench.benchmark.leaderboards import blocks, board_views
+from dynabench.benchmark.leaderboards import blocks, board_views, drawings
 from dynabench.benchmark.leaderboards.blocks import ties
+from dynabench.benchmark.leaderboards.board_views import SaturationStep
 from dynabench.benchmark.leaderboards.heat_tables import HeatCell, PhenomenonRow, slices_finding
 from dynabench.benchmark.leaderboards.row_views import transfer
 from dynabench.benchmark.standings import ScoreCell, mean
@@ -256,6 +258,22 @@ def test_the_finding_of_slices_names_the_best_and_the_worst_on_the_widest_slice(
         cells = tuple(HeatCell(ScoreCell(value, value, value, n)) for value in values)
         rows.append(PhenomenonRow(tag, n, cells, max(values), max(values) - min(values)))
     assert slices_finding(metric, lines, rows) == f"Models differ most on “wide”: {best}"
+
+
+@pytest.mark.parametrize(
+    ("reached", "title"),
+    [
+        ((-0.5, -0.1), "Models are behind people on all 2 rounds"),
+        ((-0.5, 0.1), "Models have reached human level on 1 of 2 rounds"),
+    ],
+)
+def test_the_chart_of_saturation_says_on_how_many_rounds_models_are_behind(reached, title):
+    entrant = SimpleNamespace(label="ada")
+    standings = []
+    for number, end in enumerate(reached, 1):
+        steps = [SaturationStep(entrant, now() + timedelta(days=day), 0.5, at) for day, at in enumerate((-1.0, end))]
+        standings.append(SimpleNamespace(round=number, steps=steps))
+    assert str(drawings.saturation_chart(standings).title) == title
 
 
 def test_a_comparison_is_a_file_too(client):

@@ -192,6 +192,10 @@ def saturation_chart(standings: Sequence[PeopleAndModels]) -> Chart | None:
         len(done),
         near=near,
     )
+    if near == 0:
+        title = ngettext(
+            "Models are behind people on %(num)s round", "Models are behind people on all %(num)s rounds", len(done)
+        )
     columns: Columns = [_("Round"), _("Day"), _("Best model"), (_("Score"), "num"), (_("Progress: −1 to 0"), "num")]
     note = _("The best score so far on each round: the first model is at −100%, people at 0.")
     return Chart(title, plot, note, columns, rows)

@@ -356,15 +356,19 @@ async def _page(
         readme = await host.readme(name, model.version(version).version)
     except errors.Unavailable:
         played = await db.aread(service.played_rounds, viewer, name)
-        return render(request, "registry/silent.html", model_name=name, played=played)
+        names = await db.aread(rounds.task_names, {target_round.task for target_round in played})
+        return render(request, "registry/silent.html", model_name=name, played=played, task_names=names)
+    played = await db.aread(service.played_rounds, viewer, name, model.task)
+    names = await db.aread(rounds.task_names, {model.task, *(target_round.task for target_round in played)})
     values: dict[str, Any] = {
         "model": model,
         "copy": model.version(version),
         "card": model.version(version).card,
         "readme": card_text(readme),
-        "played": await db.aread(service.played_rounds, viewer, name, model.task),
+        "played": played,
         "has_task": await db.aread(lambda session: session.get(Task, model.task) is not None),
-        "task_name": (await db.aread(rounds.task_names, [model.task]))[model.task],
+        "task_name": names[model.task],
+        "task_names": names,
         "enterable": await db.aread(submissions.enterable_tasks, viewer, model.card),
         "results": await db.aread(_listed_results, name),
         "listing": listing or {},

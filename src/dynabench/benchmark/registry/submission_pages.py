@@ -33,7 +33,7 @@ from dynabench.rounds.uploaded_files import PIECE, read_pieces
 from dynabench.web import render
 
 router = APIRouter(include_in_schema=False)
-PAGE_ROWS = 50
+PAGE_ROWS = 25
 LIMITS = {"readme": submissions.README, "prompt": 8000, "mapped": 1000}
 SOURCE = ("hub", "revision", "protocol", "url", "model", "prompt", "pipeline", *PRICES)
 MAPPING = ("output", "holds", "columns", "mapped", "token_tested", "round", "key")

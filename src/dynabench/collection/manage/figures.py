@@ -41,7 +41,7 @@ ABOUT = {
 }
 WRITERS = {"person": _("annotators"), "expert": _("experts"), "owner": _("owners"), "program": _("programs")}
 NAMES = {"source": WRITERS, "start": STARTS}
-PAGE_SIZE = 50
+PAGE_SIZE = 25
 HEADER = ("examples", "fooled", "validated", "resolved", "retracted", "hidden", "people")
 
 View = Annotated[str, Query(max_length=20)]

@@ -27,7 +27,7 @@ from dynabench.rounds.tables import Round
 
 router = APIRouter()
 
-PAGE_SIZE = 50
+PAGE_SIZE = 25
 GROUPS = ("crowd", "experts", "owners", "programs")
 
 After = Annotated[int, Query(ge=0, le=2**53)]

@@ -25,7 +25,7 @@ from dynabench.rounds.manage.frame import TaskModerator
 
 router = APIRouter()
 
-PAGE_SIZE, MOST_ROWS = 30, 10_000
+PAGE_SIZE, MOST_ROWS = 25, 10_000
 COLUMNS = (
     *("id", "kind", "example", "round", "author", "value", "threshold", "other"),
     *("at", "state", "reason", "checked_at"),

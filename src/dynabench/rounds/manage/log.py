@@ -16,7 +16,7 @@ from dynabench.rounds.schemas import ActOut
 
 router = APIRouter()
 
-PAGE_ROWS = 50
+PAGE_ROWS = 25
 
 Kind = Annotated[str, Query(max_length=40)]
 

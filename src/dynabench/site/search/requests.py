@@ -12,6 +12,7 @@ from starlette.concurrency import run_in_threadpool
 from dynabench.benchmark.registry import pages as registry_pages
 from dynabench.benchmark.registry.service import ListedModel
 from dynabench.people.accounts.tables import Person
+from dynabench.rounds import service as rounds
 from dynabench.site.search import service
 from dynabench.site.search.service import KINDS, SearchGroup
 
@@ -46,7 +47,8 @@ async def search_everything(request: Request, viewer: Person | None, query: str,
     documents, metrics, models = (task.result() if task.done() else None for task in tasks)
     groups = {group.kind: group for group in (*stored, documents, metrics) if group is not None}
     if models is not None:
-        groups["models"] = service.search_models(models, query, limit)
+        names = await request.app.state.db.aread(rounds.task_names, {model.task for model in models})
+        groups["models"] = service.search_models(models, query, limit, names)
     with_hits = [groups[kind] for kind in KINDS if kind in groups and groups[kind].count]
     with_hits.sort(key=lambda group: not group.begins_with(query))
     return SearchResults(with_hits, complete=len(groups) == len(KINDS))

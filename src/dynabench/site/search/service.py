@@ -1,6 +1,6 @@
 """Search over tasks, models, datasets, metrics, people, examples and the documentation, each with its own order."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from urllib.parse import quote
@@ -177,12 +177,12 @@ def _around(text: str, query: str) -> str:
     return excerpt(text, at, EXCERPT)
 
 
-def search_models(models: Sequence[ListedModel], query: str, limit: int) -> SearchGroup:
-    """Return the models whose name or task has the words."""
+def search_models(models: Sequence[ListedModel], query: str, limit: int, task_names: Mapping[str, str]) -> SearchGroup:
+    """Return the models whose name or task has the words, with their tasks' names."""
     words = words_of(query)
     scores = {model.name: score for model in models if (score := _score(words, model.name, model.task, ""))}
     best = sorted((model for model in models if model.name in scores), key=lambda m: (-scores[m.name], m.name))
-    hits = [SearchHit(model.name, f"/models/{model.name}", place=model.task) for model in best[:limit]]
+    hits = [SearchHit(model.name, f"/models/{model.name}", place=task_names[model.task]) for model in best[:limit]]
     return SearchGroup("models", len(best), hits)
 
 

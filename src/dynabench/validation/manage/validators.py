@@ -20,7 +20,7 @@ from dynabench.validation import exclusion, validators
 
 router = APIRouter()
 
-PAGE_SIZE = 100
+PAGE_SIZE = 25
 COLUMNS = (
     *("id", "name", "role", "banned", "votes", "excluded", "agreeing", "low", "high", "decided"),
     *("agreeing_with_others", "pairs", "median_seconds", "timed", "flags", "last_vote"),
