@@ -239,3 +239,30 @@ def test_a_user_agent_is_text(browser):
     ada.join("ada")
     assert "<script>alert" not in ada.get("/settings/security").text
     assert ada.log_in("ada", PASSWORD).status_code == 303
+
+
+DEAD_LINKS = {
+    "/login/reset/1.2.x": ("/login/forgot", "/login"),
+    "/mail/confirm/1.2.x": ("/settings", "/"),
+    "/mail/verify/1.2.x": ("/settings/notifications", "/"),
+    "/mail/unsubscribe/none": ("/settings/notifications", "/"),
+}
+
+
+@pytest.mark.parametrize(("link", "buttons"), DEAD_LINKS.items())
+def test_a_link_that_has_ended_says_what_to_do_next(browser, link, buttons):
+    answer = browser().get(link)
+    assert answer.status_code == 404
+    main = answer.text.partition("<main")[2].partition("</main>")[0]
+    assert "This link does not work" in main
+    assert "<form" not in main, "a search helps nobody with a dead link"
+    assert tuple(re.findall(r'class="button[^"]*" href="([^"]+)"', main)) == buttons
+
+
+@pytest.mark.parametrize("step", ["/login/code", "/login/provider/join", "/login/provider/proof"])
+def test_a_log_in_that_has_ended_leads_to_the_log_in_page(browser, step):
+    answer = browser().get(step)
+    assert answer.status_code == 409
+    main = answer.text.partition("<main")[2].partition("</main>")[0]
+    assert "Log in again" in main
+    assert re.findall(r'class="button[^"]*" href="([^"]+)"', main) == ["/login"]

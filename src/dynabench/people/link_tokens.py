@@ -8,7 +8,7 @@ from dynabench.kit.errors import NotFound
 from dynabench.kit.language import _
 from dynabench.kit.security import keyed
 
-DEAD_LINK = _("This link does not work: it has expired, was changed, or belongs to another address.")
+DEAD_LINK = _("This link has expired, was used already, is not complete, or belongs to another address.")
 
 
 def make_link_token(key: bytes, purpose: str, person_id: int, address: str, seconds: int = 0) -> str:

@@ -37,6 +37,7 @@ from dynabench.kit.security import HEADERS, STALE_FORM
 from dynabench.kit.storable import printable
 from dynabench.people.accounts.auth import identify
 from dynabench.rounds import demo
+from dynabench.site.dead_links import Advice, advise
 from dynabench.site.search.nearest import nearest_pages, words_of_address
 from dynabench.site.search.service import SearchHit
 
@@ -110,10 +111,11 @@ async def respond(request: Request, problem: Problem, headers: Mapping[str, str]
     if problem.status < 500 and getattr(request.state, "viewer", None) is None:
         await identify(request)  # the page's header shows who is logged in, also where no route asked
     nearest: list[SearchHit] = []
-    if problem.status == 404 and not web.pages.wants_fragment(request):
+    advice = advise(request, problem)
+    if problem.status == 404 and advice is None and not web.pages.wants_fragment(request):
         with suppress(Exception):  # an error page is no place for another error
             nearest = await nearest_pages(request)
-    return _page(request, problem, more, nearest)
+    return _page(request, problem, more, nearest, advice)
 
 
 def document(problem: Problem, headers: Mapping[str, str]) -> Response:
@@ -125,7 +127,11 @@ def document(problem: Problem, headers: Mapping[str, str]) -> Response:
 
 
 def _page(
-    request: Request, problem: Problem, headers: Mapping[str, str], nearest: Sequence[SearchHit] = ()
+    request: Request,
+    problem: Problem,
+    headers: Mapping[str, str],
+    nearest: Sequence[SearchHit] = (),
+    advice: Advice | None = None,
 ) -> Response:
     try:
         response: Response = web.render(
@@ -135,6 +141,7 @@ def _page(
             fragment="web/_error.html",
             problem=problem,
             nearest=nearest,
+            advice=advice,
             wanted=words_of_address(request.url.path),
             form_page=previous_page(request) if problem.detail in (STALE_FORM, DISK_FULL) else "",
         )
