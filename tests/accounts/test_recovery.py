@@ -264,5 +264,5 @@ def test_a_log_in_that_has_ended_leads_to_the_log_in_page(browser, step):
     answer = browser().get(step)
     assert answer.status_code == 409
     main = answer.text.partition("<main")[2].partition("</main>")[0]
-    assert "Log in again" in main
+    assert "This log-in has ended" in main
     assert re.findall(r'class="button[^"]*" href="([^"]+)"', main) == ["/login"]

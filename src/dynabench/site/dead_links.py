@@ -30,7 +30,7 @@ class Advice:
 def advise(request: Request, problem: Problem) -> Advice | None:
     """Return what to do about a link or a log-in that has ended; None for any other problem."""
     if problem.detail == EXPIRED:
-        return Advice(_("Log in again"), "", ((_address(request, "login"), _("Log in")),))
+        return Advice(_("This log-in has ended"), "", ((_address(request, "login"), _("Log in")),))
     if problem.detail != DEAD_LINK:
         return None
     title = _("This link does not work")

@@ -66,7 +66,7 @@ RAIL = (
             ("cycle", _("Cycle"), False),
             ("competitions", _("Competitions"), False),
             ("inspiration", _("Inspiration"), False),
-            ("data", _("Import data"), False),
+            ("data", _("Import and export"), False),
         ),
     ),
     (
