@@ -94,6 +94,9 @@ def test_a_difference_within_chance_is_called_so(show: Page):
     assert (
         "south has the best f1, 0.800 (95% interval 0.760 to 0.840), but the difference to north may be chance." in page
     )
+    assert '<bdi dir="ltr" class="small muted">0.760 – 0.840</bdi>' in page, (
+        "also where the text runs from right to left"
+    )
 
 
 def test_an_evaluation_without_scores_has_no_finding(show: Page):

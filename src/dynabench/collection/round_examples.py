@@ -203,8 +203,10 @@ def _in_words(field: Any, value: object) -> str:
 
 def list_values(session: Session, round_: Round, filters: ExampleFilters, before: int | None) -> dict[str, Any]:
     """Return the values that `rounds/_round_examples.html` expects."""
-    reason = why_no_examples(rounds.config_of(session, round_.version_id), RoundState(round_.state))
+    config = rounds.config_of(session, round_.version_id)
+    reason = why_no_examples(config, RoundState(round_.state))
     values: dict[str, Any] = {"filters": filters, "no_examples": reason, "wrong": "", "page": ExamplesPage([], None)}
+    values |= {"config": config}
     values |= {"tags": [], "writers_named": [], "after": before}
     if reason:
         return values
