@@ -379,6 +379,25 @@ def test_blind_controls_are_judged_by_the_answer(database):
     assert world.projections() == world.rebuilt()
 
 
+def test_the_answer_of_an_older_window_to_a_control_is_no_vote_on_the_example(database):
+    world = ControlWorld(database, "{gold: 0.5}", gold=40, votes=2, cap=3)
+    for _number in range(40):
+        world.example(world.author)
+    validator = world.person()
+    control = force_control(world, validator)
+    world.vote(validator, control.example_id, "incorrect")
+    while (item := world.next(validator)).example_id != control.example_id:
+        world.vote(validator, item.example_id, "incorrect" if "is known." in item.input["hypothesis"] else "correct")
+    assert item.input != control.input
+    with pytest.raises(errors.Conflict, match="already"):
+        database.write(
+            service.vote, validator, item.example_id, Ballot(vote="incorrect", expires_at=control.expires_at)
+        )
+    assert world.standing(item.example_id).votes == 0
+    database.write(service.vote, validator, item.example_id, Ballot(vote="correct", expires_at=item.expires_at))
+    assert world.standing(item.example_id).votes == 1
+
+
 @pytest.mark.slow
 def test_people_in_two_windows_at_once_leave_verdicts_and_answers_that_agree(database):
     world = ControlWorld(database, "{gold: 0.2, repeat: 0.2, least: 3, below: review}", gold=30, votes=2, cap=3)
@@ -391,7 +410,8 @@ def test_people_in_two_windows_at_once_leave_verdicts_and_answers_that_agree(dat
             while item := world.next(validator):
                 is_gold = "is known." in item.input["hypothesis"]
                 with suppress(errors.Conflict):  # the other window was quicker
-                    world.vote(validator, item.example_id, "incorrect" if is_gold else "correct")
+                    ballot = Ballot(vote="incorrect" if is_gold else "correct", expires_at=item.expires_at)
+                    database.write(service.vote, validator, item.example_id, ballot)
         except BaseException as problem:
             problems.append(problem)
 

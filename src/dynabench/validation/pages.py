@@ -1,7 +1,7 @@
 """Checking examples as pages: one form per key, plain or by htmx."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request
@@ -170,9 +170,11 @@ def _ballot(config: TaskConfig, pairs: list[tuple[str, Any]]) -> Ballot:
     vote = next((value for name, value in pairs if name == "vote"), None)
     owner = any(name == "as_owner" and value == "true" for name, value in pairs)
     active = forms.read_seconds(next((value for name, value in pairs if name == "active"), ""))
+    expires = forms.read_moment(next((value for name, value in pairs if name == "expires_at"), ""))
+    ballot = Ballot(as_owner=owner, active_seconds=active, expires_at=expires)
     if vote is None:
-        return Ballot(answer=config.form("answer", pairs), as_owner=owner, active_seconds=active)
-    return Ballot(vote=vote, values=config.form("validation", pairs), as_owner=owner, active_seconds=active)
+        return replace(ballot, answer=config.form("answer", pairs))
+    return replace(ballot, vote=vote, values=config.form("validation", pairs))
 
 
 api = APIRouter()

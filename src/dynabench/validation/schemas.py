@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from dynabench.collection.statistics import ExampleFigures, RoundStatistics, Target
 from dynabench.kit.schemas import StrictModel
@@ -67,9 +67,17 @@ class BallotIn(BaseModel):
         None, ge=0, le=10_000_000, description="The time for which you worked on it, as your program measured it."
     )
 
+    expires_at: AwareDatetime | None = Field(
+        None,
+        description="The `expires_at` of the item that you answer: if another window of yours answered it and got a new"
+        " one under the same number, the vote is refused.",
+    )
+
     def ballot(self) -> Ballot:
         """As the service takes it."""
-        return Ballot(self.vote, self.answer, dict(self.model_extra or {}), self.as_owner, self.active_seconds)
+        return Ballot(
+            self.vote, self.answer, dict(self.model_extra or {}), self.as_owner, self.active_seconds, self.expires_at
+        )
 
 
 class RevealedPredictionOut(BaseModel):

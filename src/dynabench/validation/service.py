@@ -35,7 +35,8 @@ from dynabench.validation.tables import Reservation, Skip, Undo, Validation
 class Ballot:
     """A validator's ballot: a `vote` with the task's further questions (`values`), or a blind `answer`.
 
-    `active_seconds` is the time for which the validator worked on it, as the page measured it.
+    `active_seconds` is the time for which the validator worked on it, as the page measured it. `expires_at` is that of
+    the `CheckItem` that the ballot answers, if the page or program says so.
     """
 
     vote: str | None = None
@@ -43,6 +44,7 @@ class Ballot:
     values: dict[str, Any] = field(default_factory=dict)
     as_owner: bool = False
     active_seconds: float | None = None
+    expires_at: datetime | None = None
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,7 @@ def vote(session: Session, person: Person, example_id: int, ballot: Ballot) -> O
     """
     control = None if ballot.as_owner else answers.open_place(session, person, example_id)
     case = read_vote_case(session, example_id)
-    _admit(session, person, case, ballot.as_owner)
+    _admit(session, person, case, ballot)
     content = (
         read_content(session, control.item_id, control.shown_id)
         if control
@@ -243,7 +245,8 @@ def read_vote_case(session: Session, example_id: int) -> VoteCase:
     return VoteCase(standing, example, round, config, list(session.scalars(queries.votes(example_id))))
 
 
-def _admit(session: Session, person: Person, case: VoteCase, as_owner: bool) -> None:
+def _admit(session: Session, person: Person, case: VoteCase, ballot: Ballot) -> None:
+    as_owner = ballot.as_owner
     if case.standing.author_id == person.id:
         raise errors.Forbidden(_("This is your own example; others check it."))
     if case.round.competition and case.example.id in places.examples_of_own_team(session, case.round.id, person.id):
@@ -257,7 +260,9 @@ def _admit(session: Session, person: Person, case: VoteCase, as_owner: bool) -> 
         return
     reservation = session.get(Reservation, (case.example.id, person.id))
     has_place = reservation is not None and reservation.expires_at > now()
-    is_answered = not has_place and answers.is_answered(session, person, case.example.id)
+    # The example's number stood for a control before: a window that still shows the control has an older place.
+    is_of_place = has_place and (ballot.expires_at is None or reservation.expires_at == ballot.expires_at)
+    is_answered = not is_of_place and answers.is_answered(session, person, case.example.id)
     if is_answered or any(cast.person_id == person.id for cast in case.votes):
         raise errors.Conflict(_("You have already voted on this example."))
     if case.standing.verdict != Verdict.PENDING:
