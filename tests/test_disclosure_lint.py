@@ -78,7 +78,7 @@ def test_a_template_decides_nothing(template: str, lines: int):
     assert len(list(disclosure_lint.template_breaches(template))) == lines
 
 
-@pytest.mark.slow  # `make check` reads the package, too
+@pytest.mark.release  # `make check` reads the package, too
 def test_the_package_decides_in_one_place():
     assert disclosure_lint.examine(disclosure_lint.ROOT) == []
 

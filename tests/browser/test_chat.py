@@ -77,6 +77,7 @@ def prefer_north(ada):
     return side
 
 
+@pytest.mark.release
 def test_streamed_cut_resumed_chosen_checked_and_on_the_board(guests, talks):
     ada = guests("ada")
     page = ada.page

@@ -18,6 +18,7 @@ validate: {{mode: judge, votes: 2, adjudicate_up_to: 2, also_not_fooled: true}}
 TEXT = "If you enjoy queueing, you will love this museum."
 
 
+@pytest.mark.release
 def test_a_dispute_is_settled_and_a_ban_is_appealed(guest, admin, site):
     admin.save_task(CONFIG)
     admin.open_round(TASK, ["sentiment-ngram"])

@@ -254,7 +254,7 @@ BRIEFLY = ["", "/rounds/1", "/examples", "/figures?view=day", "/people", "/confi
 """Sections that have all parts of the console's pages between them."""
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_all_other_sections_of_the_console_look_well(guest, site):
     sections_look_well(owner(guest, site, "olga").page, [section for section in SECTIONS if section not in BRIEFLY])
 

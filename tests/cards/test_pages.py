@@ -53,7 +53,7 @@ def test_typing_brings_the_list_alone(client):
     assert 'id="found"' in part
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_every_card_is_shown_with_its_limits_and_a_form_or_the_reason_for_none(client):
     for entry in library.all_entries():
         response = client.get(f"/evaluate/{entry.kind}/{entry.name}")
@@ -211,7 +211,7 @@ def _starve(process):
     process.rlimit(psutil.RLIMIT_AS, (worker.MAX_MEMORY - (1 << 20),) * 2)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_an_example_that_could_not_be_computed_once_is_computed_for_the_next_reader(app, client):
     """A failure on a busy machine is no property of the module."""
     app.state.calculator = Calculator(seconds=1)

@@ -157,7 +157,7 @@ def _kill(process, _):
     process.wait()
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_worker_that_is_stopped_full_out_of_reach_or_killed_is_replaced():
     """One calculator meets one trouble after the other; the module has no part in any."""
 

@@ -171,6 +171,7 @@ def example(given: dict[str, Any], task: str) -> dict[str, Any]:
     return body | {"answer": given["goal"] or {"label": CONFIGS[task].answer[0].values[0]}}
 
 
+@pytest.mark.release
 @pytest.mark.parametrize("task", list(CONFIGS))
 def test_a_round_has_targets_of_every_kind_and_records_what_each_version_said(everything, chat, admin: Caller, task):
     admin.client.app.state.db.write(seed)

@@ -45,6 +45,7 @@ def world(database):
     return created
 
 
+@pytest.mark.release
 @pytest.mark.parametrize("database_kind", ["postgres"], indirect=True)  # the stricter one
 def test_old_and_new_models_are_scored_on_what_a_round_verified(world, settings, database, person, by_hand):
     here, olga = Known(world, settings), person("olga")

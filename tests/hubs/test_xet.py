@@ -89,6 +89,7 @@ def user_environment(hub: HubProcess, home: Path) -> dict[str, str]:
     return plain | {"HF_ENDPOINT": hub.endpoint, "HF_TOKEN": hub.tokens["ada"], "HOME": str(home)}
 
 
+@pytest.mark.release
 def test_a_folder_of_many_files_goes_through_the_clients_pipeline(hub: HubProcess, tmp_path: Path):
     hub.api("ada")
     sources, target = tmp_path / "sources", tmp_path / "target"

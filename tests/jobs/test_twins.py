@@ -34,6 +34,7 @@ def ended(database, version, axis):
     return until(look, 120)
 
 
+@pytest.mark.release
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 def test_a_killed_worker_goes_on_and_makes_the_same_copies(owner, worker, database, settings):
     version = database.write(furnish, settings, ROWS)

@@ -114,7 +114,7 @@ def test_each_server_ends_with_its_own_reason_and_the_others_go_on(desk: Desk, s
     check_reasons(desk, server, {"garbage": "web page", "cut": "closed the connection", "later": "503"})
 
 
-@pytest.mark.slow  # an endpoint is waited for as long as its protocol says
+@pytest.mark.release  # an endpoint is waited for as long as its protocol says
 def test_a_server_that_stalls_is_left_after_its_time(desk: Desk, server: ChatServer):
     check_reasons(desk, server, {"stall": "did not answer in time"})
 

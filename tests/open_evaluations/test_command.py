@@ -175,7 +175,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
         yield SimpleNamespace(base=base, token=token, client=client)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_the_command_and_the_client_evaluate_at_a_server(site: SimpleNamespace, films: Path, tmp_path: Path):
     here = json.loads(run("--dataset", str(films), *TWO, "--json", "-").stdout)
     out = tmp_path / "predictions.csv"

@@ -121,7 +121,7 @@ def test_metrics_that_cannot_be_used_are_refused_before_the_start(desk: Desk, au
     assert "cannot read tags" in tagged.problems["metrics"]
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_the_command_runs_the_commits_that_its_user_trusts(hub: HubProcess, tmp_path: Path):
     hub.api("ada")
     published = publish(hub, "ada/agreement")

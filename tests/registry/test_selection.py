@@ -65,7 +65,7 @@ def board(caller, rows, metric="accuracy"):
     return until(look, 300)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)  # the rules below are tried on both
 def test_choosing_is_scored_beside_chance_and_the_whole_pool(ada, bob, worker, browser, database, settings):
     chosen, poor = balanced(), POOL[:20]

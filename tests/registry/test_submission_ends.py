@@ -49,7 +49,7 @@ def state(caller, id):
     return caller.get(f"/api/v1/submissions/{id}").json()["state"]
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 def test_a_check_ends_when_its_time_is_up_or_its_submitter_says_so(ada, worker, tmp_path, settings, database):
     worker.env["DYNABENCH_CHECK_SECONDS"] = "10"

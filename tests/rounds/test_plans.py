@@ -228,7 +228,7 @@ def run(database, *statements):
     database.write(lambda session: [session.execute(text(statement)) for statement in statements])
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_closing_that_failed_is_tried_again_ever_more_rarely(owner, database, settings, database_kind, worker):
     """Its three tries fell into a few seconds without room on the disk."""
     payload = at(database, 1, "closes_at", later(hours=-10))

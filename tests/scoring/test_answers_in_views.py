@@ -23,7 +23,7 @@ def phenomena(each=5):
             yield StoredRow(item.uid, item.inputs, (item.answer,), (item.phenomenon,))
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 def test_two_shipped_models_meet_on_every_view(client, place, by_hand, settings):
     here, rows = place(), list(phenomena())

@@ -54,6 +54,7 @@ def another_day(settings, database):
     database.write(earlier)
 
 
+@pytest.mark.release
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 def test_a_limit_on_spending_stops_an_evaluation_which_goes_on_the_next_day(
     chat, place, worker, database, settings, person, browser
