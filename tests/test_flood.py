@@ -7,8 +7,9 @@ import pytest
 
 from scripts import flood
 
+pytestmark = pytest.mark.release
 
-@pytest.mark.release
+
 @pytest.mark.timeout(900)
 def test_a_bystander_is_answered_while_several_addresses_flood():
     """Cold leaderboards, bodies of all kinds, made-up cookies and answers that nobody reads, from 127.0.1.x alone.

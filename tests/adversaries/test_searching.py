@@ -77,7 +77,7 @@ def test_no_adversary_asks_more_than_its_budget(target, text, queries, name):
     assert sum(item.queries for item in result) <= counting.count
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.models
 @settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=texts(), name=st.sampled_from(["substitution", "typos"]))

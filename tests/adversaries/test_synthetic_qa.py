@@ -57,7 +57,7 @@ def propose(target, passage=PASSAGE, budget=None, **options):
     return result, maker.tally
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_sentences_become_questions():
     result = asked(PASSAGE)
     assert result["1874"] == ("When was the old lighthouse built by Maria Keller?", "inverted")
@@ -80,7 +80,7 @@ def test_without_the_tagger_dates_numbers_and_capitals_remain(monkeypatch):
     assert asked(PASSAGE)["1874"][0] == "When was the old lighthouse built by Maria Keller?"
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_what_is_kept_is_a_span_on_which_enough_agree(reader):
     result, tally = propose(LocalTarget(reader))
     assert result

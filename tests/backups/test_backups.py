@@ -196,7 +196,7 @@ def test_a_disk_that_a_database_fills_is_called_full(database):
         assert "the disk is full. Free some space" in cause_of(item.value)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_backup_made_while_people_send_pictures_and_write_refers_to_no_file_that_is_missing(
     settings, furnished, database, database_kind, elsewhere, tmp_path
 ):
@@ -325,7 +325,7 @@ def test_jobs_that_wait_find_their_files_below_the_new_home(settings, furnished,
     assert Path(result.payload["file"]).read_text() == "{}\n"
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("into", ["same", "other"])
 def test_jobs_are_where_they_were_and_those_the_engine_does_not_know_are_sent_again(
     settings, furnished, database, database_kind, elsewhere, tmp_path, into

@@ -17,7 +17,7 @@ from tests.browser.wire import Wire
 from tests.collection.against import opened
 from tests.collection.chat.conftest import NORTH, SOUTH
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser]
+pytestmark = [pytest.mark.release, pytest.mark.browser]
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +77,6 @@ def prefer_north(ada):
     return side
 
 
-@pytest.mark.release
 def test_streamed_cut_resumed_chosen_checked_and_on_the_board(guests, talks):
     ada = guests("ada")
     page = ada.page
@@ -120,7 +119,6 @@ def test_streamed_cut_resumed_chosen_checked_and_on_the_board(guests, talks):
     looks_well(bob)
 
 
-@pytest.mark.release
 def test_without_scripts_the_page_comes_back_with_the_whole_replies(guests, talks):
     page = guests("eve", java_script_enabled=False).page
     page.goto("/tasks/chat-preference/create")
@@ -133,7 +131,6 @@ def test_without_scripts_the_page_comes_back_with_the_whole_replies(guests, talk
     expect(page.get_by_text("Tie; the conversation continued")).to_be_visible()
 
 
-@pytest.mark.release
 def test_however_often_and_early_the_connection_is_lost_a_turn_is_asked_once(guests, talks):
     """Cut before the first word, in the middle, and by a reload: the same replies, once each, and one turn."""
     gia = guests("gia")
@@ -177,7 +174,6 @@ def until(condition, seconds=15.0):
         time.sleep(0.02)
 
 
-@pytest.mark.release
 def test_a_program_streams_through_lost_connections(talks):
     with Client(talks.wire.base) as program:
         program.register("rob", "rob@example.org", PASSWORD)

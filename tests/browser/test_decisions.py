@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 from benchmarks.running import operate
 from tests.browser.test_looks import looks_well
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.release]
 
 TASK = "disputed-feelings"
 CONFIG = f"""id: {TASK}
@@ -18,7 +18,6 @@ validate: {{mode: judge, votes: 2, adjudicate_up_to: 2, also_not_fooled: true}}
 TEXT = "If you enjoy queueing, you will love this museum."
 
 
-@pytest.mark.release
 def test_a_dispute_is_settled_and_a_ban_is_appealed(guest, admin, site):
     admin.save_task(CONFIG)
     admin.open_round(TASK, ["sentiment-ngram"])

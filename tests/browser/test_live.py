@@ -21,6 +21,7 @@ def count(page):
     return int(page.locator('[data-live-value="examples"]').first.inner_text().replace(",", ""))
 
 
+@pytest.mark.release
 def test_an_open_page_is_told_of_an_example_and_of_no_text(guest, visitor):
     reader, author = guest().page, guest("olive").page
     author.goto("/tasks/nli/create")

@@ -259,7 +259,7 @@ def test_all_other_sections_of_the_console_look_well(guest, site):
     sections_look_well(owner(guest, site, "olga").page, [section for section in SECTIONS if section not in BRIEFLY])
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_the_console_the_new_task_page_and_a_file_on_its_way_in_look_well(guest, site):
     page = owner(guest, site, "olga").page
     sections_look_well(page, BRIEFLY)

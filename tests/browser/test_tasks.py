@@ -10,7 +10,7 @@ from playwright.sync_api import Page, Route, expect
 from dynabench.client import Client
 from tests.browser.people import PHONE, draw_over, example_on, find_in_queue, models_answers, strip, unfold
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.release]
 
 PLAIN = "They serve dumplings on Mondays and noodles on every other day."
 TURNED = "They serve dumplings on Mondays and good advice on every other day."

@@ -183,6 +183,7 @@ def write(caller: Caller, task: str, number: int) -> dict[str, Any]:
     return response.json() | {"claimed": body["answer"]}
 
 
+@pytest.mark.release
 @pytest.mark.parametrize(
     "task", [pytest.param(task, marks=() if task in BRIEFLY else pytest.mark.slow) for task in PLAYED]
 )

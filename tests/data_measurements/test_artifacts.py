@@ -36,7 +36,7 @@ def false_findings(measure, found_any, **options):
     return sum(bool(found_any(measure(inference(90, seed=100 + seed, **options)))) for seed in range(ROUNDS))
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("habits", [False, True], ids=["at random", "writers with habits"])
 def test_rounds_without_artifacts_show_words_at_most_as_often_as_is_said(habits):
     wrong = false_findings(MEASURES["telling_words"].measure, words_with_answers, habits=habits)

@@ -34,7 +34,7 @@ def test_a_round_that_was_not_measured_says_when_it_will_be(world, client):
     assert client.get("/tasks/checks/rounds/9/data").status_code == 404
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_the_page_its_files_and_the_api_say_the_same(world, client):
     measured(world, planted=True)
     page = client.get(PAGE).text
@@ -54,7 +54,7 @@ def test_the_page_its_files_and_the_api_say_the_same(world, client):
     assert f'href="{PAGE}#label_balance"' in round_page
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_few_writers_are_on_show_to_nobody_but_those_who_run_the_task(world, client, person):
     measured(world, people=3, each=12)
     assert "Too few writers yet" in client.get(PAGE).text
@@ -66,7 +66,7 @@ def test_few_writers_are_on_show_to_nobody_but_those_who_run_the_task(world, cli
     assert owner.get(API).json()["measures"] == []  # a token to read with shows what everybody sees
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_an_owner_has_a_round_measured_once_at_a_time(world, browser, person):
     fill(world)
     person("olga")
@@ -82,7 +82,7 @@ def test_an_owner_has_a_round_measured_once_at_a_time(world, browser, person):
     assert "Answers are about equally frequent" in page.get(address).text
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_the_command_measures_rounds_and_says_how_they_differ(world, settings, monkeypatch, request):
     from dynabench.insight.data_measurements import sample
 

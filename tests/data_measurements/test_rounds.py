@@ -15,7 +15,7 @@ from dynabench.rounds.tables import Round
 from tests.data_measurements.samples import LABELS, sentence
 from tests.validation.world import World
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.release
 
 
 def fill(world: World, people=6, each=6, planted=False):

@@ -27,7 +27,7 @@ def files_of(settings):
     return [path for path in uploads_of(settings).rglob("*") if path.is_file()]
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_an_upload_is_measured_and_compared(client, database, settings, tmp_path):
     with client_of(client, "ada") as ada, client_of(client, "mia") as mia:
         data = ada.upload_data(str(write_rows(tmp_path / "a b.jsonl", 80)))
@@ -81,7 +81,7 @@ def test_lists_have_pages(client, database, settings, tmp_path):
         assert ([item["id"] for item in rest["items"]], rest["next"]) == (ids[:1], None)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_data_that_cannot_be_measured_say_why(olga, work, client, database, settings, tmp_path):  # noqa: F811
     added(olga, work, name="films", visibility="public")
     added(olga, work, name="secrets", visibility="hidden")

@@ -12,7 +12,7 @@ from dynabench.cli.dataset import app
 from tests.conftest import register
 from tests.data_reports.test_pages import ada, report_jobs_of, send_data, uploads_of  # noqa: F401
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.release
 
 ROWS = "\n".join(json.dumps({"text": f"a plain row of words number {i}", "label": "ab"[i % 2]}) for i in range(40))
 
@@ -81,7 +81,6 @@ def test_bad_data_are_refused_by_page_program_and_command(ada, client, database,
     assert not (tmp_path / "home" / "measurements").exists()
 
 
-@pytest.mark.release
 def test_rows_that_do_not_fit_are_counted_and_the_rest_is_measured(tmp_path, monkeypatch):
     monkeypatch.setenv("DYNABENCH_HOME", str(tmp_path / "home"))
     path = tmp_path / "mixed.jsonl"

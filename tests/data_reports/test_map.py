@@ -46,7 +46,7 @@ def test_each_row_of_a_cluster_is_found_by_its_cluster_area_and_number():
     assert not mapped_rows(result, None, None, 91)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_pages_show_rows_to_their_person_alone(ada, mia, database, settings):  # noqa: F811
     lines = [json.dumps({"text": row.texts[0], "label": row.label}) for row in topic_rows()]
     assert send_data(ada, {"file": ("mine.jsonl", "\n".join(lines))}).status_code == 303

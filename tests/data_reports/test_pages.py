@@ -45,7 +45,7 @@ def uploads_of(settings):
     return settings.folder / "uploads" / subjects.UPLOADS
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_file_is_measured_shown_and_deleted(ada, mia, database, settings, tmp_path):
     content = write_rows(tmp_path / "a.jsonl", 80).read_bytes()
     other = write_rows(tmp_path / "b.jsonl", 40, 3).read_bytes()
@@ -89,7 +89,7 @@ def test_files_that_cannot_be_read_are_refused_at_once(ada, settings, database, 
     assert not report_jobs_of(database)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_hidden_datasets_are_measured_for_nobody(olga, work, ada, mia, client, database, settings):  # noqa: F811
     added(olga, work, name="films", visibility="public")
     added(olga, work, name="secrets", visibility="hidden")

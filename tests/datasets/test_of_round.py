@@ -12,7 +12,7 @@ from tests.datasets.world import written
 from tests.scoring.conftest import Place, by_hand, place
 from tests.validation.world import CLAIM, World
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.release
 
 __all__ = ["by_hand", "place"]
 OLD, NEW = "nli-ngram", "nli-minilm"
@@ -45,7 +45,6 @@ def world(database):
     return created
 
 
-@pytest.mark.release
 @pytest.mark.parametrize("database_kind", ["postgres"], indirect=True)  # the stricter one
 def test_old_and_new_models_are_scored_on_what_a_round_verified(world, settings, database, person, by_hand):
     here, olga = Known(world, settings), person("olga")

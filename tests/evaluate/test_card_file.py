@@ -152,7 +152,7 @@ def test_a_wrong_part_is_named(tmp_path, monkeypatch):
         read_card(tmp_path / "mine.yaml")
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_every_part_is_shared_by_cards():
     names = [
         name

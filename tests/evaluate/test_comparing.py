@@ -138,7 +138,7 @@ def test_nothing_but_numpy_is_imported_before_it_is_needed():
     assert not {"scipy", "matplotlib", "altair", "pandas"} & set(loaded)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @given(st.integers(2, 12), st.integers(2, 5), st.integers(0, 1000))
 def test_results_are_plain_complete_and_the_same_each_time(n, count, seed):
     systems, true = rows(n, [0.6] * count, seed)

@@ -30,7 +30,7 @@ def test_a_matrix_that_no_memory_holds_is_refused():
         load("confusion_matrix").compute(predictions=SAID, references=TRUE)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_an_interval_over_a_thousand_classes_takes_little_memory():
     true, answer = TRUE[:3000] % 1000, SAID[:3000] % 1000
     tracemalloc.start()

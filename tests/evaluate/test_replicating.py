@@ -47,7 +47,7 @@ def test_replicates_are_the_metric_of_samples_of_the_rows(name, options, columns
             assert values[place] == pytest.approx(whole[key], abs=1e-12)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @given(systems(), st.text(max_size=5))
 def test_replicates_do_not_depend_on_the_others_the_times_or_memory(states, digest):
     for state in states:

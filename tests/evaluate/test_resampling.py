@@ -26,7 +26,7 @@ def mean(block: Any) -> dict[str, Any]:
     return {"mean": block.weights @ block.rows[:, 0] / block.weights.sum(-1)}
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("state", [WeightedRows(skewed(0)), Rows((skewed(0)[:, 0],))], ids=["weighted", "rows"])
 def test_groups_of_rows_give_the_limits_of_single_rows(monkeypatch: pytest.MonkeyPatch, state: Any) -> None:
     exact = resampling.bootstrap_intervals(state, mean, 0.95, 999, "bca", 0)["mean"]
@@ -48,7 +48,7 @@ def test_groups_of_rows_are_the_same_for_both_of_a_pair(monkeypatch: pytest.Monk
     ) == pytest.approx(exact, abs=0.004)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_rank_correlations_of_many_rows_have_an_interval() -> None:
     rng = np.random.default_rng(3)
     first = rng.normal(size=20_500)

@@ -128,7 +128,7 @@ def lines_of(fig):
     return {line.get_label(): line for line in fig.axes[0].get_lines()}
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.usefixtures("pyplot")
 def test_the_legend_of_a_radar_plot_has_the_models_names():
     fig = radar_plot(MODELS, ["model 1", "model 2"])

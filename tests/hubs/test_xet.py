@@ -43,6 +43,7 @@ def sent_bytes(hub: HubProcess) -> int:
     return sum(path.stat().st_size for place in places(hub) for path in place.iterdir() if path.is_file())
 
 
+@pytest.mark.release
 def test_files_that_share_content_are_sent_once(start_hub: Callable[..., HubProcess], tmp_path: Path):
     hub = start_hub()
     api = hub.api("ada")
@@ -110,6 +111,7 @@ huggingface_hub.upload_file(path_or_fileobj=sys.argv[1], path_in_repo="weights.b
 """
 
 
+@pytest.mark.release
 def test_a_killed_web_process_costs_no_upload(start_hub: Callable[..., HubProcess], tmp_path: Path):
     hub = start_hub()
     api = hub.api("ada")

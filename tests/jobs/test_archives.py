@@ -5,7 +5,7 @@ import pytest
 from tests.archives.packing import alike
 from tests.jobs.conftest import ended, until, upload
 
-pytestmark = [pytest.mark.slow, pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)]
+pytestmark = [pytest.mark.release, pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)]
 
 
 def done(caller, job):

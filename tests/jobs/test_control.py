@@ -15,6 +15,7 @@ def state_of(database, settings, id):
     return job_control.job_status(database, settings, id).state
 
 
+@pytest.mark.release
 def test_a_failed_job_runs_again_under_its_id(worker, database, settings, client):
     """One whose file is not there fails; with the file it is done."""
     payload = {"task": "gone", "file": "nothing"}

@@ -44,6 +44,7 @@ def count(database, table):
     return database.read(lambda session: session.scalar(select(func.count()).select_from(table)))
 
 
+@pytest.mark.release
 def test_a_file_of_examples_is_imported_with_its_refused_rows(owner, worker, database, settings):
     worker.start()
     rows = [row(1), row(2, label="what"), row(3, hypothesis=""), row(1)]

@@ -60,7 +60,7 @@ def test_an_answer_hardly_depends_on_its_batch_even_when_other_models_share_it(n
         assert mixed.probabilities == pytest.approx(single.probabilities, abs=TOLERANCE[nli._pool.precision])
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("method", ["gradient", "layer_integrated_gradients"])
 def test_weights_belong_to_words_of_the_original_fields(nli, method):
     inputs = {"premise": "Zwölf  cats 👩‍👩‍👧 don't sleep…", "hypothesis": "They're awake!!!"}
@@ -84,7 +84,7 @@ def test_the_strip_finds_the_word_that_decides(sentiment):
     assert max(words, key=lambda word: word.weight).text == "disaster"
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_explaining_leaves_predictions_untouched(sentiment):
     inputs = {"statement": "Fine acting, thin plot."}
     before = sentiment.predict([inputs])

@@ -29,7 +29,7 @@ def folder_of(tmp_path, directions="{en-es: eng-spa, es-en: spa-eng}"):
     return folder
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_texts_are_translated_both_ways_and_unknown_words_stay(tmp_path):
     model = catalog.open_model(folder_of(tmp_path))
     rows = [("en-es", "The window is open."), ("es-en", "La ventana está abierta."), ("en-es", "Zorblax\nis old.")]
@@ -40,7 +40,7 @@ def test_texts_are_translated_both_ways_and_unknown_words_stay(tmp_path):
     assert "viejo" in answers[2]
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_an_empty_text_and_one_of_marks_are_translated_as_they_are(tmp_path):
     model = catalog.open_model(folder_of(tmp_path))
     texts = ["", "[](){}^$/\\<@> **", "\0"]

@@ -132,7 +132,7 @@ def test_rare_compressions_are_refused(archive, target, method):
     assert "use deflate" in refused(archive(method=method), target)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_bomb_is_stopped_while_it_is_inflated(archive, target):
     assert "200 times as large" in refused(archive({"zeros": bytes(64 << 20)}), target)
 
@@ -202,7 +202,7 @@ PARTS = st.sampled_from(["a", "b", "A", "..", ".", "", ".x", "x.txt", "é", "e\u
 PATHS = st.lists(PARTS, min_size=1, max_size=4).map("/".join)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.one_of(PATHS, st.text(max_size=12)), max_size=4))
 def test_every_path_is_refused_or_within_the_folder(archive, tmp_path, names):

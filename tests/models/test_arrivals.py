@@ -38,7 +38,7 @@ async def answered(host, name):
             await asyncio.sleep(0.1)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_model_that_is_installed_later_is_served_by_itself(serve_models, ngrams, copied):  # noqa: F811
     with serve_models(ngrams) as address:
 
@@ -51,7 +51,7 @@ def test_a_model_that_is_installed_later_is_served_by_itself(serve_models, ngram
         ask(address, story)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_each_of_several_hosts_serves_it(copied, tmp_path):
     copied("sentiment-ngram")
     first, second = (create_app(Repository([tmp_path / "models"])) for _ in range(2))
@@ -73,7 +73,7 @@ def test_each_of_several_hosts_serves_it(copied, tmp_path):
         asyncio.run(story())
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_broken_folder_is_served_once_it_is_mended(serve_models, ngrams, copied):  # noqa: F811
     weights = copied("nli-ngram", "torn") / "ngram.safetensors"
     whole = weights.read_bytes()
@@ -96,7 +96,7 @@ def test_a_broken_folder_is_served_once_it_is_mended(serve_models, ngrams, copie
         ask(address, story)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_what_an_operator_unloaded_stays_so_and_folders_that_are_being_written_are_no_models(
     serve_models,
     ngrams,  # noqa: F811
@@ -131,7 +131,7 @@ def unreadable(folder):
     (folder / "more.safetensors").symlink_to("/proc/self/mem")
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_folder_that_cannot_be_read_holds_up_no_other_and_is_served_once_it_can(serve_models, ngrams, copied):  # noqa: F811
     unreadable(copied("nli-ngram", "locked"))
     with serve_models(ngrams) as address:
@@ -149,7 +149,7 @@ def test_a_folder_that_cannot_be_read_holds_up_no_other_and_is_served_once_it_ca
         ask(address, story)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_folder_that_could_not_be_read_for_a_while_is_read_again(serve_models, ngrams, copied, monkeypatch, tmp_path):  # noqa: F811
     """A file becomes readable, and nothing in the folder changes by that."""
     monkeypatch.setattr(folder_watch, "RETRY_SECONDS", 0.1)
@@ -174,7 +174,7 @@ def test_a_folder_that_could_not_be_read_for_a_while_is_read_again(serve_models,
         ask(address, story)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_models_are_loaded_although_a_place_cannot_be_listed(monkeypatch, copied, tmp_path):
     """A mount that fails for a moment: the host says so in its log, and goes on."""
     copied("nli-ngram")
@@ -216,7 +216,7 @@ def test_a_model_that_panics_while_it_is_loaded_is_listed_and_holds_up_no_other(
         ask(address, story)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_library_that_is_missing_when_models_are_warmed_up_does_not_end_the_search_for_newcomers(
     monkeypatch, serve_models, copied, tmp_path
 ):

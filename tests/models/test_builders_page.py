@@ -23,7 +23,7 @@ COMMANDS = [
 ]
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.models
 @pytest.mark.timeout(180)
 def test_its_commands_work_in_order(tmp_path, monkeypatch):

@@ -74,7 +74,7 @@ def other_encoder(tmp_path, monkeypatch):
     get_settings.cache_clear()
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_another_shared_encoder_is_another_version_of_every_model_over_it(other_encoder):
     kinds = {entry.name: entry for entry in catalog.find([catalog.BUILTIN])}
     get_settings.cache_clear()
@@ -130,7 +130,7 @@ def test_folders_of_the_settings_are_searched(tmp_path):
     assert places == [tmp_path / "a", tmp_path / "b", settings.folder / "models", catalog.BUILTIN]
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_the_web_process_can_list_models_and_ask_a_host_without_torch():
     code = (
         "import sys; from dynabench.models import catalog, client; catalog.find([catalog.BUILTIN]); "

@@ -37,7 +37,7 @@ def alone():
     return [catalog.open_model(catalog.entry(name).folder).predict(TEXTS) for name in MEMBERS]
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("weights", [[], [3.0, 1.0]])
 def test_probabilities_are_the_weighted_mean_of_the_members(write, alone, weights):
     model = catalog.open_model(write(weights=weights))
@@ -51,7 +51,7 @@ def test_probabilities_are_the_weighted_mean_of_the_members(write, alone, weight
             assert output.extras["members"][name]["answer"] == this_answer[row].answer["label"]
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_votes_are_counted_by_weight_and_the_first_member_breaks_ties(write, alone):
     for weights, winner in (([], 0), ([1.0, 2.0], 1)):
         for row, output in enumerate(catalog.open_model(write(rule="vote", weights=weights)).predict(TEXTS)):
@@ -66,7 +66,7 @@ def test_a_strip_comes_from_taking_words_away_where_members_explain_themselves_d
     assert max(result.fields["statement"], key=lambda word: word.weight).text == "dreadful"
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_members_that_explain_themselves_alike_are_averaged(write, tmp_path):
     model = catalog.open_model(write(members=[pinned("sentiment-minilm"), pinned("sentiment-ngram")]))
     assert "gradient" not in model.card.methods
@@ -122,7 +122,7 @@ def test_an_ensemble_is_found_in_the_catalogue_with_its_version(write):
     assert catalog.find([write(rule="vote").parent])[0].version != first
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_inputs_leave_with_a_member_that_is_served_elsewhere(write, tmp_path, monkeypatch):
     card = catalog.entry("sentiment-ngram").card
     outside = tmp_path / "models" / "outside"
@@ -148,7 +148,7 @@ def test_what_became_of_a_member_that_is_gone_is_unknown(write):
     assert not catalog.find([folder.parent])[0].card.inside
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_ensembles_open_their_members_once_and_close_them(write):
     model = catalog.open_model(write())
     assert isinstance(model, EnsembleModel)

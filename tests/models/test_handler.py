@@ -96,7 +96,7 @@ def opened():
         model.close()
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("task", CLASSIFIERS)
 def test_the_handler_of_the_page_learns_and_answers_every_task_with_labels(task, classifiers, opened):
     model = opened(classifiers[task])
@@ -130,7 +130,7 @@ class Model:
 """
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_handler_that_runs_onnx_agrees_with_the_one_in_numpy(classifiers, opened, tmp_path):
     onnx = pytest.importorskip("onnx")
     pytest.importorskip("onnxruntime")
@@ -216,7 +216,7 @@ def test_words_are_explained_by_taking_them_away(classifiers, opened):
     assert max(weights, key=weights.get) == "wonderful"
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_the_host_serves_handlers_and_ends_them_with_itself(classifiers, serve_models, tmp_path):
     need_sandbox()
     shutil.copytree(classifiers["sentiment"], tmp_path / "models" / "one")

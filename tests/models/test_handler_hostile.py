@@ -33,7 +33,7 @@ def test_processes_without_end_stop_at_the_limit(attempt):
     assert 5 < attempt(body, leaves=True) < 12
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_fork_bomb_ends_with_the_call_and_leaves_nothing(attempt):
     before = our_processes()
     answer = attempt("import os\nwhile True:\n    try: os.fork()\n    except OSError: pass", predict_seconds=0.5)
@@ -60,7 +60,7 @@ def test_memory_of_one_process_is_limited(attempt):
     assert "MemoryError" in attempt("kept = []\nwhile True: kept.append(bytearray(1 << 20))")
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_memory_of_all_processes_together_is_limited(attempt):
     body = """
     import os, time
@@ -156,12 +156,12 @@ def test_sockets_of_the_machine_are_not_reached(attempt):
     assert "ConnectionRefusedError" in answer
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_call_that_takes_too_long_ends(attempt):
     assert "it took longer than 0.5 s" in attempt("import time\ntime.sleep(60)", predict_seconds=0.5)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_prints_without_end_keep_the_last_lines_and_no_more(small_handler):
     model = small_handler(
         doing("for number in range(20_000_000): print('spam', number, 'x' * 100)"), predict_seconds=0.5
@@ -257,7 +257,7 @@ def test_nothing_can_be_run_as_root(attempt):
     assert mine == run != 0
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_processes_end_with_the_platform(tmp_path):
     """Even when it is killed and can clean up nothing."""
     need_bubblewrap()

@@ -10,7 +10,7 @@ from dynabench.models.sandbox.process import Ended, content
 from tests.models.handlers import PAIR, doing
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_answers_beyond_measure_are_not_read(attempt):
     assert "of 16777216 at most" in attempt("return {'label': 'x' * (20 << 20)}")
 

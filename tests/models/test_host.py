@@ -140,7 +140,7 @@ def test_unknown_models_versions_and_oversized_requests_are_refused(ready_host):
         assert http.post("/v2/models/nli-ngram/infer", content=b" " * (BODY + 1)).status_code == 413
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_every_hard_text_is_answered_and_explained(ready_host):
     async def story(host):
         for text in HARD:
@@ -203,7 +203,7 @@ def test_a_broken_model_takes_down_no_other_and_says_why(serve_models, ngrams, c
         ask(address, story)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_model_that_could_not_be_loaded_is_loaded_once_the_cause_has_passed(tmp_path, monkeypatch, serve_models):
     """A host that starts while its sandbox cannot work (a full disk, a busy machine) must not need a restart."""
     need_bubblewrap()
@@ -227,7 +227,7 @@ def test_a_model_that_could_not_be_loaded_is_loaded_once_the_cause_has_passed(tm
         ask(address, story)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_models_are_loaded_and_unloaded_while_it_runs(address, copied):
     ask(address, lambda host: asyncio.sleep(0))
     with plain(address) as http:
@@ -249,7 +249,7 @@ def test_models_are_loaded_and_unloaded_while_it_runs(address, copied):
         assert http.get("/v2/models/newcomer/ready").status_code == 200
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.models
 def test_whoever_hangs_up_keeps_no_place_and_predictions_pass_explanations(serve_models, copied, tmp_path):
     copied("sentiment-minilm")

@@ -154,7 +154,7 @@ async def refuse_what_is_too_large(repository, engine):
     assert await ask(engine, "one") == "positive"
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_model_too_large_is_refused_with_the_figures(apart, three):
     apart(story, three, refuse_what_is_too_large, 0.5)
 
@@ -188,7 +188,7 @@ async def load_once_for_many(repository, engine):
     assert change(engine, "loaded") == before + 1
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_many_who_want_an_absent_model_load_it_once_and_whoever_leaves_takes_nobody_along(apart, three):
     apart(story, three, load_once_for_many, 2.5)
 

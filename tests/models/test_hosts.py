@@ -139,7 +139,7 @@ async def hang(request):
     await asyncio.sleep(30)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_host_that_hangs_is_passed_over_until_it_is_back():
     hanging, well = Stand(), Stand()
     stuck = Route("/v2/{path:path}", hang, methods=["GET", "POST"])
@@ -158,7 +158,7 @@ def test_a_host_that_hangs_is_passed_over_until_it_is_back():
     story(run, hanging.app, well.app, timeout=20.0)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_host_that_is_slow_to_answer_but_lives_is_waited_for():
     slow, other = Stand(), Stand(state="UNAVAILABLE")
     slow.delay = 3 * SLOW
@@ -211,7 +211,7 @@ def test_where_the_only_host_with_the_model_is_gone_no_other_is_blamed(tmp_path)
     assert other.calls == 0
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_while_one_of_two_real_hosts_dies_under_load_everybody_is_answered(copied, tmp_path):
     copied("sentiment-ngram")
     first, second = (create_app(Repository([tmp_path / "models"])) for _ in range(2))
@@ -247,7 +247,7 @@ def test_while_one_of_two_real_hosts_dies_under_load_everybody_is_answered(copie
     assert set(reply) == {"positive"}
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_model_whose_card_says_that_it_takes_long_is_waited_for():
     slow = Stand(seconds=5.0)
     slow.delay = 0.6
@@ -260,7 +260,7 @@ def test_a_model_whose_card_says_that_it_takes_long_is_waited_for():
     assert all(4 < float(received) < 5 for received in slow.heard)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_host_that_does_not_say_what_it_has_costs_no_more_than_the_time_limit():
     stuck = Stand()
     stuck.delay = 30
@@ -334,7 +334,7 @@ def test_a_reply_comes_from_another_host_where_the_first_is_busy_or_gone(away, t
     story(run, *apps, more=f",unix:{tmp_path / 'nobody.sock'}" if away else "")
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_calls_that_wait_for_their_turn_do_not_count_against_the_host():
     slow = Stand()
     slow.delay = 1.0

@@ -11,7 +11,7 @@ from dynabench.models.host.app import create_app
 from dynabench.models.host.compute_threads import Threads
 from dynabench.models.host.repository import Repository
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.release
 
 
 def test_a_host_beats_only_while_all_its_threads_come_back(monkeypatch, tmp_path):

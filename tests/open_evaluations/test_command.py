@@ -202,7 +202,7 @@ def test_the_command_and_the_client_evaluate_at_a_server(site: SimpleNamespace, 
         client.open_evaluation(long["id"])
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_what_a_server_refuses_is_said_with_its_option(site: SimpleNamespace, films: Path):
     at = ("--server", site.base, "--token", site.token)
     output = run("--dataset", str(films), "--model", "nli-ngram", *at, status=1).output

@@ -10,7 +10,7 @@ from dynabench.open_evaluations import predictions, service
 from dynabench.open_evaluations.tables import DatasetFile
 from tests.open_evaluations.conftest import Desk, reviews
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.release
 
 
 def finished(desk: Desk) -> tuple[str, int]:

@@ -16,7 +16,7 @@ from tests.open_evaluations.chat_server import ChatServer
 from tests.open_evaluations.conftest import Desk
 from tests.open_evaluations.small_data import json_lines, table
 
-pytestmark = [pytest.mark.slow, pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)]
+pytestmark = [pytest.mark.release, pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)]
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ def test_a_good_module_passes(tmp_path: Path):
     assert checked(tmp_path, module_files()) == {}
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize(
     ("code", "check", "message"),
     [

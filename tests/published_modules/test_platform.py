@@ -118,7 +118,7 @@ def test_a_repository_without_a_declaration_says_what_to_do(ada: Caller, visitor
     assert client.post("/api/v1/hub/modules/ada/empty/compute", json={"columns": {}}).status_code == 422
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize(
     ("code", "message"),
     [

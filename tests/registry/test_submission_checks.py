@@ -127,7 +127,7 @@ def test_hostile_archives_fail_with_what_is_wrong_and_leave_nothing(ada, owner, 
     assert not (settings.folder / "model.yaml").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 def test_a_handler_that_dies_takes_nothing_with_it_and_its_log_is_its_owner_s(ada, worker, tmp_path, person, database):
     try:

@@ -65,7 +65,7 @@ def test_a_check_ends_when_its_time_is_up_or_its_submitter_says_so(ada, worker, 
     assert state(ada, id) == "failed"
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("database_kind", ["sqlite", "postgres"], indirect=True)
 def test_a_check_whose_job_was_given_up_ends_and_leaves_no_folder(ada, worker, tmp_path, settings, database):
     worker.start()
@@ -157,7 +157,7 @@ def _with_files(session):
     return [job for job in session.scalars(select(jobs.Job)) if "file" in job.payload]
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("database_kind", ["sqlite", "postgres"], indirect=True)
 def test_a_served_model_is_checked_over_its_protocol_and_its_inputs_count_as_leaving(
     ada, worker, settings, database, rules

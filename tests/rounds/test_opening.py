@@ -178,7 +178,7 @@ def test_what_an_operator_unloaded_is_not_loaded_by_an_opening(address, models, 
         assert asyncio.run(_states(address))["sentiment-ngram"].reason == "unloaded"
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_models_on_demand_are_loaded_first_and_those_that_do_not_fit_together_open_all_the_same(models, tmp_path):
     """Two models of ten gigabytes, by the account of a host that may use fifteen besides what this process takes."""
     for folder in models.iterdir():

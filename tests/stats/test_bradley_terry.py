@@ -129,7 +129,7 @@ def test_few_clusters_bound_nothing():
     assert np.isfinite(strength_board(3, games, "six").low).all()
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_intervals_cover_the_truth_about_as_often_as_they_say():
     rng = np.random.default_rng(3)
     truth, draw, trials, covered = np.array([0.6, 0.0, -0.6]), 0.4, 60, 0

@@ -138,7 +138,7 @@ def test_copies_tie_on_every_board(right, seed, data):
     assert result[place] == result[model + (place <= model)]
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @given(boards, st.integers(0, 2**32))
 def test_intervals_are_consistent(right, seed):
     values = right.mean(0)

@@ -167,7 +167,7 @@ def test_only_the_three_labels_are_votes(label):
         Vote(label)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.large_data("anli_dev/verifier_labels.jsonl.gz")
 @pytest.mark.parametrize(("cap", "decided", "disputed"), [(3, 29_772, 9), (5, 20_830, 0)])
 def test_the_replay_of_real_vote_lists_equals_a_direct_count(cap, decided, disputed):

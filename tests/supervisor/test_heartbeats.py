@@ -156,7 +156,7 @@ def _heard(pipe):
         return b""
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_worker_beats(tmp_path):
     """Of web processes and hosts, see `test_web_workers` and `test_host_workers`."""
     upgrade(Settings(home=tmp_path))

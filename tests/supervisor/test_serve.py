@@ -60,7 +60,7 @@ def test_a_second_one_on_the_same_folder_is_refused(serve, tmp_path):
         assert f"Another dynabench serve runs on {tmp_path}" in serve("--port", str(free_port()))
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_demo_that_cannot_be_set_up_now_is_set_up_later_and_processes_are_watched_meanwhile(tmp_path):
     """A process that is stopped while it writes holds the database for as long as it is stopped.
 

@@ -12,7 +12,7 @@ from dynabench.kit.settings import Settings
 from dynabench.kit.supervisor import end
 from tests.supervisor.processes import alive, free_port, until
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.release
 
 
 @pytest.fixture

@@ -56,7 +56,7 @@ def test_what_a_form_posts_of_a_list_is_the_list_whatever_rows_were_removed(foun
     assert many.clean(many.read_form(form | blank, "input.who")) == many.clean(found)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("field", [one, many])
 @given(raw=anything | rows | st.lists(rows, max_size=6))
 def test_the_schema_takes_what_is_stored_and_the_field_takes_what_the_schema_does(field, raw):

@@ -14,7 +14,7 @@ def _nli(**changes):
     return {**yaml.safe_load(shipped_tasks()[1].source), **changes}
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_it_is_a_schema_that_knows_every_key_and_field_type():
     jsonschema.Draft202012Validator.check_schema(schema)
     assert set(schema["properties"]) == {field.alias or name for name, field in TaskConfig.model_fields.items()}

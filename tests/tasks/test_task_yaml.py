@@ -135,7 +135,7 @@ def test_a_bomb_of_aliases_unfolds_to_nothing():
     assert "Aliases" in problems("\n".join(lines))["config"]
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @settings(deadline=None)
 @given(st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8)
@@ -153,7 +153,7 @@ def test_any_yaml_is_read_or_refused_with_reasons(raw):
     assert all(isinstance(path, str) and message for path, message in caught.value.fields.items())
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @settings(deadline=None)
 @given(st.data())
 def test_a_shipped_config_with_one_part_replaced_never_crashes(data):

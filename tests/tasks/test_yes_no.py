@@ -11,7 +11,7 @@ maybe = YesNo(name="sure", reason="optional")
 always = YesNo(name="sure", reason="required", reason_label="What makes you say so?")
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @given(st.booleans(), st.text(st.characters(categories=["L"]), min_size=1, max_size=20))
 def test_answers_and_reasons_survive_every_way(flag, reason):
     assert survives(plain, flag) is flag

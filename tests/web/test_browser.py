@@ -35,6 +35,7 @@ BRIEFLY = {"home", "task", "create", "create-answered", "board", "validate", "qa
 """Pages that have all parts of pages between them."""
 
 
+@pytest.mark.release
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=() if name in BRIEFLY else pytest.mark.slow) for name in PAGES]
 )

@@ -91,7 +91,7 @@ def test_a_changed_value_changes_its_line_alone(data):
     assert read_model_index(merged.metadata()["model-index"])[0].results[0].metric_value == 7.125
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @some
 @given(result_lists())
 def test_what_is_written_is_what_the_hub_writes(before):

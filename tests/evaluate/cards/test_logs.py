@@ -205,7 +205,7 @@ def logs(draw):
     return EvaluationLog("x", "org/m", scores, "2026-01-02T03:04:05+00:00", lambda: iter(rows))
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("form", [LogFormat.INSPECT, LogFormat.LM_EVAL, LogFormat.HELM])
 @some
 @given(logs())
@@ -237,7 +237,7 @@ def test_hostile_archives_are_refused(tmp_path, entries, words):
         read_log(archive(tmp_path / "log.eval", entries))
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_hostile_samples_are_refused_when_they_are_read(tmp_path):
     bomb = eval_entries() | {"samples/x_epoch_1.json": b" " * (inspect_logs.MAX_ENTRY_BYTES + 1)}
     log = read_log(archive(tmp_path / "log.eval", bomb))
@@ -253,7 +253,7 @@ def test_hostile_samples_are_refused_when_they_are_read(tmp_path):
 KEYS = ["eval", "results", "scores", "metrics", "value", "name", "dataset", "model", "mean", "samples"]
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @some
 @given(st.data())
 def test_broken_logs_are_read_or_refused(tmp_path_factory, data):

@@ -76,7 +76,7 @@ def test_the_command_prints_the_address_of_the_pull_request(hub, tmp_path, monke
     assert b"value: 0.5" in hub.commits[0]["files"]["README.md"]
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_hub_that_sends_too_much_too_little_or_nothing_is_given_up(hub, monkeypatch):
     target = PushTarget("user/model", endpoint=hub.address, token="hf_test")
     hub.endless = True

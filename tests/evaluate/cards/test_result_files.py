@@ -31,7 +31,7 @@ def entries(draw):
 ENTRIES = st.lists(entries(), min_size=1, max_size=5, unique_by=lambda entry: entry.identity)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @some
 @given(ENTRIES, ENTRIES)
 def test_entries_are_those_of_the_hub_s_client_and_merge_in_place(before, new):

@@ -176,7 +176,7 @@ def test_the_bootstrap_p_value_counts_replicates_moved_to_no_difference():
     assert result == pytest.approx(expected, abs=6 * np.sqrt(expected / 40_000))
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize(("name", "most"), [("paired_bootstrap", 0.085), ("approximate_randomization", 0.065)])
 def test_equal_systems_are_rarely_found_to_differ(name, most):
     """600 data sets of 80 rows: at the level of 5%, at most 5% and what chance (and the bootstrap's haste) adds."""

@@ -42,7 +42,7 @@ def rows_of(said: list[str], written: list[str]) -> list[dict[str, str]]:
     ]
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_model_from_a_folder_gives_what_it_gives_text_by_text(model: tuple[Any, Any], folder: Path) -> None:
     written = texts(50)
     reply = one_by_one(*model, written)

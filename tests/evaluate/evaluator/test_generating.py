@@ -45,7 +45,7 @@ def rewritten(model: Any, tokenizer: Any, text: str, most: int) -> str:
     return str(tokenizer.decode(ids, skip_special_tokens=True))
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("size", [1, 5])
 def test_texts_are_continued_greedily(writer: tuple[Any, Any], size: int) -> None:
     prompts = texts(12, 20)
@@ -97,7 +97,7 @@ def test_a_prompt_that_leaves_no_room_is_told(writer: tuple[Any, Any]) -> None:
         )
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("task", ["text2text-generation", "summarization", "translation", "translation_en_to_de"])
 def test_texts_are_rewritten_greedily(rewriter: tuple[Any, Any], tmp_path: Path, task: str) -> None:
     written = texts(10, 22)

@@ -111,7 +111,7 @@ def listener() -> tuple[Any, Any]:
     return transformers.Wav2Vec2ForSequenceClassification(config).eval(), ears()
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_sounds_are_classified_in_every_form_they_come_in(listener: tuple[Any, Any], tmp_path: Path) -> None:
     waves = sounds(16)
     model, extractor = listener

@@ -42,7 +42,7 @@ def tags_by_word(model: Any, tokenizer: Any, words: list[str]) -> list[str]:
     return [TAGS[chosen[owners.index(word)]] for word in range(len(words))]
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_words_tag_is_that_of_its_first_piece(tagger: tuple[Any, Any], tmp_path: Path) -> None:
     words = sentences(30)
     answer = [tags_by_word(*tagger, first) for first in words]
@@ -137,7 +137,7 @@ def squad(n: int) -> list[dict[str, Any]]:
     ]
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_answers_are_the_likeliest_spans_of_all_windows(reader: tuple[Any, Any], tmp_path: Path) -> None:
     rows = squad(20)
     assert max(len(row["context"].split()) for row in rows) > 30

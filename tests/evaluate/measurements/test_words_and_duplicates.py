@@ -20,7 +20,7 @@ def posts() -> list[str]:
     return [row["text"] for row in real.rows("stormfront/all.jsonl.gz")]
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("most", [None, 1, 50])
 def test_real_words_are_counted_as_scikit_learn_counts_them(most):
     matrix = CountVectorizer(max_features=most).fit_transform(posts())
@@ -62,7 +62,7 @@ def test_tokens_are_cut_in_the_manner_of_the_penn_treebank(text, expected):
     assert word_tokens(text) == expected.split()
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_real_texts_have_about_as_many_tokens_as_in_nltk():
     texts = posts()[:2000]
     other = NLTKWordTokenizer()
@@ -116,7 +116,7 @@ def test_near_duplicates_are_all_pairs_of_that_similarity(texts, least):
     assert near_duplicate_groups(texts, least) == [list(rows) for rows in expected]
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_real_near_duplicates_are_more_than_the_duplicates_and_fewer_the_nearer():
     texts = posts()[:1000]
     results = [load("text_duplicates").compute(data=texts, near=near) for near in (0.5, 0.9)]

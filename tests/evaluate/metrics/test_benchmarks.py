@@ -39,7 +39,7 @@ def test_paraphrases_and_names_take_accuracy_and_f1(where: Any, rows: Any) -> No
     assert result["f1"] == pytest.approx(sklearn.metrics.f1_score(true, answer, zero_division=0))
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @given(three)
 def test_cb_takes_accuracy_and_macro_f1(rows: Any) -> None:
     answer, true = (list(column) for column in zip(*rows, strict=True))
@@ -68,7 +68,7 @@ def test_similarity_takes_both_correlations(rows: Any) -> None:
         assert result["spearmanr"] == pytest.approx(scipy.stats.spearmanr(answer, true).statistic, abs=1e-9)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_similarity_has_the_intervals_of_scipy() -> None:
     rng = np.random.default_rng(8)
     true = rng.normal(0, 1, 60)
@@ -109,7 +109,7 @@ def multirc(rows: Any) -> tuple[Any, Any]:
     return answer, [row[2] for row in rows]
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @given(answers)
 def test_lists_of_answers_are_scored_by_question(rows: Any) -> None:
     answer, true = multirc(rows)

@@ -108,7 +108,7 @@ def test_bleu_is_what_its_equations_say(corpus, orders, smooth):
     assert len(result["precisions"]) == orders
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_bleu_equals_nltk_for_texts_of_four_words_and_more():
     # of shorter ones NLTK counts one n-gram of each order that they do not have
     rows = [(pair, right[0]) for pair, right in zip(*pairs(1500), strict=True) if len(pair.split()) > 3]

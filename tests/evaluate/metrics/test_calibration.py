@@ -107,7 +107,7 @@ def test_a_calibrated_forecast_of_many_has_nearly_no_error() -> None:
         assert load(NAMES[0]).compute(predictions=answer, references=right, binning=binning)[NAMES[0]] < 0.005
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("name", NAMES)
 def test_the_interval_is_that_of_scipy(name: str) -> None:
     rng = np.random.default_rng(1)

@@ -85,7 +85,7 @@ def test_character_merges_batches_of_medians():
     assert metric.result(merged, aggregate="median") == whole
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_charcut_of_real_sentences_is_that_of_its_package(pairs):
     predictions, references = map(list, zip(*pairs, strict=True))
     result = load("charcut_mt").compute(predictions=predictions, references=references, per_example=True)

@@ -120,7 +120,7 @@ def test_a_program_that_does_not_end_is_stopped(confined, program):
     assert time.perf_counter() - begin < 4
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_program_that_ignores_its_alarm_is_stopped_a_little_later(confined, monkeypatch):
     monkeypatch.setattr(sandbox, "GRACE", 0.5)
     assert confined("import signal, time; signal.signal(signal.SIGALRM, signal.SIG_IGN); time.sleep(60)") == "timed out"

@@ -32,7 +32,7 @@ def library(said: str, right: list[str], split=str.split, known=None, **options)
     return meteor_score([split(first) for first in right], split(said), wordnet=wordnet, **options)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_it_equals_nltk_without_synonyms_on_real_texts():
     answer, right = pairs(300)
     meteor = load("meteor").compute(predictions=answer, references=right, per_example=True)["per_example"]["meteor"]

@@ -114,7 +114,7 @@ def nltk_tokenizer():
 TEXT = st.text("ab1 .,-'\"()$&;#\n\u2028é楽", max_size=20) | st.sampled_from(["&lt;<skipped>&apos;&#91;x", "&amp;lt;"])
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @settings(deadline=None)
 @given(TEXT, st.booleans(), st.booleans())
 def test_the_tokeniser_is_nltks(text, lower, western):

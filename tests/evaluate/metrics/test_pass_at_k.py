@@ -15,7 +15,7 @@ from dynabench.evaluate.metrics.code_eval import pass_at_k
 COUNTS = st.integers(1, 9).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n)))
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @settings(deadline=None)
 @given(st.lists(COUNTS, min_size=1, max_size=5), st.integers(1, 4))
 def test_the_estimate_is_the_share_of_draws_with_one_that_passes(counts, k):

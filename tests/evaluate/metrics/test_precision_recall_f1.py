@@ -62,7 +62,7 @@ def test_chosen_labels_equal_scikit_learn(name: str, rows: Any, labels: Any, ave
         check(name, rows, False, labels=labels, average=average, zero_division=zero)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("name", NAMES)
 @given(
     rows=sets,
@@ -151,7 +151,7 @@ def test_intervals_are_those_of_scipy(average: Any) -> None:
     assert np.array(result["standard_error"]) == pytest.approx(expected.standard_error, rel=0.12)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize(
     ("folder", "rule"),
     [

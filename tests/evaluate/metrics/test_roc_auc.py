@@ -27,7 +27,7 @@ def found(config: str, true: Any, scores: Any, **options: Any) -> Any:
     return load("roc_auc", config).compute(references=true, prediction_scores=scores, **options)["roc_auc"]
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @given(binary, st.booleans(), st.one_of(st.none(), st.floats(0.05, 1)))
 def test_two_classes_equal_scikit_learn(rows: Any, weighted: bool, max_fpr: Any) -> None:
     true, scores, weights = columns(rows)
@@ -58,7 +58,7 @@ def test_each_class_against_the_rest_equals_scikit_learn(rows: Any, weighted: bo
     assert found("multiclass", true, scores, **options) == pytest.approx(roc_auc_score(true, scores, **options))
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @given(probable(), st.sampled_from(["macro", "weighted"]))
 def test_each_pair_of_classes_equals_scikit_learn(rows: Any, average: Any) -> None:
     true, scores, _ = rows

@@ -92,7 +92,7 @@ def test_the_scheme_is_found_as_seqeval_finds_it(columns: Any) -> None:
     agree(load("seqeval").compute(predictions=predictions, references=references, mode="strict"), answer)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @given(tagged("OBI"), st.lists(st.integers(0, 3), min_size=5, max_size=5).filter(any))
 def test_a_weight_repeats_a_sequence(columns: Any, weights: list[int]) -> None:
     references, predictions = columns
@@ -107,7 +107,7 @@ def test_a_weight_repeats_a_sequence(columns: Any, weights: list[int]) -> None:
         assert outcome[key] == pytest.approx(value), key
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @given(tagged("OBIES"), tagged("OBIES"))
 def test_merged_batches_equal_all_sequences(first: Any, second: Any) -> None:
     module = load("seqeval")
@@ -116,7 +116,7 @@ def test_merged_batches_equal_all_sequences(first: Any, second: Any) -> None:
     assert module.result(module.merge(*states)) == whole
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_intervals_are_of_each_type_and_draw_whole_sequences() -> None:
     from scipy.stats import bootstrap
 
@@ -176,7 +176,7 @@ sentences = st.lists(
 ).filter(any)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @given(sentences, st.sampled_from([0, 1]))
 def test_tags_one_by_one_equal_a_classification_report(rows: Any, zero: int) -> None:
     references, predictions = ([[pair[side] for pair in row] for row in rows] for side in (0, 1))

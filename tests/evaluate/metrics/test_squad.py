@@ -66,7 +66,7 @@ def second() -> tuple[list[dict], list[dict]]:
     return predictions, [{"id": qa["id"], "answers": {"text": [a["text"] for a in qa["answers"]]}} for qa in request]
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_squad_scores_real_questions_by_the_published_rules(first):
     predictions, references = first
     exact, words = [], []
@@ -83,7 +83,7 @@ def test_squad_scores_real_questions_by_the_published_rules(first):
     assert 30 < result["exact_match"] < result["f1"] < 90
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_plain_texts_and_ids_in_another_order_give_the_same(first):
     predictions, references = first
     whole = load("squad").compute(predictions=predictions, references=references)
@@ -168,7 +168,7 @@ def expected_second(predictions: list[dict], references: list[dict], threshold: 
     return result
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("threshold", [1.0, 0.4])
 def test_squad_v2_scores_real_questions_by_the_published_rules(threshold, second):
     predictions, references = second

@@ -52,7 +52,7 @@ def test_values_of_trec_eval_with_ties_and_documents_that_nobody_judged():
     assert result["gm_map"] == pytest.approx(np.sqrt(np.prod(expected["map"])), abs=1e-9)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @given(st.lists(st.integers(0, 3), min_size=2, max_size=40), st.randoms(use_true_random=False))
 def test_a_ranking_that_is_judged_in_full_is_measured_as_in_scikit_learn(rels, random):
     scores = list(range(len(rels)))

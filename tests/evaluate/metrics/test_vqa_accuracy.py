@@ -71,7 +71,7 @@ def test_case_and_white_space_around_never_count(text):
     )
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.large_data("easy_vqa/easy_vqa-1.0-py3-none-any.whl")
 def test_easy_vqa_with_one_answer_each_is_the_share_that_is_met():
     with zipfile.ZipFile(need_data("easy_vqa/easy_vqa-1.0-py3-none-any.whl")) as wheel:

@@ -74,7 +74,7 @@ def test_half_precision_on_disk_computes_in_single(tmp_path, language_model, cap
     assert capfd.readouterr() == ("", "")
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_classifier_without_its_pooler_is_refused_for_it_reads_that(tmp_path, bert):
     shutil.copytree(bert("yes,no"), tmp_path, dirs_exist_ok=True)
     model = AutoModelForSequenceClassification.from_pretrained(tmp_path)

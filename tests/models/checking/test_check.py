@@ -138,7 +138,7 @@ def test_a_model_that_says_the_same_of_everything_is_worth_a_warning(tried):
     assert report.summary_line().endswith("passes for sentiment with 1 to look at: answers.")
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_slow_model_is_told_to_say_so(tried, monkeypatch):
     monkeypatch.setenv("DYNABENCH_ANSWER_SECONDS", "0.02")
     from dynabench.kit.settings import get_settings

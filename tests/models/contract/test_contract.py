@@ -42,7 +42,7 @@ def test_the_card_says_what_the_model_is(subject):
     assert wire.card_of(wire.card_json(card)) == card
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_every_sample_is_answered_validly_and_alone_as_in_any_batch(subject):
     alone = [subject.answers([row])[0] for row in subject.samples]
     validity.check_outputs(subject.card, subject.samples, alone)
@@ -55,7 +55,7 @@ def test_every_sample_is_answered_validly_and_alone_as_in_any_batch(subject):
     assert subject.model.predict([]) == []
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_texts_that_break_careless_code_are_answered(subject):
     rows = [dict.fromkeys(subject.card.inputs, text[:1000]) for text in HARD]
     validity.check_outputs(subject.card, rows, subject.answers(rows))
@@ -76,7 +76,7 @@ def test_fields_that_the_model_does_not_read_change_nothing(subject):
     assert same(subject.card, subject.answers([row]), subject.answers([row | {"stranger": "x" * 1000}]))
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_each_method_weighs_each_word_once(subject):
     row = subject.short()
     label = explained(subject.card)[0]
@@ -145,7 +145,7 @@ def test_threads_get_their_own_answers(subject):
     assert same(subject.card, [expected[turn] for turn in turns], result)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_the_host_serves_the_same_answers_by_the_open_inference_protocol(subject):
     rows = subject.samples[:10]
     expected = subject.answers(rows)

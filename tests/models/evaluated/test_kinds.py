@@ -11,7 +11,7 @@ from dynabench.models import catalog
 from tests.models.contract import models_ensemble, models_handler, models_oip
 from tests.scoring.conftest import by_hand, place, statements
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.release
 
 __all__ = ["by_hand", "place"]
 MAKERS = [created.MAKERS[0] for created in (models_ensemble, models_handler, models_oip)]

@@ -16,7 +16,7 @@ from tests.jobs.conftest import Worker, until
 from tests.models.served.chat_server import NAME
 from tests.scoring.conftest import by_hand, owner_of, place, statements
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("chat")]
+pytestmark = [pytest.mark.release, pytest.mark.xdist_group("chat")]
 
 __all__ = ["by_hand", "owner_of", "place"]
 ROWS, LIMIT = 8, 5
@@ -54,7 +54,6 @@ def another_day(settings, database):
     database.write(earlier)
 
 
-@pytest.mark.release
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 def test_a_limit_on_spending_stops_an_evaluation_which_goes_on_the_next_day(
     chat, place, worker, database, settings, person, browser

@@ -23,7 +23,7 @@ from tests.models.transformers import made
 from tests.models.transformers.test_hub import COMMIT, Hub
 from tests.scoring.conftest import statements
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.release
 
 runtime.quiet()
 PASSWORD = "correct horse battery"
@@ -98,7 +98,6 @@ def submit(site, *words, status=0):
     return json.loads(run("model", "submit", *words, *where, status=status))
 
 
-@pytest.mark.release
 def test_a_hub_id_is_submitted_by_the_command_and_scored(site, hub):
     submission = submit(site, NAME)
     assert (submission["state"], submission["name"], submission["inside"]) == ("ready", "reviews", True), submission
@@ -132,7 +131,6 @@ def _send(browser, page, to, **fields):
     return sent
 
 
-@pytest.mark.release
 def test_what_the_how_to_says_works_as_it_is_written(site, tmp_path):
     folder = tmp_path / "my-model"
     shutil.copytree(catalog.entry("sentiment-ngram").folder, folder)

@@ -31,7 +31,7 @@ def asked(chat, opened):
     return ask
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.xdist_group("chat")
 def test_a_label_comes_by_schema_with_probabilities_tokens_and_cost(asked):
     model = asked(probabilities=True, price_in=1.0, price_out=2.0)
@@ -47,7 +47,7 @@ def test_a_label_comes_by_schema_with_probabilities_tokens_and_cost(asked):
     assert output.extras["remote_version"] == "one"
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.xdist_group("chat")
 def test_several_inputs_are_answered_in_order(asked):
     batch = [{"statement": f"{word}."} for word in ("Great", "A table")]
@@ -55,7 +55,7 @@ def test_several_inputs_are_answered_in_order(asked):
     assert [o.answer for o in model.predict(batch)] == [model.predict([row])[0].answer for row in batch]
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.xdist_group("chat")
 def test_a_server_without_schemas_is_asked_plainly_and_remembered(asked, chat, monkeypatch):
     monkeypatch.setattr(chat, "knows", frozenset())
@@ -69,14 +69,14 @@ def test_a_server_without_schemas_is_asked_plainly_and_remembered(asked, chat, m
         asked(answers="json").predict([INPUTS])
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.xdist_group("chat")
 def test_a_written_answer_is_what_the_model_wrote(asked):
     output = asked(WRITER, prompt="What is the capital of France?", answers="plain", max_tokens=12).predict([INPUTS])[0]
     assert "Paris" in output.answer["reply"]
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.xdist_group("chat")
 def test_pieces_arrive_while_the_model_writes(asked):
     model = asked(WRITER, max_tokens=16, price_out=1.0)
@@ -85,7 +85,7 @@ def test_pieces_arrive_while_the_model_writes(asked):
     assert 0 < model._spending.spent("theirs") <= 16 / 1e6
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.xdist_group("chat")
 def test_readiness_says_what_the_model_is_called(asked, chat, opened):
     assert asked().ready().version == NAME
@@ -95,7 +95,7 @@ def test_readiness_says_what_the_model_is_called(asked, chat, opened):
     assert "cannot be reached" in gone.reason
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.xdist_group("chat")
 def test_the_public_client_understands_the_server(chat):
     with openai.OpenAI(base_url=chat.url, api_key="none") as client:

@@ -180,7 +180,7 @@ def test_nobody_listening_is_said(opened):
         opened("oip", url="http://127.0.0.1:1", model="m", retries=1).predict([INPUTS])
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_too_many_requests_are_waited_out_as_asked(hostile, opened):
     busy = http(b'{"error": "slow down"}', "429 Too Many Requests", Retry_After="1")
     good = http(b'"positive"')

@@ -164,7 +164,7 @@ def spend(path, limit, times, passed):
             pass
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_threads_never_spend_more_than_the_limit(tmp_path):
     passed = []
     threads = [threading.Thread(target=spend, args=(tmp_path / "s", 2.0, 10, passed)) for _ in range(4)]
@@ -203,7 +203,7 @@ JSON = st.recursive(
 )
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @given(JSON, st.sampled_from(["label", "spans", "tags", "text"]), st.sampled_from(["probabilities", "logits"]))
 def test_whatever_is_answered_is_an_output_or_broken(raw, returns, scores):
     card = ModelCard("m", "1", "t", "k", ("q", "p"), "label", tuple(LABELS), returns=returns)

@@ -10,7 +10,7 @@ pytest.importorskip("dynabench.models.hub", reason="models of hubs are not part 
 
 from .test_hub import COMMIT, here  # noqa: F401
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.release
 
 CONFIG = TaskConfig.parse(
     """

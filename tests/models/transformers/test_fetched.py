@@ -38,7 +38,7 @@ def small(home, monkeypatch, continues_folder):
     return home
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_models_of_fetched_weights_answer_their_tasks_and_hold_the_weights_once(small):
     entries = {entry.name: entry for entry in catalog.find([small / "models"])}
     assert set(entries) == fetched.fetched_names()

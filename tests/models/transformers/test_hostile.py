@@ -50,7 +50,7 @@ class Dangerous:
         return (open, (str(self.path), "w"))
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_pickle_is_refused_by_its_name_and_not_read(folder, tmp_path):
     (folder / "model.safetensors").unlink()
     (folder / "pytorch_model.bin").write_bytes(pickle.dumps(Dangerous(tmp_path / "ran")))

@@ -103,7 +103,7 @@ def pointing(folder, opposites_folder, commit=COMMIT, name=NAME):
     return folder
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_repository_is_downloaded_once_and_answers(here, opposites_folder, tmp_path):
     folder = pointing(tmp_path / "one", opposites_folder)
     assert catalog.open_model(folder).predict([{"word": "good"}])[0].answer["answer"] == "bad"

@@ -143,7 +143,7 @@ def test_found_and_not_found_are_opposites(said, ignore_case):
     assert first.differs(said, None, REPLY) is not other.differs(said, None, REPLY)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_search_without_end_is_stopped_and_told():
     slow = Matches(pattern="^.{2001}(a|aa)+$")  # nothing that is tried when it is read is so long
     with pytest.raises(Unavailable, match="takes too long"):
@@ -190,7 +190,7 @@ def test_a_metric_under_a_threshold():
     assert exact.right("ROME", ["Paris", "rome"], REPLY)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @given(st.lists(st.sampled_from(["ferry", "noon", "at", "leaves"]), min_size=1, max_size=6))
 def test_a_metric_of_the_same_text_is_at_its_best(words):
     text = " ".join(words)
