@@ -19,7 +19,6 @@ ON_BOTH = (
     "backups/test_backups.py::test_a_full_database",
     "backups/test_backups.py::test_counts",
     "backups/test_backups.py::test_jobs",
-    "backups/test_backups.py::test_the_commands",
     "collection/test_examples.py::test_a_round_that_closes",
     "collection/test_examples.py::test_an_example_is_answered",
     "collection/test_examples.py::test_concurrent",

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from tests.browser.people import models_answer, writing
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser]
+pytestmark = [pytest.mark.release, pytest.mark.browser]
 SAID_BY_FAILURES = "Failed to load resource|: htmx:|Response Status Error Code"
 
 

@@ -6,7 +6,7 @@ from dynabench.kit import job_control, jobs
 from dynabench.kit.jobs import Job, JobState
 from tests.jobs.conftest import until
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.release
 
 MISSING = "FileNotFoundError: [Errno 2] No such file or directory: 'nothing'"
 
@@ -15,7 +15,6 @@ def state_of(database, settings, id):
     return job_control.job_status(database, settings, id).state
 
 
-@pytest.mark.release
 def test_a_failed_job_runs_again_under_its_id(worker, database, settings, client):
     """One whose file is not there fails; with the file it is done."""
     payload = {"task": "gone", "file": "nothing"}

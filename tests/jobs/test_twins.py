@@ -12,7 +12,7 @@ from dynabench.datasets.tables import Dataset, DatasetVersion
 from tests.jobs.conftest import until
 from tests.kept import dataset
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.release
 
 ROWS = 2 * copy_jobs.SHARD + 5
 
@@ -34,7 +34,6 @@ def ended(database, version, axis):
     return until(look, 120)
 
 
-@pytest.mark.release
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 def test_a_killed_worker_goes_on_and_makes_the_same_copies(owner, worker, database, settings):
     version = database.write(furnish, settings, ROWS)

@@ -80,7 +80,7 @@ def of(path, **files):
     return path
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("database_kind", ["sqlite", "postgres"], indirect=True)
 def test_a_packed_model_is_checked_and_then_in_the_catalog(ada, worker, tmp_path, settings, database):
     path, _ = ngram(tmp_path)

@@ -317,7 +317,7 @@ ADDRESSES = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("view", ADDRESSES)
 def test_hostile_addresses_are_answered_and_never_echoed_as_markup(client, view):
     values = {"a": "1", "b": "2"} if view.startswith("compare") else {}

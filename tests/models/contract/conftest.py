@@ -67,7 +67,7 @@ def at_home() -> Iterator[None]:
 
 def _param(maker: Maker) -> Any:
     """A model that needs a server or a graph of its own is slow to make."""
-    marks = [pytest.mark.slow, pytest.mark.xdist_group(maker.given)] if maker.given else []
+    marks = [pytest.mark.release, pytest.mark.xdist_group(maker.given)] if maker.given else []
     return pytest.param(maker, id=maker.name, marks=marks)
 
 
