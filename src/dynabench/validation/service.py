@@ -258,10 +258,10 @@ def _admit(session: Session, person: Person, case: VoteCase, ballot: Ballot) -> 
         may.require(session, person, Action.DECIDE_ALONE, case.round.task_id)
     if as_owner:  # again too: the latest owner's vote stands, also where it corrects their own
         return
-    reservation = session.get(Reservation, (case.example.id, person.id))
-    has_place = reservation is not None and reservation.expires_at > now()
+    place = session.get(Reservation, (case.example.id, person.id))
+    has_place = place is not None and place.expires_at > now()
     # The example's number stood for a control before: a window that still shows the control has an older place.
-    is_of_place = has_place and (ballot.expires_at is None or reservation.expires_at == ballot.expires_at)
+    is_of_place = has_place and ballot.expires_at in (None, place and place.expires_at)
     is_answered = not is_of_place and answers.is_answered(session, person, case.example.id)
     if is_answered or any(cast.person_id == person.id for cast in case.votes):
         raise errors.Conflict(_("You have already voted on this example."))
