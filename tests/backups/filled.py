@@ -55,7 +55,8 @@ VARYING = (
     # the machine and the place of a platform: its database and disk, and the settings of its process
     re.compile(r'(<span class="health-figure">)[^<]*'),
     re.compile(r'("name":"(?:database|disk)","state":"\w+","figure":)"[^"]*"'),
-    re.compile(r'(?s)(<td data-label="Value" class="user-text">).*?(?=</tr>)'),
+    re.compile(r"(?s)(<code>DYNABENCH_).*(?=</table>)"),
+    re.compile(r'(name="expires_at" value=")[^"]+'),  # when a place that was given just now ends
 )
 
 

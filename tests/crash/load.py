@@ -4,6 +4,7 @@ import itertools
 import random
 import threading
 import uuid
+from typing import Any
 
 import httpx2
 
@@ -81,11 +82,13 @@ class Validator(Annotator):
             return
         assert item.status_code == 200, item.text
         example = item.json()["example_id"]
-        vote = self.random.choice(["correct", "correct", "incorrect"])
-        answer = self.until_answered(f"/examples/{example}/validations", json={"vote": vote})
+        ballot: dict[str, Any] = {"vote": self.random.choice(["correct", "correct", "incorrect"])}
+        if item.json()["mode"] == "answer":
+            ballot = {"answer": {"label": self.random.choice(["entailment", "neutral", "contradiction"])}}
+        answer = self.until_answered(f"/examples/{example}/validations", json=ballot)
         if answer is None:
             return
         assert answer.status_code in (201, 409), answer.text
         if answer.status_code == 201:
-            self.acknowledged[example] = vote
+            self.acknowledged[example] = answer.json()["vote"]
             self.answered.set()
