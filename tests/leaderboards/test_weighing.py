@@ -157,7 +157,7 @@ def test_columns_rows_and_sorting_change_without_a_load(page):
     assert page.locator(".lb-table tbody th a").first.inner_text() == "model-0"
     page.get_by_role("link", name="Model", exact=True).click()
     assert page.locator(".lb-table tbody th a").first.inner_text() == "model-3"
-    assert "sort=-name" in page.url
+    expect(page).to_have_url(re.compile("sort=-name"))
     page.get_by_text("Edit weights").click()
     page.get_by_text("Rows and columns").click()
     page.get_by_role("checkbox", name="Memory").uncheck()
