@@ -8,7 +8,12 @@ from dynabench.kit.errors import NotFound
 from dynabench.kit.language import _
 from dynabench.kit.security import keyed
 
-DEAD_LINK = _("This link has expired, was used already, is not complete, or belongs to another address.")
+
+class DeadLink(NotFound):
+    """A link of a mail that does not work."""
+
+    def __init__(self) -> None:
+        super().__init__(_("This link has expired, was used already, is not complete, or belongs to another address."))
 
 
 def make_link_token(key: bytes, purpose: str, person_id: int, address: str, seconds: int = 0) -> str:
@@ -23,17 +28,17 @@ def make_link_token(key: bytes, purpose: str, person_id: int, address: str, seco
 def linked_person(token: str) -> int:
     """Return the id of the person that a token names; the token is not checked yet.
 
-    Raise `NotFound` for a text that is no token.
+    Raise `DeadLink` for a text that is no token.
     """
     return _parts(token)[0]
 
 
 def check_link_token(key: bytes, purpose: str, token: str, address: str) -> None:
-    """Raises `NotFound` unless the token was made for this purpose and address, and has not ended."""
+    """Raises `DeadLink` unless the token was made for this purpose and address, and has not ended."""
     person_id, until, signature = _parts(token)
     right = _signature(key, purpose, person_id, until, address)
     if not hmac.compare_digest(signature.encode(), right.encode()) or (until and until < time.time()):
-        raise NotFound(DEAD_LINK)
+        raise DeadLink
 
 
 def _parts(token: str) -> tuple[int, int, str]:
@@ -41,7 +46,7 @@ def _parts(token: str) -> tuple[int, int, str]:
     until, _, signature = rest.partition(".")
     for number in (person, until):
         if not (number.isascii() and number.isdigit() and len(number) < 19):
-            raise NotFound(DEAD_LINK)
+            raise DeadLink
     return int(person), int(until), signature
 
 

@@ -6,8 +6,8 @@ from starlette.requests import Request
 
 from dynabench.kit.errors import Problem
 from dynabench.kit.language import _
-from dynabench.people.accounts.pending import EXPIRED
-from dynabench.people.link_tokens import DEAD_LINK
+from dynabench.people.accounts.pending import EndedLogIn
+from dynabench.people.link_tokens import DeadLink
 
 NEW_PASSWORD = _("Links to a new password work once, for an hour. Request another one.")
 ASK_ADMIN = _("Links to a new password work once. Ask an administrator of this site for another one.")
@@ -29,9 +29,9 @@ class Advice:
 
 def advise(request: Request, problem: Problem) -> Advice | None:
     """Return what to do about a link or a log-in that has ended; None for any other problem."""
-    if problem.detail == EXPIRED:
+    if isinstance(problem, EndedLogIn):
         return Advice(_("This log-in has ended"), "", ((_address(request, "login"), _("Log in")),))
-    if problem.detail != DEAD_LINK:
+    if not isinstance(problem, DeadLink):
         return None
     title = _("This link does not work")
     log_in, home = (_address(request, "login"), _("Log in")), ("/", _("Go home"))

@@ -159,8 +159,3 @@ def limited(name: str, times: int, seconds: float) -> Callable[..., Coroutine[An
         security.throttle(request, name, times, seconds)
 
     return check
-
-
-def identifies(dependant: Dependant) -> bool:
-    """Return whether a route with these dependencies knows who sends the request."""
-    return dependant.call is scheme or any(identifies(dependency) for dependency in dependant.dependencies)

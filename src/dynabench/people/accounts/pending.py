@@ -21,6 +21,13 @@ MOST_TRIES = 5
 EXPIRED = _("This log-in took too long or was begun in another browser. Log in again.")
 
 
+class EndedLogIn(Conflict):
+    """A log-in of several requests that has ended, or belongs to another browser."""
+
+    def __init__(self) -> None:
+        super().__init__(EXPIRED)
+
+
 def begin_login(session: Session, step: LoginStep, person_id: int | None, details: dict[str, Any]) -> str:
     """Begin a log-in of several requests: the value of the browser's cookie. Those that were given up are forgotten."""
     session.execute(delete(PendingLogin).where(PendingLogin.expires_at <= now()))
@@ -32,10 +39,10 @@ def begin_login(session: Session, step: LoginStep, person_id: int | None, detail
 
 
 def read_login(session: Session, secret: str, *steps: LoginStep, lock: bool = False) -> PendingLogin:
-    """Return the log-in of the browser with this cookie; `Conflict` where none is at one of these steps."""
+    """Return the log-in of the browser with this cookie; `EndedLogIn` where none is at one of these steps."""
     pending = session.get(PendingLogin, security.digest(secret), with_for_update=lock) if secret else None
     if pending is None or pending.step not in steps or pending.expires_at <= now():
-        raise Conflict(EXPIRED)
+        raise EndedLogIn
     return pending
 
 

@@ -5,10 +5,9 @@ from datetime import timedelta
 from sqlalchemy.orm import Session
 
 from dynabench.kit.db import now
-from dynabench.kit.errors import NotFound
 from dynabench.people.accounts import service
 from dynabench.people.accounts.tables import Person
-from dynabench.people.link_tokens import DEAD_LINK, check_link_token, linked_person, make_link_token
+from dynabench.people.link_tokens import DeadLink, check_link_token, linked_person, make_link_token
 from dynabench.people.mailings import MailingKind, count_mails, send_mail
 
 RESET, CONFIRM = "reset password", "confirm address"
@@ -93,7 +92,7 @@ def _linked(session: Session, token: str) -> Person:
 def _existing(session: Session, person_id: int) -> Person:
     person = session.get(Person, person_id)
     if person is None or person.deleted_at is not None:
-        raise NotFound(DEAD_LINK)
+        raise DeadLink
     return person
 
 

@@ -13,7 +13,7 @@ from dynabench.kit.language import _, phrase_document
 from dynabench.people.accounts.rules import clean_email, email_problem
 from dynabench.people.accounts.service import NOTICE_KINDS
 from dynabench.people.accounts.tables import Notice, Person
-from dynabench.people.link_tokens import DEAD_LINK, check_link_token, linked_person
+from dynabench.people.link_tokens import DeadLink, check_link_token, linked_person
 from dynabench.people.mailings import Mailing, MailingKind, send_mail
 from dynabench.people.notices import mailing, webhooks
 from dynabench.people.notices.tables import CHANNELS, Hook, Wish
@@ -127,7 +127,7 @@ def wish_of_link(session: Session, key: bytes, purpose: str, token: str) -> Wish
     """
     wish = session.get(Wish, linked_person(token))
     if wish is None or not wish.address:
-        raise errors.NotFound(DEAD_LINK)
+        raise DeadLink
     check_link_token(key, purpose, token, wish.address)
     return wish
 

@@ -89,12 +89,12 @@ async def provider_callback(
         chosen = provider_named(settings, provider)
         cookie = pending.login_cookie(request)
         if not state or not compare_digest(state.encode(), cookie.encode()):
-            raise Conflict(pending.EXPIRED)
+            raise pending.EndedLogIn()
         begun = await db.awrite(pending.end_login, state, LoginStep.PROVIDER)
         next = begun.details["next"]
         linked_to = viewer.id if begun.details["link"] and viewer is not None else None
         if begun.details["provider"] != provider or begun.person_id != linked_to:
-            raise Conflict(pending.EXPIRED)
+            raise pending.EndedLogIn()
         if error or not code:
             raise chosen.refusal(error[:100] or "it sent no code")
         claims = await chosen.claims(settings.key, state, code, _way_back(request, provider), iss)
@@ -180,7 +180,7 @@ async def prove(request: Request, db: Db, password: Text = "") -> Response:
     if person is None or not await login.confirm_password(request, person, password):
         await db.awrite(pending.count_failure, cookie, LoginStep.PROOF)
         if begun.tries + 1 >= pending.MOST_TRIES:
-            return await _failed(request, Conflict(pending.EXPIRED), begun.details["next"])
+            return await _failed(request, pending.EndedLogIn(), begun.details["next"])
         return await _proof_page(request, 422, _("Wrong password."))
     try:
         await db.awrite(service.link_identity, person.id, claims)
@@ -194,7 +194,7 @@ async def ask_to_confirm(request: Request, person: Member) -> Response:
     """Ask the person who is logged in whether a provider's account is theirs."""
     begun, claims, provider = await _begun(request, LoginStep.CONFIRM)
     if begun.person_id != person.id:
-        raise Conflict(pending.EXPIRED)
+        raise pending.EndedLogIn()
     return render(request, "oidc/confirm.html", claims=claims, label=provider.config.label, person=person)
 
 
@@ -203,7 +203,7 @@ async def confirm(request: Request, db: Db, person: Member) -> Response:
     """Let the person log in with the provider's account from now on."""
     begun, claims, _provider = await _begun(request, LoginStep.CONFIRM)
     if begun.person_id != person.id:
-        raise Conflict(pending.EXPIRED)
+        raise pending.EndedLogIn()
     await db.awrite(pending.end_login, pending.login_cookie(request), LoginStep.CONFIRM)
     await db.awrite(service.link_identity, person.id, claims)
     response = redirect(request, "security", query={"done": "linked"})
