@@ -185,7 +185,7 @@ class CollectionProps(SceneProps):
         return self.database.write(make)
 
     def voter_id(self, _: str) -> int:
-        """Somebody who has voted in the task."""
+        """The number of a person who has voted in the task."""
         number = self.ids[NAMES["banned"]]
 
         def vote(session: Session) -> None:

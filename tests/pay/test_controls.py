@@ -6,7 +6,7 @@ from dynabench.kit import errors
 from dynabench.pay import limits, queries, service, work
 from dynabench.pay.scheme import parse_scheme
 from dynabench.rounds.tables import Round
-from tests.validation.test_controls import ControlWorld, force_control
+from tests.validation.control_world import ControlWorld, force_control
 
 
 def paid_votes(world: ControlWorld, person_id: int) -> list[bool]:
