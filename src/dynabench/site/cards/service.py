@@ -166,7 +166,7 @@ def fill_form(entry: LibraryEntry, example: CardExample) -> dict[str, str]:
 
 
 def changed_options(entry: LibraryEntry, fields: Mapping[str, str]) -> dict[str, str]:
-    """Return the options to which a form's fields give another value than their default; a form without a flag has it off."""
+    """Return the options of a form whose values differ from the defaults; a form without a flag has it off."""
     changed = {}
     for name, option in entry.options.items():
         default = _field_text(option.default)
