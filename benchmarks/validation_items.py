@@ -13,7 +13,8 @@ from sqlalchemy.orm import Session
 from benchmarks.row import Row, median_ms
 from benchmarks.world import databases
 from dynabench.collection import projections
-from dynabench.collection.tables import Example, Handout, Standing
+from dynabench.collection.handout_tables import Handout
+from dynabench.collection.tables import Example, Standing
 from dynabench.kit.db import Database, now
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds.tables import Context, Round, Task, TaskVersion

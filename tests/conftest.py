@@ -46,7 +46,7 @@ LONGEST = (BROWSER, TESTS / "jobs", TESTS / "supervisor", TESTS / "backups", TES
 FORKING = tuple(
     f"tests/{place}"
     for place in ("jobs/", "hubs/", "published_modules/test_loading.py", "published_modules/test_how_to.py",
-                  "crowd/test_interruptions.py", "crowd/test_mturk.py", "console/test_signal_kinds.py")
+                  "crowd/test_interruptions.py", "console/test_signal_kinds.py")
 )  # fmt: skip
 """Quick tests that fork processes, and share one of the hub: one process of a run starts what is forked, not both."""
 LONGEST_NAME = 200
@@ -132,9 +132,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.xdist_group("forking"))
     items.sort(key=lambda item: not longest[item.path])
     if not config.option.both_databases and not any("::" in element for element in config.args):
-        dropped = {id(superfluou) for superfluou in databases.superfluous(items, config.option.database_seed)}
-        config.hook.pytest_deselected(items=[this_item for this_item in items if id(this_item) in dropped])
-        items[:] = [each for each in items if id(each) not in dropped]
+        dropped = {id(item) for item in databases.superfluous(items, config.option.database_seed)}
+        config.hook.pytest_deselected(items=[item for item in items if id(item) in dropped])
+        items[:] = [item for item in items if id(item) not in dropped]
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:

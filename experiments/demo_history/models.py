@@ -13,6 +13,7 @@ from dynabench.models import catalog, spec
 from dynabench.models.backends import linear, ngram
 from dynabench.models.protocol import ModelCard
 from dynabench.models.spec import Spec
+from dynabench.models.training.report import listed_text
 from dynabench.models.training.run import retrain
 from dynabench.tasks import TaskConfig
 
@@ -61,9 +62,10 @@ def ensemble(config: TaskConfig, folder: Path, name: str, members: Sequence[Mode
     """Write a model that averages the probabilities of others, or takes their most common answer."""
     place = folder / name
     place.mkdir(parents=True, exist_ok=True)
-    listed = " and ".join(card.name for card in members)
+    kind = "The average of the probabilities" if rule == "mean" else "The most common answer"
+    summary = f"{kind} of {listed_text([card.name for card in members])}."
     options = {"members": [f"{card.name}@{card.version}" for card in members], "rule": rule}
-    details = _details(config, name, "ensemble", f"The {rule} of {listed}.", options)
+    details = _details(config, name, "ensemble", summary, options)
     return _finished(place, details)
 
 

@@ -8,7 +8,8 @@ from sqlalchemy.orm import Session
 
 from dynabench.collection import notes
 from dynabench.collection.chat.tables import Conversation, Reply, Turn
-from dynabench.collection.tables import Example, Handout
+from dynabench.collection.handout_tables import Handout
+from dynabench.collection.tables import Example
 from dynabench.crowd import consent, entry, studies
 from dynabench.crowd.provider import Arrival
 from dynabench.crowd.studies import StudyPlan

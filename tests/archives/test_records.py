@@ -8,7 +8,8 @@ import pyarrow.parquet
 import pytest
 from sqlalchemy import func, select
 
-from dynabench.collection.tables import Example, Handout, Standing
+from dynabench.collection.handout_tables import Handout
+from dynabench.collection.tables import Example, Standing
 from dynabench.collection.writing_facts import WritingFacts
 from dynabench.communities.inspiration.tables import Inspiration
 from dynabench.datasets import exports, parquet, scopes

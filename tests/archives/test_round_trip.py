@@ -12,7 +12,8 @@ from sqlalchemy import select
 
 from dynabench.collection import seeds
 from dynabench.collection.assisting.service import Assistance
-from dynabench.collection.tables import Seed, Standing
+from dynabench.collection.handout_tables import Seed
+from dynabench.collection.tables import Standing
 from dynabench.datasets.archives import layout
 from dynabench.kit.db import Database
 from dynabench.kit.settings import Settings

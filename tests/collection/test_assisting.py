@@ -47,7 +47,7 @@ def trial(database, owner, ada):
 
 def first_goal(database, past, given):
     """Make the goal of a handout that of the past example, which is what patterns are chosen by."""
-    from dynabench.collection.tables import Handout
+    from dynabench.collection.handout_tables import Handout
 
     answer = database.read(lambda session: session.get_one(Example, past).answer)
     goal = update(Handout).values(goal=answer).where(Handout.id == given["handout"])

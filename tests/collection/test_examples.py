@@ -8,7 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from sqlalchemy import func, select
 
-from dynabench.collection.tables import Example, Handout, Prediction, Standing, Tally
+from dynabench.collection.handout_tables import Handout
+from dynabench.collection.tables import Example, Prediction, Standing, Tally
 from dynabench.rounds.tables import Context
 from tests.collection.conftest import draw, send, written
 

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import func, insert, select, update
 
 from dynabench.collection import seeds
-from dynabench.collection.tables import Handout, Seed, SeedPrediction
+from dynabench.collection.handout_tables import Handout, Seed, SeedPrediction
 from dynabench.rounds.plan import PlannedRound
 from dynabench.rounds.queries import KEYS
 from dynabench.rounds.tables import Round

@@ -5,7 +5,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import delete, select
 
-import dynabench.collection.tables  # noqa: F401 - the index points to its examples
+import dynabench.collection.handout_tables
+import dynabench.collection.tables  # noqa: F401 - the index points to examples, and they to hand-outs
 from dynabench.collection import folding, projections, search
 from dynabench.collection.tables import ExampleChange, SearchPosting
 from dynabench.collection.terms import WRITTEN, facet

@@ -5,7 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from sqlalchemy import func, select
 
-from dynabench.collection.tables import Example, Handout, Seed, SeedPrediction, Standing, Tally
+from dynabench.collection.handout_tables import Handout, Seed, SeedPrediction
+from dynabench.collection.tables import Example, Standing, Tally
 from tests.collection.conftest import draw, send
 
 FEEL = """

@@ -5,7 +5,8 @@ import random
 import pytest
 from sqlalchemy import select
 
-from dynabench.collection.tables import Example, Handout
+from dynabench.collection.handout_tables import Handout
+from dynabench.collection.tables import Example
 from dynabench.communities.inspiration import service
 from dynabench.communities.inspiration.tables import Inspiration, InspirationMode
 from dynabench.kit import errors

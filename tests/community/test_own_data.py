@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from sqlalchemy import Table, delete, select
 from sqlalchemy.sql import visitors
 
-from dynabench.collection.tables import Example, Handout
+from dynabench.collection.handout_tables import Handout
+from dynabench.collection.tables import Example
 from dynabench.communities.classes.tables import ClassStudent, SchoolClass
 from dynabench.communities.credits.tables import Credit
 from dynabench.communities.inspiration.tables import Inspiration

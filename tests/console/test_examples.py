@@ -4,7 +4,8 @@ from itertools import product
 
 import pytest
 
-from dynabench.collection.tables import Example, Handout, Standing
+from dynabench.collection.handout_tables import Handout
+from dynabench.collection.tables import Example, Standing
 from tests.collection import conftest as world
 from tests.collection.conftest import draw, send, written
 from tests.sheets import rows_of

@@ -18,7 +18,8 @@ from typing import Any
 from sqlalchemy import make_url, select
 from sqlalchemy.orm import Session
 
-from dynabench.collection.tables import Example, Handout, Prediction
+from dynabench.collection.handout_tables import Handout
+from dynabench.collection.tables import Example, Prediction
 from dynabench.cycle import plan as plans
 from dynabench.cycle import service, views
 from dynabench.cycle.api import TurnOut

@@ -6,7 +6,8 @@ import json
 import pytest
 from sqlalchemy import func, select
 
-from dynabench.collection.tables import Example, Seed, Standing
+from dynabench.collection.handout_tables import Seed
+from dynabench.collection.tables import Example, Standing
 from dynabench.datasets.imports import batches
 from dynabench.intake import sources
 from dynabench.intake.mapping import PRESETS, ColumnMapping, read_preset, translate_value

@@ -9,7 +9,8 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from dynabench.collection.tables import Example, Explanation, Handout, Proposed, StoredAttribution
+from dynabench.collection.handout_tables import Handout
+from dynabench.collection.tables import Example, Explanation, Proposed, StoredAttribution
 from dynabench.datasets import exports, scopes
 from dynabench.datasets.formats import FORMATS
 from dynabench.datasets.imports import batches, files

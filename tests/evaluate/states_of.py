@@ -3,7 +3,8 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from dynabench.evaluate.states import Cells, Rows, Sums
+from dynabench.evaluate.confusion import Cells
+from dynabench.evaluate.states import Rows, Sums
 
 
 def formula(total):

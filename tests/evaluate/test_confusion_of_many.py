@@ -7,7 +7,7 @@ import pytest
 import sklearn.metrics
 
 from dynabench.evaluate import load
-from dynabench.evaluate.states import Cells
+from dynabench.evaluate.confusion import Cells
 
 RNG = np.random.default_rng(0)
 TRUE = RNG.integers(0, 40_000, 50_000)

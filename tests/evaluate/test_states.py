@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
+from dynabench.evaluate.confusion import Cells, Confusion
 from dynabench.evaluate.label_states import WeightedRows, WeightedSample
-from dynabench.evaluate.states import Cells, Confusion, Rows, SummedState, Sums, block_sizes, multinomial
+from dynabench.evaluate.states import Rows, SummedState, Sums, block_sizes, multinomial
 
 seeds = st.integers(0, 10**6)
 sizes = st.integers(2, 25)

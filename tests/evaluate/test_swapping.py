@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
+from dynabench.evaluate.confusion import Cells
 from dynabench.evaluate.paired_states import find_swaps, swapped_totals
-from dynabench.evaluate.states import Cells, Rows, Sums
+from dynabench.evaluate.states import Rows, Sums
 from tests.evaluate.states_of import KINDS, state, statistic
 
 

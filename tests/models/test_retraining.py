@@ -79,6 +79,7 @@ def test_a_model_has_a_card_a_record_and_passes_the_check(tmp_path, monkeypatch)
     assert "1 training rows were dropped" in card
     assert "| round 2 test |" in card
     assert "license: other" in card
+    assert details.summary.endswith("n-grams of characters and words, trained on round 1, round 2 and leaks.")
     assert details.scores["dev"].accuracy > 0.9
     record = json.loads((out / "training.json").read_text())
     assert [source["dropped"] for source in record["sources"]] == [0, 0, 1]

@@ -40,7 +40,7 @@ def test_a_release_gives_rows_to_train_on_and_keeps_the_others(database, setting
             row.inputs["hypothesis"] for row in result.rows(part, shape)
         ]
     mix = training_mixes.build_mix(world.task, [f"release:{world.task}/1:2"], [], [], None)
-    assert mix.parts[0].weight == 2
+    assert (mix.parts[0].weight, mix.parts[0].round) == (2, 1)
     assert [row.inputs for row in mix.dev] == [row.inputs for row in result.rows("dev", shape)]
     assert [len(rows) for rows in mix.tests.values()] == [len(result.rows("test", shape))]
     read = {row.inputs["hypothesis"] for part in release_reading.PARTS for row in result.rows(part, shape)}

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings, strategies
 from sqlalchemy import event, insert, select, text, update
 from sqlalchemy.orm import Session
 
-from dynabench.collection.tables import Handout
+from dynabench.collection.handout_tables import Handout
 from dynabench.kit.db import Database, now
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds import contexts, samplers, service

@@ -12,7 +12,8 @@ from sqlalchemy import inspect, select
 from sqlalchemy.orm import Session
 
 from dynabench.collection import folding, projections, search
-from dynabench.collection.tables import Example, Handout, Prediction, Retraction, Standing, Tally
+from dynabench.collection.handout_tables import Handout
+from dynabench.collection.tables import Example, Prediction, Retraction, Standing, Tally
 from dynabench.collection.terms import facet
 from dynabench.kit.db import Database, now
 from dynabench.people.accounts.tables import Person

@@ -17,9 +17,10 @@ from sqlalchemy.orm import Session
 
 from dynabench.collection import folding, statistics
 from dynabench.collection.folding import Rows
+from dynabench.collection.handout_tables import Handout
 from dynabench.collection.projections import CONTROL, COUNTS, SOURCES
 from dynabench.collection.statistics import PEOPLE
-from dynabench.collection.tables import Example, Handout, Standing
+from dynabench.collection.tables import Example, Standing
 from dynabench.kit import errors
 from dynabench.kit.language import _
 from dynabench.people.accounts.tables import Person

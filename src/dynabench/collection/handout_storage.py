@@ -8,9 +8,10 @@ from sqlalchemy.dialects.sqlite import insert as insert_on_sqlite
 from sqlalchemy.orm import Session
 
 from dynabench.collection import seed_screening
+from dynabench.collection.handout_tables import Handout, SeedPrediction
 from dynabench.collection.handouts import Offer
 from dynabench.collection.schemas import ExampleLinkOut, HandoutOut, LinkPage, StartAnswerOut
-from dynabench.collection.tables import Example, Handout, SeedPrediction
+from dynabench.collection.tables import Example
 from dynabench.models.client import Answer
 from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action

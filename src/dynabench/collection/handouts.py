@@ -12,9 +12,10 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from dynabench.collection import eligibility, queries, seed_screening, seeds
+from dynabench.collection.handout_tables import Handout, Seed
 from dynabench.collection.schemas import HandoutOut, SeedOut, StartAnswerOut
 from dynabench.collection.seed_screening import Screening
-from dynabench.collection.tables import Example, Handout, Seed, Standing
+from dynabench.collection.tables import Example, Standing
 from dynabench.kit import errors
 from dynabench.kit.language import _
 from dynabench.people.accounts.tables import Person

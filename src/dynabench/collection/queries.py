@@ -27,16 +27,15 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session, aliased, lazyload, selectinload
 
+from dynabench.collection.handout_tables import Handout, Seed
 from dynabench.collection.tables import (
     Example,
     ExampleChange,
     ExampleSource,
     Explanation,
-    Handout,
     Prediction,
     Proposed,
     Retraction,
-    Seed,
     Standing,
     StoredAttribution,
     Tally,

@@ -13,7 +13,7 @@ from sqlalchemy import Select, func, select, update
 from sqlalchemy.orm import Session
 
 from dynabench.collection import seeds
-from dynabench.collection.tables import Seed, SeedPrediction
+from dynabench.collection.handout_tables import Seed, SeedPrediction
 from dynabench.kit import errors
 from dynabench.models.client import Answer
 from dynabench.rounds import plan, planning

@@ -10,9 +10,10 @@ from sqlalchemy import Select, insert, select, update
 from sqlalchemy.orm import Session
 
 from dynabench.collection import queries
+from dynabench.collection.handout_tables import Seed, SeedPrediction
 from dynabench.collection.queries import concealed
 from dynabench.collection.schemas import SeedIn
-from dynabench.collection.tables import Example, Seed, SeedPrediction, Standing
+from dynabench.collection.tables import Example, Standing
 from dynabench.intake import reader
 from dynabench.intake.rows import FileRow
 from dynabench.kit import errors

@@ -102,7 +102,7 @@ def build_mix(
         Shape.of(config),
     )
     parts = [
-        MixPart(f"round-{item.number}", rows, item.weight, item.licence)
+        MixPart(f"round-{item.number}", rows, item.weight, item.licence, item.number)
         for item, files in files_by_release
         if (rows := list(_rows(files, config, shape, "train")))
     ]

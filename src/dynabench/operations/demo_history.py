@@ -24,7 +24,8 @@ from sqlalchemy.orm import Session
 from dynabench.benchmark.evaluations import records
 from dynabench.benchmark.releases import release_steps
 from dynabench.benchmark.releases.tables import Release, ReleaseState
-from dynabench.collection.tables import Example, Seed
+from dynabench.collection.handout_tables import Seed
+from dynabench.collection.tables import Example
 from dynabench.kit.db import Database, Utc, now
 from dynabench.kit.settings import Settings
 from dynabench.models import catalog

@@ -16,7 +16,8 @@ from typing import Any
 from sqlalchemy import Select, case, func, select
 from sqlalchemy.orm import Session
 
-from dynabench.collection.tables import Example, Handout, Standing
+from dynabench.collection.handout_tables import Handout
+from dynabench.collection.tables import Example, Standing
 from dynabench.kit import errors
 from dynabench.kit.db import now
 from dynabench.kit.language import _

@@ -129,7 +129,8 @@ class TrainableRelease:
 
     def train(self, shape: Shape, weight: float = 1.0) -> MixPart:
         """Return the train rows as a part of a mix."""
-        return MixPart(self.name, self.rows("train", shape), weight, self.config.data.licence)
+        own = self.manifest.round if self.manifest.task == shape.task else None
+        return MixPart(self.name, self.rows("train", shape), weight, self.config.data.licence, own)
 
     def held_out_rows(self, shape: Shape) -> Rows:
         """Return the rows of dev and test, which no model may train on."""

@@ -14,8 +14,8 @@ from sqlalchemy.orm import Mapped, Session, mapped_column
 from dynabench.collection import eligibility
 from dynabench.collection.assisting.providers import Suggested, SuggestionRequest, World, providers
 from dynabench.collection.forms import Posted
+from dynabench.collection.handout_tables import Handout
 from dynabench.collection.schemas import ExampleIn, HandoutOut
-from dynabench.collection.tables import Handout
 from dynabench.kit import errors
 from dynabench.kit.db import Base, Key, now
 from dynabench.kit.language import _

@@ -13,7 +13,7 @@ from dynabench.collection.chat import live, schemas, service
 from dynabench.collection.chat.api import chats, started
 from dynabench.collection.chat.schemas import ChatView
 from dynabench.collection.chat.service import Begun
-from dynabench.collection.tables import Handout
+from dynabench.collection.handout_tables import Handout
 from dynabench.kit import errors
 from dynabench.kit.api import Db
 from dynabench.kit.forms import redirect

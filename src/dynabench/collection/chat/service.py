@@ -9,7 +9,7 @@ from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 
 from dynabench.collection.chat.tables import ChatTurnState, Conversation, Reply, ReplyState, Turn
-from dynabench.collection.tables import Handout
+from dynabench.collection.handout_tables import Handout
 from dynabench.kit import errors
 from dynabench.kit.db import now
 from dynabench.kit.language import _

@@ -9,8 +9,8 @@ from sqlalchemy import ForeignKey, Index, String, UniqueConstraint, delete, func
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from dynabench.collection import eligibility
+from dynabench.collection.handout_tables import Handout
 from dynabench.collection.schemas import ExampleIn
-from dynabench.collection.tables import Handout
 from dynabench.kit import errors
 from dynabench.kit.db import Base, Key, now
 from dynabench.kit.language import _

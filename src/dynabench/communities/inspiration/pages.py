@@ -7,7 +7,7 @@ from fastapi import APIRouter, Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
-from dynabench.collection.tables import Handout
+from dynabench.collection.handout_tables import Handout
 from dynabench.communities.inspiration import service
 from dynabench.communities.inspiration.tables import InspirationMode
 from dynabench.kit import errors

@@ -10,7 +10,8 @@ from sqlalchemy import Select, func, or_, select
 from sqlalchemy.orm import Session, aliased, selectinload
 
 from dynabench.collection import overview
-from dynabench.collection.tables import Example, ExampleSource, Handout, Standing
+from dynabench.collection.handout_tables import Handout
+from dynabench.collection.tables import Example, ExampleSource, Standing
 from dynabench.collection.writing_facts import WritingFacts
 from dynabench.communities.inspiration.tables import Inspiration, InspirationMode, InspirationRule
 from dynabench.kit import errors

@@ -11,7 +11,7 @@ from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
 from dynabench.collection import queries as collected
-from dynabench.collection.tables import Seed
+from dynabench.collection.handout_tables import Seed
 from dynabench.datasets import exports, scopes
 from dynabench.datasets.archives import contents, layout, records
 from dynabench.datasets.archives.layout import ArchiveFile, Manifest

@@ -11,11 +11,11 @@ from sqlalchemy import Table, bindparam, insert, select, update
 from sqlalchemy.orm import Session
 
 from dynabench.collection.assisting.service import Assistance
+from dynabench.collection.handout_tables import Handout
 from dynabench.collection.tables import (
     Example,
     ExampleSource,
     Explanation,
-    Handout,
     Prediction,
     Proposed,
     StoredAttribution,

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynabench.evaluate.columns import Column, Floats, Labels, Weights, as_list, to_numpy
+from dynabench.evaluate.confusion import Cells, Confusion
 from dynabench.evaluate.labels import MIXED, Ints, Label
 from dynabench.evaluate.module import Metric
-from dynabench.evaluate.states import Additive, Cells, Confusion, Sums
+from dynabench.evaluate.states import Additive, Sums
 from dynabench.evaluate.values import ratio
 
 Answer = float | str

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynabench.evaluate.columns import Column, Floats, Labels, LabelsOrSets, Weights
+from dynabench.evaluate.confusion import Cells, Confusion
 from dynabench.evaluate.labels import Label, same
 from dynabench.evaluate.module import Metric
-from dynabench.evaluate.states import Cells, Confusion, Sums
+from dynabench.evaluate.states import Sums
 from dynabench.evaluate.values import OptionChoiceError, ratio, zero_division_value
 
 Average = Literal["binary", "macro", "micro", "weighted", "samples"] | None

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynabench.evaluate.columns import Column, Floats, Labels, Numbers, Records, Texts
+from dynabench.evaluate.confusion import Cells, Confusion
 from dynabench.evaluate.labels import Ints, same
 from dynabench.evaluate.metrics import bleu
 from dynabench.evaluate.metrics.classification import average_scores, count_by_class, f1, matthews
@@ -17,7 +18,7 @@ from dynabench.evaluate.metrics.correlations import CorrelatedPairs, correlation
 from dynabench.evaluate.metrics.edit_rates import edit_counts
 from dynabench.evaluate.metrics.squad import normalize_answer, word_f1
 from dynabench.evaluate.module import Metric
-from dynabench.evaluate.states import Cells, Confusion, Rows, SummedState, Sums
+from dynabench.evaluate.states import Rows, SummedState, Sums
 from dynabench.evaluate.values import ratio
 
 

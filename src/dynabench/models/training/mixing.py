@@ -37,6 +37,8 @@ class MixPart:
     rows: Rows
     weight: float = 1.0
     licence: str = ""
+    round: int | None = None
+    """The number of the round of the mix's own task that the rows come from."""
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """Cards and records of trained models: what a run learnt from, how, and how well."""
 
 import platform
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -94,6 +95,41 @@ def licence(mix: Mix, settings: LearningSettings) -> str:
     none."""
     licences = {part.licence for part in mix.parts} | ({settings.begun.licence} if settings.begun else set())
     return licences.pop() if len(licences) == 1 and all(licences) else OTHER
+
+
+SUMMARIES = {
+    "ngram": "A linear model over n-grams of characters and words, trained on {sources}.",
+    "head": "A classifier over the frozen encoder {base}, trained on {sources}.",
+    "lora": "A LoRA adapter on {base}, trained on {sources}.",
+    "full": "{base} with all weights trained on {sources}.",
+}
+FURTHER_SUMMARIES = {
+    "head": "{base} with its last layer retrained on {sources}.",
+    "lora": "{base}, trained further on {sources} with a LoRA adapter.",
+    "full": "{base} with all weights trained further on {sources}.",
+}
+"""The descriptions of models that were begun with another model of the task."""
+DIGEST = re.compile(r" \([0-9a-f]{12}\)$")
+
+
+def mix_summary(mix: Mix, settings: LearningSettings) -> str:
+    """The description of the model in one sentence; the card names its sources with their digests."""
+    base = settings.origin.partition("@")[0].rpartition("/")[2]
+    texts = FURTHER_SUMMARIES if settings.begun and settings.method in FURTHER_SUMMARIES else SUMMARIES
+    return texts[settings.method].format(base=base, sources=_source_names(mix))
+
+
+def _source_names(mix: Mix) -> str:
+    """The sources by names without digests, the rounds of the mix's own task first, by their numbers."""
+    numbers = sorted({part.round for part in mix.parts if part.round is not None})
+    rounds = f"round{'s' * (len(numbers) > 1)} {listed_text([str(number) for number in numbers])} of {mix.task}"
+    others = [DIGEST.sub("", part.name) for part in mix.parts if part.round is None]
+    return listed_text([*([rounds] if numbers else []), *others])
+
+
+def listed_text(names: Sequence[str]) -> str:
+    """Return the names as a list in a sentence: `a, b and c`."""
+    return " and ".join((", ".join(names[:-1]), names[-1]) if len(names) > 1 else names)
 
 
 def record(ready: Guarded, settings: LearningSettings, learned: Learned) -> dict[str, Any]:

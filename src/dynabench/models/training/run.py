@@ -247,7 +247,7 @@ def _described(
         options=learned.options,
         languages=list(mix.languages),
         licence=report.licence(mix, settings),
-        summary=f"Trained on {', '.join(part.name for part in mix.parts)} ({settings.method}).",
+        summary=report.mix_summary(mix, settings),
         data=[part.name for part in mix.parts],
         seed=settings.seed,
         max_length=mix.max_length,

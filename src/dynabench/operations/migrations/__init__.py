@@ -44,6 +44,7 @@ def metadata() -> MetaData:
     import dynabench.collection.assisting.service
     import dynabench.collection.chat.tables
     import dynabench.collection.drawing.service
+    import dynabench.collection.handout_tables
     import dynabench.collection.near_duplicates
     import dynabench.collection.tables
     import dynabench.collection.writing_facts

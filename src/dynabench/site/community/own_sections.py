@@ -11,7 +11,8 @@ from typing import Any
 from sqlalchemy import Select, case, func, or_, select
 from sqlalchemy.orm import aliased
 
-from dynabench.collection.tables import Example, Handout, Standing
+from dynabench.collection.handout_tables import Handout
+from dynabench.collection.tables import Example, Standing
 from dynabench.collection.writing_facts import WritingFacts
 from dynabench.communities.classes.tables import ClassStudent, SchoolClass
 from dynabench.communities.competitions.tables import Competition, CompetitionPerson

@@ -10,8 +10,8 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from dynabench.collection import forms, notes, queries, search, withdrawal
+from dynabench.collection.handout_tables import Handout
 from dynabench.collection.schemas import ExampleQuery
-from dynabench.collection.tables import Handout
 from dynabench.collection.terms import strings
 from dynabench.kit import errors
 from dynabench.kit.api import Db, csv_response
