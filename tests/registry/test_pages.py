@@ -68,6 +68,13 @@ def test_weights_for_research_alone_say_so_where_the_model_is_shown(owner, visit
     assert "Licence research use only" in text(visitor.get("/models/nli-a"))
 
 
+def test_of_many_labels_a_model_s_page_shows_the_first(owner, visitor, rules):
+    rules.rules["nli-a"].said = {"labels": tuple(f"label-{number}" for number in range(30))}
+    page = text(visitor.get("/models/nli-a"))
+    assert "label-19 and 10 more" in page
+    assert "label-20" not in page
+
+
 def test_a_model_s_card_is_sanitised_markdown_without_its_head(owner, visitor, rules):
     card = "---\nlicense: mit\n---\n# nli-a\n\n## Limits\n\n<script>alert(1)</script> [a](javascript:b) *weak*"
     rules.rules["nli-a"].readme = card
