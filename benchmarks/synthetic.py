@@ -81,7 +81,11 @@ def synthetic(passages: Sequence[str], n: int, seed: int) -> list[TrainingQuesti
             )
         if len(result) >= n:
             break
-    print(json.dumps({"passages": maker.tally.passages, "asked": maker.tally.questions, "kept": maker.tally.kept}))
+    print(
+        json.dumps(
+            {"passages": maker.tally.passages, "asked": maker.tally.questions, "kept": maker.tally.kept_questions}
+        )
+    )
     return result[:n]
 
 

@@ -263,12 +263,14 @@ def place_from(cursor: str) -> int:
 
 @dataclass(frozen=True)
 class Mine:
-    """A person's own figures in a round; `streak` counts their latest examples that fooled in a row, `known` those of
-    which it is known whether they did."""
+    """A person's own figures in a round.
+
+    `streak` counts their latest examples that fooled in a row, `outcome_known` those with a known outcome.
+    """
 
     examples: int
     fooled: int
-    known: int
+    outcome_known: int
     validated: int
     today: int
     streak: int
@@ -301,7 +303,7 @@ def mine(session: Session, person: Person, round_: Round) -> Mine:
     return Mine(
         examples=int(counts.examples),
         fooled=int(counts.fooled),
-        known=int(counts.examples - counts.unknown),
+        outcome_known=int(counts.examples - counts.unknown),
         validated=int(counts.validated),
         today=int(today.examples),
         streak=len(list(takewhile(bool, latest))),
