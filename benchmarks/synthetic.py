@@ -81,11 +81,7 @@ def synthetic(passages: Sequence[str], n: int, seed: int) -> list[TrainingQuesti
             )
         if len(result) >= n:
             break
-    print(
-        json.dumps(
-            {"passages": maker.tally.passages, "asked": maker.tally.questions, "kept": maker.tally.kept_questions}
-        )
-    )
+    print(json.dumps({"passages": maker.tally.passages, "asked": maker.tally.questions, "kept": maker.tally.kept}))
     return result[:n]
 
 

@@ -84,8 +84,8 @@ def test_without_the_tagger_dates_numbers_and_capitals_remain(monkeypatch):
 def test_what_is_kept_is_a_span_on_which_enough_agree(reader):
     result, tally = propose(LocalTarget(reader))
     assert result
-    assert (tally.passages, tally.kept_questions) == (1, len(result))
-    assert tally.answers >= tally.questions >= tally.kept_questions
+    assert (tally.passages, tally.kept) == (1, len(result))
+    assert tally.answers >= tally.questions >= tally.kept
     judge = Judge(reader)
     for item in result:
         [span] = item.answer["answer"]

@@ -48,7 +48,7 @@ class GenerationCounts:
     passages: int = 0
     answers: int = 0
     questions: int = 0
-    kept_questions: int = 0
+    kept: int = 0
 
 
 @dataclass(frozen=True)
@@ -225,7 +225,7 @@ class SyntheticQa:
             total = others + self._agrees(model_answer, passage, draft)
             if total < self.agree:
                 continue
-            self.tally.kept_questions += 1
+            self.tally.kept += 1
             span = draft.chosen.span(passage)
             facts = {**draft.facts, "votes": total, "judges": len(self._judges) + 1}
             fooled = word_f1(model_answer, str(span["text"])) < FOOLED

@@ -119,11 +119,6 @@ def people(round_ids: list[int]) -> Select[int]:
     )
 
 
-def any_example_of(person_id: int) -> Select[int]:
-    """An example that a person wrote, retracted or not: one index probe."""
-    return select(Example.id).where(Example.author_id == person_id).limit(1)
-
-
 def waiting(round_id: int) -> Select[int]:
     """Select the number of examples of a round that wait for votes.
 
