@@ -97,10 +97,10 @@ def test_a_language_is_named_in_the_readers_language(reader, name):
     """As it is kept and read again; programs get English."""
     finding = _("%(share)s of texts are in %(language)s", share=Amount(1.0, ".0%"), language=LanguageName("de"))
     assert finding == "100% of texts are in German"
-    kept = restored(json.loads(json.dumps(phrase_document(finding))))
+    stored_finding = restored(json.loads(json.dumps(phrase_document(finding))))
     token = current.set(reader)
     try:
-        assert name in translate(kept)
+        assert name in translate(stored_finding)
         assert translate(LanguageName("zz-unknown")) == "zz-unknown"
     finally:
         current.reset(token)
