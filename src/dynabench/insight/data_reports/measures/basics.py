@@ -204,7 +204,7 @@ def languages(data: MeasuredData) -> MeasureResult | None:
         finding = _("Script: %(script)s", script=most)
         figures.append(Figure("scripts", _("Scripts"), float(len(scripts)), n=len(texts), kind="count"))
         tables.append(_counted("scripts", _("Main script of texts"), _("Script"), scripts, scripts.total()))
-    guessed = Counter({LanguageName(code): count for code, count in guess_languages(texts).items()})
+    guessed: Counter[str] = Counter({LanguageName(code): count for code, count in guess_languages(texts).items()})
     if guessed:
         most, count = guessed.most_common(1)[0]
         n = guessed.total()
