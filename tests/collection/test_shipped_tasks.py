@@ -2,6 +2,7 @@
 against the models that come with them."""
 
 import json
+import re
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -24,6 +25,7 @@ from tests.models.conftest import served
 from tests.scoring.conftest import Place, by_hand, place
 
 __all__ = ["by_hand", "place"]
+TASKS_PAGE = Path(__file__).parents[2] / "docs" / "reference" / "tasks.md"
 SHIPPED = {shipped_task.config.id: shipped_task for shipped_task in shipped_tasks()}
 
 
@@ -102,8 +104,8 @@ BRIEFLY = {"sentiment", "ner", "summarization"}
 FEW = {
     "qa-extended": 12,
     "hate": 0,
-    "hate-emoji": 200,
-    "translation": 140,
+    "hate-emoji": 300,
+    "translation": 300,
     "boolq": 300,
     "ner": 300,
     "nli": 300,
@@ -279,6 +281,9 @@ def test_it_has_contexts_of_its_own_and_a_model_that_fits(task):
     shipped = SHIPPED[task]
     rows = [json.dumps(row["values"]) for row in shipped.contexts()]
     assert len(rows) == len(set(rows)) >= FEW.get(task, 30)
+    documented = re.search(rf"^\| `{task}` \|.* \| (\d+), (\d+) \|", TASKS_PAGE.read_text("utf-8"), re.M)
+    assert documented is not None
+    assert [int(number) for number in documented.groups()] == [len(rows), len(list(shipped.seeds()))]
     card = catalog.entry(PLAYED[task][0], places=[catalog.BUILTIN]).card
     assert card is not None
     assert not validity.answer_problems(shipped.config, card)

@@ -80,7 +80,7 @@ def test_the_page_shows_copies_beside_their_originals(place, client):
     page = client.get(ADDRESS)
     assert page.status_code == 200
     assert "John gave Mary two apples." in page.text
-    assert page.text.count('id="copy-') == 5, "a page is not long"
+    assert page.text.count('id="copy-') == 6, "a page is not long"
     assert 'rel="next"' in page.text
     assert "Generate copies" not in page.text
     counts = place.twin("robustness").transformations

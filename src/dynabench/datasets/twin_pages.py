@@ -30,7 +30,7 @@ from dynabench.rounds.tables import RoundState
 from dynabench.web import render
 
 router = APIRouter(include_in_schema=False)
-PAGE_ROWS = 5
+PAGE_ROWS = 6
 Filter = Annotated[str, Query(max_length=60)]
 
 
