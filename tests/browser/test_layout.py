@@ -12,10 +12,12 @@ from tests.browser.people import Guest
 from tests.web.gallery import AXE
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.xdist_group("storied")]
-LISTS = ("/models", "/evaluate", "/datasets", "/design")
+LISTS = ("/models", "/evaluate", "/datasets")
 PAGES = [
     *("/", "/tasks", "/leaderboards", "/models/nli-minilm", "/models/compare", "/badges", "/login", "/register"),
-    *("/docs", "/docs/api", "/docs/api/rounds", "/competitions", "/terms", "/people", "/teams", "/hub"),
+    *("/docs", "/docs/api", "/docs/api/rounds", "/competitions", "/terms", "/people", "/teams", "/hub", "/design"),
+    *("/docs/how-to/hub", "/docs/api/accounts/post-accounts", "/tasks/nli/datasets/round-1/twins"),
+    *(f"/evaluate/metric/{name}" for name in ("bleu", "expected_calibration_error", "squad_v2", "trec_eval")),
     *LISTS,
     *(
         f"/tasks/nli{page}"

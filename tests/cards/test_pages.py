@@ -159,6 +159,26 @@ def test_the_result_comes_as_a_file(browser):
     assert answer.json() == {"accuracy": 0.75}
 
 
+def test_long_lists_of_a_card_are_folded_and_options_that_differ_are_named(client):
+    page = client.get("/evaluate/metric/trec_eval").text
+    assert page.count("more</summary>") == 2, "outputs and values of the result"
+    assert "no more" not in page
+    reliability = client.get("/evaluate/metric/rl_reliability").text
+    folded = re.search(r"<details class=\"calc-table\" ><summary>Options <code[^>]*>(.*?)</code>", reliability)
+    assert folded
+    assert "eval_points = [400]" in folded[1]
+    assert "alpha" not in folded[1], "it has its default"
+    few = client.get(F1).text
+    assert "<summary>Options" not in few
+
+
+def test_options_that_are_wrong_are_not_folded(browser):
+    fields = {"column.timesteps": "[1, 2]", "column.rewards": "[1, 2]", "option.alpha": "many"}
+    page = submit(browser(), "/evaluate/metric/rl_reliability", **fields)
+    assert page.status_code == 422
+    assert '<details class="calc-table" open><summary>Options' in page.text
+
+
 def test_a_stale_form_computes_nothing(client):
     assert client.post(F1, data=FOUR).status_code == 403
 

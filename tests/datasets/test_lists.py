@@ -124,3 +124,10 @@ def test_the_page_counts_what_all_pages_have(client, shown):
     counts = re.findall(r'<li><a href="/datasets[^>]*>[^<]+ <span class="muted">(\d+)</span>', page)
     assert counts == [str(len(shown)), str(len(shown) // 2), str(len(shown) // 2)]
     assert "No dataset has this name" in client.get("/datasets", params={"task": "nothing"}).text
+
+
+@pytest.mark.usefixtures("shown")
+@pytest.mark.parametrize(("language", "phrase"), [("en", "1 row"), ("es", "1 fila"), ("ar", "صف واحد")])
+def test_a_single_row_is_counted_in_the_singular(client, language, phrase):
+    page = client.get("/datasets", headers={"Accept-Language": language}).text
+    assert f'data-phrase="{phrase}"' in page

@@ -37,7 +37,7 @@ def test_copies_of_ones_own_take_the_place_of_those_made_here(place):
     )
     first, second = stored.read_rows(place.settings, twin.digest)
     assert first.inputs == {"premise": "John gave Mary two apples.", "hypothesis": "A MAN IS GENEROUS."}
-    assert (first.of, first.answers, first.tags) == ("r1", ROWS[0].answers, ("gifts",))
+    assert (first.original_uid, first.answers, first.tags) == ("r1", ROWS[0].answers, ("gifts",))
     assert second.transformation == "typo"
     assert place.twin("robustness").id == twin.id
     assert not [path for path in (place.settings.folder / "uploads").rglob("*") if path.is_file()]
@@ -80,7 +80,7 @@ def test_the_page_shows_copies_beside_their_originals(place, client):
     page = client.get(ADDRESS)
     assert page.status_code == 200
     assert "John gave Mary two apples." in page.text
-    assert page.text.count('id="copy-') == 5, "a page is not long"
+    assert page.text.count('id="copy-') == 6, "a page is not long"
     assert 'rel="next"' in page.text
     assert "Generate copies" not in page.text
     counts = place.twin("robustness").transformations

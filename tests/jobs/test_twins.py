@@ -47,7 +47,7 @@ def test_a_killed_worker_goes_on_and_makes_the_same_copies(owner, worker, databa
     twin = ended(database, version, "robustness")
     assert (twin.state, twin.rows) == ("ready", ROWS), worker.said()
     rows = stored.read_rows(settings, twin.digest)
-    assert [row.of for row in rows] == [f"r{n}" for n in range(ROWS)]
+    assert [row.original_uid for row in rows] == [f"r{n}" for n in range(ROWS)]
     until(lambda: not folder.exists())
 
 

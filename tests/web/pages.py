@@ -124,7 +124,7 @@ PERTURBED = PERTURB | {
 QA_JUDGE = JUDGE | {
     "task": "qa", "config": QA,
     "item": Thing(example_id=31, mode="judge", context={"passage": PASSAGE}, input={"question": QUESTION},
-                  answer={"answer": MINE_SPAN}, said=[], config=QA, round=samples._round("qa"),
+                  answer={"answer": MINE_SPAN}, model_answers=[], config=QA, round=samples._round("qa"),
                   expires_at=samples.NOW),
 }  # fmt: skip
 QA_LAST = Thing(
@@ -134,7 +134,7 @@ QA_LAST = Thing(
 HATE_JUDGE = JUDGE | {
     "task": "hate", "config": HATE,
     "item": Thing(example_id=33, mode="judge", context={}, input={"statement": PLAIN}, answer={"label": "not-hateful"},
-                  config=HATE, said=[], round=samples._round("hate"), expires_at=samples.NOW),
+                  config=HATE, model_answers=[], round=samples._round("hate"), expires_at=samples.NOW),
 }  # fmt: skip
 
 

@@ -85,7 +85,7 @@ TRIES = [
 MINE = Mine(
     examples=48,
     fooled=17,
-    known=48,
+    outcome_known=48,
     validated=9,
     today=12,
     streak=3,
@@ -227,7 +227,7 @@ NO_LINES = index_values([], TaskFilter(), "active")
 def _item(config, mode, context, text, answer):
     field = config.input[0].name
     return Thing(example_id=31, mode=mode, context=context, input={field: text}, answer=answer, config=config,
-                 round=_round(config.id), said=[], expires_at=NOW + timedelta(minutes=10))  # fmt: skip
+                 round=_round(config.id), model_answers=[], expires_at=NOW + timedelta(minutes=10))  # fmt: skip
 
 
 JUDGE = {

@@ -128,9 +128,6 @@ def render_picture(spec: dict[str, Any], kind: str) -> bytes:
 
 
 Columns = list[str | tuple[str, str]]
-MAX_CHART_MODELS = 30
-"""Models in one picture; the table has all."""
-IN_LOOP = "\N{BULLSEYE}"
 
 
 def matrix_finding(matrix: Matrix) -> str:

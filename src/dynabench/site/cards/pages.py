@@ -166,6 +166,7 @@ async def _page(
         columns=service.column_kinds(entry),
         hints={name: inputs.line_format_hint(column) for name, column in service.column_kinds(entry).items()},
         fields=fields,
+        changed_options=service.changed_options(entry, fields),
         formula=formula_as_mathml(entry.card.formula),
         usage=views.usage_examples(entry),
         task_title=library.task_title,

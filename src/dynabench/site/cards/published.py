@@ -183,6 +183,7 @@ async def _page(
         columns=columns,
         hints={name: inputs.line_format_hint(column) for name, column in columns.items()},
         fields=fields,
+        changed_options=service.changed_options(entry, fields),
         formula=formula_as_mathml(entry.card.formula),
         task_title=task_title,
         here=f"{here}?revision={head['commit']}",

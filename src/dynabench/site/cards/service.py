@@ -161,11 +161,24 @@ def fill_form(entry: LibraryEntry, example: CardExample) -> dict[str, str]:
     if any(lines is None for lines in fields.values()):
         fields = {"table": _json(example.inputs)}
     for name, option in entry.options.items():
-        value = example.options.get(name, option.default)
-        fields[OPTION + name] = (
-            "true" if value is True else "" if value is None or value is False else option_text(value)
-        )
+        fields[OPTION + name] = _field_text(example.options.get(name, option.default))
     return {name: text or "" for name, text in fields.items()} | {"config": example.config or ""}
+
+
+def changed_options(entry: LibraryEntry, fields: Mapping[str, str]) -> dict[str, str]:
+    """Return the options of a form whose values differ from the defaults; a form without a flag has it off."""
+    changed = {}
+    for name, option in entry.options.items():
+        default = _field_text(option.default)
+        value = fields.get(OPTION + name, "" if option.field == "flag" else default)
+        if value != default:
+            changed[name] = value or "–"
+    return changed
+
+
+def _field_text(value: Any) -> str:
+    """An option's value as its field holds it."""
+    return "true" if value is True else "" if value is None or value is False else option_text(value)
 
 
 def option_text(value: Any) -> str:

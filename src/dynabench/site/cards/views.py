@@ -78,7 +78,7 @@ def result_chart(computation: Computation, per_example: dict[str, Any]) -> Resul
     )
 
 
-WIDTH = 68
+WIDTH = 60
 
 
 def usage_examples(entry: LibraryEntry) -> dict[str, str]:

@@ -111,6 +111,21 @@ def gives_away(result: Baseline, p: float) -> bool:
 def _result(
     sample: RoundSample, results: Sequence[Baseline], corrected: Sequence[float], majority: float
 ) -> MeasureResult:
+    table = _baseline_table(results, corrected, majority, sample.people)
+    figures = [_gain_figure(entry) for entry in results]
+    figures.append(Figure("majority", _("Most frequent answer"), majority, n=results[0].accuracy.n, kind="share"))
+    note = (
+        ""
+        if any(entry.view.partial for entry in results)
+        else _(
+            "Models see exactly these words: that words predict the answer is not an artifact here, "
+            "but it shows how far counting words goes."
+        )
+    )
+    return MeasureResult(_finding(results, corrected, majority), tuple(figures), (table,), sample.people, note)
+
+
+def _baseline_table(results: Sequence[Baseline], corrected: Sequence[float], majority: float, people: int) -> Table:
     rows = tuple(
         (
             entry.view.label,
@@ -138,31 +153,19 @@ def _result(
         ("better", _("Better"), "text"),
         ("n", "n", "count"),
     )
-    table = Table(
-        "baselines", _("Accuracy of baselines"), header, rows, (sample.people,) * len(rows), "intervals", majority
+    return Table("baselines", _("Accuracy of baselines"), header, rows, (people,) * len(rows), "intervals", majority)
+
+
+def _gain_figure(entry: Baseline) -> Figure:
+    return Figure(
+        f"gain_{entry.view.name}",
+        _("%(part)s: above most frequent", part=entry.view.label),
+        entry.gain.value,
+        entry.gain.low,
+        entry.gain.high,
+        entry.accuracy.n,
+        "share",
     )
-    figures = [
-        Figure(
-            f"gain_{entry.view.name}",
-            _("%(part)s: above most frequent", part=entry.view.label),
-            entry.gain.value,
-            entry.gain.low,
-            entry.gain.high,
-            entry.accuracy.n,
-            "share",
-        )
-        for entry in results
-    ]
-    figures.append(Figure("majority", _("Most frequent answer"), majority, n=results[0].accuracy.n, kind="share"))
-    note = (
-        ""
-        if any(entry.view.partial for entry in results)
-        else _(
-            "Models see exactly these words: that words predict the answer is not an artifact here, "
-            "but it shows how far counting words goes."
-        )
-    )
-    return MeasureResult(_finding(results, corrected, majority), tuple(figures), (table,), sample.people, note)
 
 
 def _finding(results: Sequence[Baseline], corrected: Sequence[float], majority: float) -> str:
