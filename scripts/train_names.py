@@ -251,7 +251,7 @@ def write(folder: Path, scores: dict[str, Any]) -> None:
         "options": {"bits": BITS},
         "languages": ["en"],
         "licence": "CC-BY-SA-4.0",
-        "summary": "A linear tagger that learnt names at a distance, from what questions ask for.",
+        "summary": "A linear model that marks names, learnt from the answers to questions about passages.",
         "data": ["SQuAD 1.1 train"],
         "seed": SEED,
         "scores": scores,

@@ -62,10 +62,14 @@ def test_a_task_has_a_tab_with_its_models(owner, visitor):
 
 
 @pytest.mark.slow
-def test_weights_for_research_alone_say_so_where_the_model_is_shown(owner, visitor, rules):
-    rules.rules["nli-a"].card_changes = {"licence": "LicenseRef-Research-Use"}
+def test_weights_for_research_alone_say_so_where_the_model_is_shown_with_its_first_labels(owner, visitor, rules):
+    labels = tuple(f"label-{number}" for number in range(30))
+    rules.rules["nli-a"].card_changes = {"licence": "LicenseRef-Research-Use", "labels": labels}
     assert "research use only" in text(visitor.get("/models", params={"q": "nli-a"}))
-    assert "Licence research use only" in text(visitor.get("/models/nli-a"))
+    page = text(visitor.get("/models/nli-a"))
+    assert "Licence research use only" in page
+    assert "label-19 and 10 more" in page
+    assert "label-20" not in page
 
 
 def test_a_model_s_card_is_sanitised_markdown_without_its_head(owner, visitor, rules):

@@ -10,7 +10,7 @@ import numpy as np
 
 from dynabench.insight.data_measurements.results import Figure, MeasureResult, Table, describe_measure, make_columns
 from dynabench.insight.data_measurements.sample import Floats, Ints, RoundSample, words
-from dynabench.kit.language import Amount, _
+from dynabench.kit.language import Amount, _, ngettext
 from dynabench.stats import clusters, p_values
 from dynabench.stats.p_values import holm
 from dynabench.stats.rates import FEW_ROWS, Rate, clustered_rate
@@ -177,7 +177,8 @@ def _finding(results: Sequence[Baseline], corrected: Sequence[float], majority: 
         right = Amount(best.accuracy.value or 0, ".0%")
         if partial:
             return _(
-                "%(part)s gives the answer away: %(right)s correct, against %(most)s for the most frequent answer",
+                "A part of the input gives the answer away (%(part)s): %(right)s correct, against %(most)s for the "
+                "most frequent answer",
                 right=right,
                 **values,
             )
@@ -275,7 +276,10 @@ def _words_result(
     )
     finding = _("No word predicts an answer")
     if words:
-        finding = _("%(words)s of %(of)s words predict an answer", words=words, of=Amount(total))
+        finding = ngettext(
+            "%(num)s of %(of)s words predicts an answer", "%(num)s of %(of)s words predict an answer", words,
+            of=Amount(total),
+        )  # fmt: skip
     return MeasureResult(finding, figures, (table,) if rows else (), sample.people)
 
 
