@@ -43,10 +43,10 @@ class Stage(Props):
         for role, keys in scene.people.items():
             self.browsers[role].client.cookies.update(keys.cookies)
 
-    def write(self, author: Caller, given: dict[str, Any], text: str) -> int:
+    def write(self, author: Caller, handout: dict[str, Any], text: str) -> int:
         """An example that fools nli-a, which says contradiction where there is a “not”, else entailment."""
-        answer = text if given["goal"]["label"] != "contradiction" else text.replace("not ", "")
-        response = world.send(author, world.written(given, answer))
+        answer = text if handout["goal"]["label"] != "contradiction" else text.replace("not ", "")
+        response = world.send(author, world.written(handout, answer))
         assert response.status_code == 201, response.text
         return int(response.json()["id"])
 
@@ -145,10 +145,10 @@ class Stage(Props):
         elif "contexts/files/{id}" in path:
             values["id"] = self.file_of_contexts()
         elif "{id}" in path:
-            values["id"] = self.thing(path[: path.index("/{id}")].rpartition("/")[2], role, number)
+            values["id"] = self.item_of_kind(path[: path.index("/{id}")].rpartition("/")[2], role, number)
         return values
 
-    def thing(self, kind: str, role: str, number: int | None) -> int:
+    def item_of_kind(self, kind: str, role: str, number: int | None) -> int:
         """The number of one of what a route calls its `kind`: of an example unless it is known for something else."""
         items = {
             "tokens": self.token_of,
@@ -218,7 +218,7 @@ def new_stage(settings: Settings, invited: bool = False) -> Iterator[Stage]:
     with world.rule_host() as rules, TestClient(create_app(settings, host=Host(rules.url, 2.0))) as client:
         database = client.app.state.db
         callers = {role: register(client, name) for role, name in NAMES.items()}
-        database.write(_found, callers["banned"].id, invited)
+        database.write(_create_task, callers["banned"].id, invited)
         database.write(boards.furnish, "nli", rows=40)
         owner, root, author = callers["owner"], callers["admin"], callers["author"]
         assert owner.post("/api/v1/tasks/nli/rounds", json={"targets": ["nli-a"]}).status_code == 201
@@ -239,7 +239,7 @@ def new_stage(settings: Settings, invited: bool = False) -> Iterator[Stage]:
         stage.close()
 
 
-def _found(session: Session, banned: int, invited: bool) -> None:
+def _create_task(session: Session, banned: int, invited: bool) -> None:
     world.seed(session)
     session.execute(update(Person).where(Person.username == NAMES["admin"]).values(admin=True))
     if invited:

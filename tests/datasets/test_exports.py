@@ -21,7 +21,7 @@ from dynabench.kit.security import pseudonym
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds.tables import Round
 from tests.datasets import world as made
-from tests.datasets.world import export, looked_at, proposed, rows, said, written
+from tests.datasets.world import explain, export, looked_at, proposed, rows, written
 
 
 def test_a_row_tells_how_an_example_came_about_and_what_came_of_it(world, settings):
@@ -29,7 +29,7 @@ def test_a_row_tells_how_an_example_came_about_and_what_came_of_it(world, settin
     origin = written(world, author, "It is dry.", fooled=False)
     key = written(world, author, "It is very dry.", made_from=origin, edit_distance=5, start="perturb", attempt=3)
     world.vote(world.owner, key, "correct", owner=True)
-    said(world, key, {})
+    explain(world, key, {})
     [first, row] = rows(world.db, settings)
     assert tuple(row) == (*COLUMNS, "attributions")
     assert ExampleRow.model_validate(row).uid == row["uid"]

@@ -21,7 +21,7 @@ VALUES = st.dictionaries(
 )
 ROW = st.builds(
     StoredRow, uid=TEXT, inputs=VALUES, answers=st.lists(VALUES, max_size=3).map(tuple),
-    tags=st.lists(TEXT, max_size=3).map(tuple), of=TEXT, transformation=TEXT,
+    tags=st.lists(TEXT, max_size=3).map(tuple), original_uid=TEXT, transformation=TEXT,
 )  # fmt: skip
 
 

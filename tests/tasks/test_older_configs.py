@@ -89,13 +89,13 @@ def _leaves(value, path=()):
         yield path
 
 
-def notes(made, key):
-    return [(note.line, note.kind) for note in made.notes if note.key == key]
+def notes(config, key):
+    return [(note.line, note.kind) for note in config.notes if note.key == key]
 
 
-def task(made):
-    assert made.valid, made.notes
-    return TaskConfig.parse(made.source)
+def task(config):
+    assert config.valid, config.notes
+    return TaskConfig.parse(config.source)
 
 
 def test_a_classic_config_becomes_a_task_and_each_line_is_spoken_of():
