@@ -24,6 +24,7 @@ from dynabench.insight.data_reports.report import (
 )
 from dynabench.insight.data_reports.sources import ChosenColumns, DataColumns, DataRow, choose_columns, file_source
 from dynabench.kit import errors
+from dynabench.kit.language import Amount, LanguageName, _, current, phrase_document, restored, translate
 from dynabench.stats.streams import FrequentItems, Reservoir
 
 WORDS = "the a film plot actor scene story good bad dull bright slow she he man woman is was not very".split()
@@ -89,6 +90,20 @@ def test_languages_and_scripts_are_told_apart():
     ] * 2
     assert basics.guess_languages(texts).most_common() == [("de", 3), ("ru", 2)]
     assert [basics.main_script(text) for text in ("привет", "hello", "你好", "…")] == ["Cyrillic", "Latin", "Han", ""]
+
+
+@pytest.mark.parametrize(("reader", "name"), [("en", "German"), ("es", "alemán"), ("ar", "الألمانية")])
+def test_a_language_is_named_in_the_readers_language(reader, name):
+    """As it is kept and read again; programs get English."""
+    finding = _("%(share)s of texts are in %(language)s", share=Amount(1.0, ".0%"), language=LanguageName("de"))
+    assert finding == "100% of texts are in German"
+    stored_finding = restored(json.loads(json.dumps(phrase_document(finding))))
+    token = current.set(reader)
+    try:
+        assert name in translate(stored_finding)
+        assert translate(LanguageName("zz-unknown")) == "zz-unknown"
+    finally:
+        current.reset(token)
 
 
 def test_counts_stay_bounded_and_say_how_wrong_they_are():

@@ -15,12 +15,13 @@ from dynabench.collection.tables import Example, Prediction, Standing
 from dynabench.datasets import exports, scopes
 from dynabench.datasets.formats import FORMATS, compress_parts
 from dynabench.datasets.imports import formats
-from dynabench.datasets.rows import COLUMNS, ExampleRow, export_pseudonym
+from dynabench.datasets.rows import COLUMNS, ExampleRow
 from dynabench.kit import errors
+from dynabench.kit.security import pseudonym
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds.tables import Round
 from tests.datasets import world as made
-from tests.datasets.world import export, looked_at, proposed, rows, said, written
+from tests.datasets.world import explain, export, looked_at, proposed, rows, written
 from tests.validation.world import World
 
 
@@ -29,7 +30,7 @@ def test_a_row_tells_how_an_example_came_about_and_what_came_of_it(world, settin
     origin = written(world, author, "It is dry.", fooled=False)
     key = written(world, author, "It is very dry.", made_from=origin, edit_distance=5, start="perturb", attempt=3)
     world.vote(world.owner, key, "correct", owner=True)
-    said(world, key, {})
+    explain(world, key, {})
     [first, row] = rows(world.db, settings)
     assert tuple(row) == (*COLUMNS, "attributions")
     assert ExampleRow.model_validate(row).uid == row["uid"]
@@ -44,9 +45,9 @@ def test_a_row_tells_how_an_example_came_about_and_what_came_of_it(world, settin
     assert (vote["vote"], vote["by_owner"], row["verdict"]) == ("correct", True, "correct")
     assert (
         row["author"]
-        == export_pseudonym(settings, author)
+        == pseudonym(settings.key, "person", author.id)
         != vote["validator"]
-        == export_pseudonym(settings, world.owner)
+        == pseudonym(settings.key, "person", world.owner.id)
     )
     assert row["explanation"]["values"] == {}
     assert judge.username not in json.dumps([first, row])
@@ -65,7 +66,7 @@ def test_only_the_first_answer_of_a_validator_counts_as_blind(database, settings
     facts = {vote["validator"]: (vote["blind_answer"], vote["blind"]) for vote in row["validations"]}
     answer = {"label": "contradiction"}
     expected = {hasty: (answer, False), slow: (answer, True), owner: (None, False)}
-    assert facts == {export_pseudonym(settings, person): value for person, value in expected.items()}
+    assert facts == {pseudonym(settings.key, "person", person.id): value for person, value in expected.items()}
 
 
 @pytest.mark.parametrize("form", FORMATS)

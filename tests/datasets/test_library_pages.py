@@ -1,5 +1,7 @@
 """Datasets as pages: an owner's way from a file to a dataset, and what others see."""
 
+from urllib.parse import urlencode
+
 import pytest
 
 from tests.conftest import Browser
@@ -45,3 +47,30 @@ def test_refused_rows_are_shown_and_downloaded_without_formulas(olga, work, clie
     cells = browser.get(f"{TAB}/films/versions/1/refused.csv").text
     assert "'=HYPERLINK(1)" in cells
     assert ",=" not in cells
+
+
+def test_no_row_of_a_file_is_red_before_its_columns_are_chosen(olga, client):  # noqa: F811
+    browser = Browser(client)
+    browser.log_in("olga")
+    headers = {"X-CSRF-Token": browser.token(TAB)}
+    sheet = b"c1,c2\nA fine film.,positive\nA dull film.,bad\n"
+
+    def send(page):
+        answer = browser.client.post(f"{page}/files", files={"file": ("films.csv", sheet)}, headers=headers)
+        assert answer.status_code == 303, answer.text
+        return answer.headers["location"]
+
+    rows = send(TAB)
+    page = browser.get(rows).text
+    assert "Shown once you have chosen the column of Statement" in page
+    assert "bad-row" not in page
+    assert "would be refused" not in page
+    chosen = {"form": "columns", "field.statement": "c1", "field.label": ""}
+    assert "bad-row" not in browser.get(f"{rows}?{urlencode(chosen)}").text, "the other column is still to be chosen"
+    assert "1 row would be refused" in browser.get(f"{rows}?{urlencode(chosen | {'field.label': 'c2'})}").text
+    examples = send("/tasks/sentiment/manage/data")
+    hint = "Map its columns to fields"
+    page = browser.get(examples).text
+    assert hint in page
+    assert "Cannot be read yet" not in page
+    assert "Cannot be read yet" in browser.get(f"{examples}?format=auto").text

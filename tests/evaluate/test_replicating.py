@@ -14,7 +14,10 @@ from dynabench.stats.bootstrap import row_draws
 from tests.evaluate.states_of import formula, systems
 
 TRUE = np.random.default_rng(0).integers(0, 3, 300)
-SAID = np.where(np.random.default_rng(1).random(300) < 0.7, TRUE, 0)
+PREDICTED = np.where(np.random.default_rng(1).random(300) < 0.7, TRUE, 0)
+RARE = np.where(np.arange(300) < 200, 0, np.arange(300))  # 100 classes of one row
+GUESSED = np.where(np.random.default_rng(2).random(300) < 0.8, RARE, 0)
+RARE_TAGS, GUESSED_TAGS = ([[f"T{label}", "O"] for label in column] for column in (RARE, GUESSED))
 
 
 def samples(digest, n, times):
@@ -25,15 +28,19 @@ def samples(digest, n, times):
 @pytest.mark.parametrize(
     ("name", "options", "columns"),
     [
-        ("accuracy", {}, (SAID, TRUE)),
-        ("f1", {"average": "macro"}, (SAID, TRUE)),
-        ("matthews_correlation", {}, (SAID, TRUE)),
-        ("mse", {}, (SAID + 0.5 * np.sin(np.arange(300)), TRUE)),
-        ("pearsonr", {}, (SAID + 0.5 * np.sin(np.arange(300)), TRUE)),
-        ("spearmanr", {}, (SAID + 0.5 * np.sin(np.arange(300)), TRUE)),
-        ("exact_match", {}, ([f"the {one}" for one in SAID], [f"the {first}" for first in TRUE])),
-        ("bleu", {}, ([f"a b c d e {one} f" for one in SAID], [f"a b c d e {single} f" for single in TRUE])),
-        ("rouge", {}, ([f"a b {one}" for one in SAID], [f"a b {candidate}" for candidate in TRUE])),
+        ("accuracy", {}, (PREDICTED, TRUE)),
+        ("f1", {"average": "macro"}, (PREDICTED, TRUE)),
+        ("f1", {"average": "macro"}, (GUESSED, RARE)),
+        ("f1", {"average": "weighted"}, (GUESSED, RARE)),
+        ("f1", {"average": "macro", "labels": [0, 250, 299, 1000]}, (GUESSED, RARE)),
+        ("glue", {"config_name": "mrpc"}, (PREDICTED % 2, TRUE % 2)),
+        ("matthews_correlation", {}, (PREDICTED, TRUE)),
+        ("mse", {}, (PREDICTED + 0.5 * np.sin(np.arange(300)), TRUE)),
+        ("pearsonr", {}, (PREDICTED + 0.5 * np.sin(np.arange(300)), TRUE)),
+        ("spearmanr", {}, (PREDICTED + 0.5 * np.sin(np.arange(300)), TRUE)),
+        ("exact_match", {}, ([f"the {label}" for label in PREDICTED], [f"the {first}" for first in TRUE])),
+        ("bleu", {}, ([f"a b c d e {label} f" for label in PREDICTED], [f"a b c d e {single} f" for single in TRUE])),
+        ("rouge", {}, ([f"a b {label}" for label in PREDICTED], [f"a b {candidate}" for candidate in TRUE])),
     ],
 )
 def test_replicates_are_the_metric_of_samples_of_the_rows(name, options, columns):
@@ -45,6 +52,20 @@ def test_replicates_are_the_metric_of_samples_of_the_rows(name, options, columns
         whole = module.compute(**sample)
         for key, values in replicates.items():
             assert values[place] == pytest.approx(whole[key], abs=1e-12)
+
+
+def test_intervals_with_many_rare_classes_contain_the_estimate():
+    """A resample has no score of a class that it does not have; with 0 there, nearly all resamples were lower."""
+    result = load("f1", average="macro").compute(predictions=GUESSED, references=RARE, interval=0.95)
+    low, high = limits(result["interval"]["f1"])
+    assert low <= result["f1"] <= high
+    tags = load("poseval").compute(predictions=GUESSED_TAGS, references=RARE_TAGS, interval=0.95)
+    low, high = limits(tags["interval"]["macro avg"]["f1-score"])
+    assert low <= tags["macro avg"]["f1-score"] <= high
+
+
+def limits(interval):
+    return interval["low"], interval["high"]
 
 
 @pytest.mark.release
@@ -73,14 +94,16 @@ def test_two_evaluations_on_one_dataset_are_paired():
 
 
 def test_spread_is_the_standard_error():
-    right = SAID == TRUE
-    accuracy = score_replicates(load("accuracy"), {"predictions": SAID, "references": TRUE}, "z", 20_000)["accuracy"]
+    right = PREDICTED == TRUE
+    accuracy = score_replicates(load("accuracy"), {"predictions": PREDICTED, "references": TRUE}, "z", 20_000)[
+        "accuracy"
+    ]
     assert accuracy.mean() == pytest.approx(right.mean(), abs=6 * right.std() / np.sqrt(300 * 20_000))
     assert accuracy.std() == pytest.approx(right.std() / np.sqrt(300), rel=0.03)
 
 
 def test_scores_of_single_classes_are_left_out():
-    columns = {"predictions": SAID, "references": TRUE}
+    columns = {"predictions": PREDICTED, "references": TRUE}
     assert score_replicates(load("f1", average=None), columns, "x", 5) == {}
     assert set(score_replicates(load("f1", average="weighted"), columns, "x", 5)) == {"f1"}
 

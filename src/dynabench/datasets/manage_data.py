@@ -96,7 +96,8 @@ async def _preview(request: Request, task: str, owner: Person, file: str, form_v
     names, sheet = _sheet(preview)
     values = {
         "names": names, "sheet": sheet,
-        "found": preview, "plan": plan, "columns": _columns(plan, preview, fields), "fields": fields,
+        "found": preview, "plan": plan, "touched": "format" in form_values,
+        "columns": _columns(plan, preview, fields), "fields": fields,
         "into": INTO, "presets": PRESETS,
         "address": str(request.app.url_path_for("map_data", task=task, file=file)),
     }  # fmt: skip

@@ -285,10 +285,13 @@ async def _dataset_preview(
     if "form" in form_values:
         layout = _read_layout(form_values, preview.layout)
         preview = await to_thread.run_sync(service.preview_dataset, path, config, layout)
+    columns = preview.layout.fields
+    unread = [field for name, field in row_fields(config).items() if field.required and not columns.get(name)]
     dataset_name = str(form_values.get("of", ""))[:62]
     stem = uploaded_files.original_name(path).partition(".")[0]
     values = await db.aread(task_head, person, task) | {
-        "found": preview, "fields": list(row_fields(config).values()), "options": answer_options(config),
+        "found": preview, "unread": unread if preview.layout.form == "columns" else [],
+        "fields": list(row_fields(config).values()), "options": answer_options(config),
         "of": dataset_name,
         "address": str(request.app.url_path_for("map_dataset", task=task, file=file)), "tolerances": TOLERANCES,
         "given": form_values, "errors": (wrong or {}) | (preview.problems if "form" in form_values else {}),

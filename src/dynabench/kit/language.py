@@ -88,6 +88,38 @@ class Amount(Phrase):
         return decimal(self.value, int(self.spec.partition(".")[2].rstrip("f%") or 0), self.spec.endswith("%"))
 
 
+class LanguageName(Phrase):
+    """The name of a language: in English for programs, said as the reader's language has it."""
+
+    __slots__ = ("code",)
+    code: str
+
+    def __new__(cls, code: str) -> "LanguageName":
+        """The language of a `code` such as `pt` or `pt-BR`; the code itself where it has no name."""
+        name = str.__new__(cls, language_name(code, "en"))
+        name.message, name.plural, name.number, name.values, name.code = str.__str__(name), "", None, {}, code
+        return name
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Names travel as Phrases do."""
+        return LanguageName, (self.code,)
+
+    @property
+    def localised(self) -> str:
+        """The name in the current language."""
+        return language_name(self.code)
+
+
+def language_name(code: str, reader: str = "") -> str:
+    """Return the name of a language in the language of the page, or of a `reader`; the code where it has none."""
+    from babel import Locale, UnknownLocaleError
+
+    try:
+        return str(Locale.parse(code.replace("-", "_")).get_display_name(reader or current.get()) or code)
+    except (UnknownLocaleError, ValueError):
+        return code
+
+
 def decimal(value: float, digits: int = 0, share: bool = False) -> str:
     """A number as the current language writes it, a `share` in percent; English ones are written by their formats."""
     from babel import Locale, numbers
@@ -124,7 +156,7 @@ def translate(text: str) -> str:
     """A text in the current language, where it knows its translation."""
     if not isinstance(text, Phrase):
         return text
-    if isinstance(text, Amount):
+    if isinstance(text, Amount | LanguageName):
         return text.localised
     words = catalogue(current.get())
     message = text.message
@@ -142,6 +174,8 @@ def phrase_document(text: str) -> dict[str, Any] | None:
         return None
     if isinstance(text, Amount):
         return {"amount": text.value, "spec": text.spec}
+    if isinstance(text, LanguageName):
+        return {"language": text.code}
     values = {
         name: phrase_document(value) or str(value) if isinstance(value, str) else value
         for name, value in text.values.items()
@@ -155,6 +189,8 @@ def restored(record: Mapping[str, Any] | None) -> str:
         return ""
     if "amount" in record:
         return Amount(record["amount"], record["spec"])
+    if "language" in record:
+        return LanguageName(record["language"])
     values = {name: restored(value) if isinstance(value, dict) else value for name, value in record["values"].items()}
     return Phrase(record["message"], record["plural"], record["number"], values)
 

@@ -20,7 +20,7 @@ from jinja2 import (
 from jinja2.environment import TemplateModule
 from jinja2.runtime import Context
 
-from dynabench.kit.language import FOLDER, LANGUAGES, Phrase, catalogue, current, direction, translate
+from dynabench.kit.language import FOLDER, LANGUAGES, Phrase, catalogue, current, direction, language_name, translate
 from dynabench.models.check_report import in_words, step_title
 from dynabench.stats.rates import FEW_ROWS
 from dynabench.tasks.fields import template_folders
@@ -86,7 +86,7 @@ def environment() -> Environment:
         initials=filters.initials,
         bucket=filters.bucket,
         highlight=filters.highlight,
-        language_name=filters.language_name,
+        language_name=language_name,
         said=translate,
         of_check=in_words,
         step_title=step_title,

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 import nh3
-from babel import Locale, UnknownLocaleError, dates
+from babel import dates
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
@@ -207,11 +207,3 @@ def _spans(value: Any, length: int) -> list[tuple[int, int]]:
         if isinstance(start, int) and isinstance(end, int) and 0 <= start < end <= length:
             valid_spans.append((start, end))
     return valid_spans
-
-
-def language_name(code: str) -> str:
-    """Return the name of a language in the language of the page; the code where it has none."""
-    try:
-        return str(Locale.parse(code.replace("-", "_")).get_display_name(current.get()) or code)
-    except (UnknownLocaleError, ValueError):
-        return code

@@ -12,13 +12,12 @@ from sqlalchemy.orm import Session
 from dynabench.benchmark.leaderboards.best_models import BoardSummary, summarize_boards
 from dynabench.collection import boards
 from dynabench.kit.db import now
-from dynabench.kit.language import _
+from dynabench.kit.language import _, language_name
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round, RoundState, Task, TaskVersion
 from dynabench.stats.rates import UNKNOWN, ErrorCounts, Rate, error_rates, wilson
 from dynabench.tasks import TaskConfig
-from dynabench.web.filters import language_name
 
 MAX_TASKS = 1000
 WEEK = timedelta(days=7)

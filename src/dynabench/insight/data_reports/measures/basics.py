@@ -10,7 +10,7 @@ import regex
 
 from dynabench.insight.data_measurements.results import Figure, MeasureResult, Table, make_columns
 from dynabench.insight.data_reports.measured import MeasuredData, whole_text
-from dynabench.kit.language import Amount, _
+from dynabench.kit.language import Amount, LanguageName, _
 from dynabench.stats.rates import wilson
 
 TOP = 50
@@ -204,14 +204,14 @@ def languages(data: MeasuredData) -> MeasureResult | None:
         finding = _("Script: %(script)s", script=most)
         figures.append(Figure("scripts", _("Scripts"), float(len(scripts)), n=len(texts), kind="count"))
         tables.append(_counted("scripts", _("Main script of texts"), _("Script"), scripts, scripts.total()))
-    guessed = guess_languages(texts)
+    guessed: Counter[str] = Counter({LanguageName(code): count for code, count in guess_languages(texts).items()})
     if guessed:
         most, count = guessed.most_common(1)[0]
         n = guessed.total()
         rate = wilson(count, n)
         figures.insert(0, Figure("main", _("Share of the main language"), count / n, rate.low, rate.high, n, "share"))
         tables.insert(0, _counted("languages", _("Languages"), _("Language"), guessed, n))
-        finding = _("%(share)s of texts are in “%(language)s”", share=Amount(count / n, ".0%"), language=most)
+        finding = _("%(share)s of texts are in %(language)s", share=Amount(count / n, ".0%"), language=most)
     note = "" if len(texts) == data.profile.rows else _("Over %(n)s random rows.", n=Amount(len(texts)))
     return MeasureResult(finding, tuple(figures), tuple(tables), note=note)
 
