@@ -44,7 +44,7 @@ def main() -> None:
         table.add_row(*cells(row))
     Console(width=200).print(table)
     PAGE.write_text(merged(PAGE.read_text(), result, machine(), f"{datetime.now(UTC):%Y-%m-%d}"))
-    if any(row.kept is False for rows in result.values() for row in rows):
+    if any(row.holds is False for rows in result.values() for row in rows):
         sys.exit("Some budgets are not kept.")
 
 

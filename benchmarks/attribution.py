@@ -40,7 +40,7 @@ def _row(model: Attributable, method: str, note: str) -> list[Row]:
     rest = None if limit is None else used <= limit
     rows = [Row(method, used, "ms", "one call", item, "2 s" if limit else "", rest, note)]
     if error is not None:
-        rows.append(Row(f"{method}, completeness error", error, "relative", budget="under 0.05", kept=error < 0.05))
+        rows.append(Row(f"{method}, completeness error", error, "relative", budget="under 0.05", holds=error < 0.05))
     return rows
 
 

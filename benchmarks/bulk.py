@@ -23,7 +23,9 @@ def load(db: Database, table: str, columns: Sequence[str], rows: Iterable[Sequen
             marks = ", ".join("?" * (len(columns) + len(rest)))
             driver.execute("PRAGMA foreign_keys=OFF")
             driver.execute("BEGIN IMMEDIATE")
-            driver.executemany(f"INSERT INTO {table} ({names}) VALUES ({marks})", (_kept(row) for row in whole))
+            driver.executemany(
+                f"INSERT INTO {table} ({names}) VALUES ({marks})", (_without_moments(row) for row in whole)
+            )
             driver.execute("COMMIT")
             driver.execute("PRAGMA foreign_keys=ON")
         else:
@@ -40,6 +42,6 @@ def _defaults(table: str, columns: Sequence[str]) -> dict[str, Any]:
     return {item.name: item.default.arg for item in remaining if item.default is not None and item.default.is_scalar}
 
 
-def _kept(row: Sequence[Any]) -> tuple[Any, ...]:
+def _without_moments(row: Sequence[Any]) -> tuple[Any, ...]:
     """The row as SQLite keeps it: it has no moments."""
     return tuple(item.strftime("%Y-%m-%d %H:%M:%S.%f") if isinstance(item, datetime) else item for item in row)

@@ -27,7 +27,7 @@ from tests.browser.people import PASSWORD, Guest
 from tests.web import gallery
 
 TASK = "chat-preference"
-SAID = "What should I see on a rainy day in a town by the sea?"
+MESSAGE = "What should I see on a rainy day in a town by the sea?"
 PAIRS, WARM, TOKENS = 12, 3, 8
 BUDGET = 1.2
 PATIENCE = 120_000  # milliseconds: only the machine's load makes anything here slow
@@ -52,7 +52,7 @@ def in_page(page: Page, program: Client) -> list[float]:
     """Milliseconds from the button to the first token of each model, in a conversation of its own."""
     program.next_context(TASK)
     page.goto(f"/tasks/{TASK}/create")
-    page.get_by_label("Message").fill(SAID)
+    page.get_by_label("Message").fill(MESSAGE)
     result: list[float] = page.evaluate(SEEN)
     page.get_by_text("Which reply is better?").wait_for()
     return sorted(result)
@@ -63,7 +63,7 @@ def themselves(servers: Sequence[tuple[str, str]]) -> list[float]:
     result: list[float] = []
 
     def ask(url: str, model: str) -> None:
-        messages = [{"role": "user", "content": SAID}]
+        messages = [{"role": "user", "content": MESSAGE}]
         body = {"model": model, "messages": messages, "max_tokens": TOKENS, "temperature": 0.0, "stream": True}
         begun = time.perf_counter()
         first = False

@@ -219,8 +219,8 @@ def rows() -> list[Row]:
     note = "; ".join(problems) or f"{len(seen.pages) + len(seen.examples):,} requests, {seen.retried} tried again"
     return [
         Row("1,000 workers of a study within a minute, finished and paid once", complete, "workers",
-            budget="all", kept=is_kept, note=note),
-        Row("1,000 workers, the last code after the last arrival", after, "s", budget="under 240 s", kept=after < 240),
+            budget="all", holds=is_kept, note=note),
+        Row("1,000 workers, the last code after the last arrival", after, "s", budget="under 240 s", holds=after < 240),
         Row("1,000 workers, a page, p95", late, "ms", note=f"median {statistics.median(seen.pages):.0f} ms"),
         Row("1,000 workers, an example sent, p95", writing, "ms",
             note=f"median {statistics.median(seen.examples):.0f} ms"),

@@ -74,7 +74,7 @@ def rows() -> list[Row]:
             result.append(Row(name, rate, "rows/s of one core", "parsing the lines alone", anchor))
             memory = answer["gigabytes"]
             result.append(
-                Row(f"{name}, peak memory", memory, "GB", budget=f"{BUDGET_GB:g} GB", kept=memory < BUDGET_GB)
+                Row(f"{name}, peak memory", memory, "GB", budget=f"{BUDGET_GB:g} GB", holds=memory < BUDGET_GB)
             )
     return result
 

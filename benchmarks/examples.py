@@ -26,38 +26,38 @@ from dynabench.rounds.tables import Round
 SEARCH_MS, FIGURES_MS, PAGE = 50.0, 100.0, 50
 
 
-def questions(of: Million) -> dict[str, tuple[Filters, Any, int | None]]:
+def questions(million: Million) -> dict[str, tuple[Filters, Any, int | None]]:
     """Name, filters, what a look through the columns finds, and the cursor."""
 
     def has(*words: int) -> Any:
-        return np.logical_and.reduce([(of.words == word).any(1) for word in words])
+        return np.logical_and.reduce([(million.words == word).any(1) for word in words])
 
     day = FIRST + timedelta(days=10)
-    within = (of.day >= 10) & (of.day <= 40)
+    within = (million.day >= 10) & (million.day <= 40)
     return {
         "no question": (Filters(), np.ones(N, bool), None),
         "a common word": (Filters(q="w0"), has(0), None),
         "a rare word": (Filters(q="w49000"), has(49000), None),
-        "a common word, rarely flagged": (Filters(q="w0", flagged=True), has(0) & (of.verdict == 3), None),
+        "a common word, rarely flagged": (Filters(q="w0", flagged=True), has(0) & (million.verdict == 3), None),
         "no word, flagged and by a program": (
             Filters(flagged=True, source="program"),
-            (of.verdict == 3) & (of.source == 3),
+            (million.verdict == 3) & (million.source == 3),
             None,
         ),
         "common words, a verdict that only old ones have": (
             Filters(q="w0 w1", verdict="correct", start="seed"),
-            has(0, 1) & (of.verdict == 1) & (of.start == 1),
+            has(0, 1) & (million.verdict == 1) & (million.start == 1),
             None,
         ),
         "eight common words": (Filters(q="w0 w1 w2 w3 w4 w5 w6 w7"), has(*range(8)), None),
         "nothing: common, but never together": (
             Filters(q="w0", verdict="correct", fooled=False),
-            has(0) & (of.verdict == 1) & (of.fooled == 0),
+            has(0) & (million.verdict == 1) & (million.fooled == 0),
             None,
         ),
         "one author's, a tag, 31 days": (
             Filters(author="person7", tag="tag 3", since=day, until=date(2026, 2, 10)),
-            (of.author == 7) & (of.tag == 3) & within,
+            (million.author == 7) & (million.tag == 3) & within,
             None,
         ),
         "a common word, 800,000 rows down": (Filters(q="w0"), has(0), 200_000),
@@ -77,16 +77,16 @@ def searching(db: Database, owner: Person, filters: Filters, expected: Any, befo
     return median_ms(ask, 9)
 
 
-def measured(db: Database, of: Million) -> dict[str, tuple[float, float]]:
+def measured(db: Database, million: Million) -> dict[str, tuple[float, float]]:
     """Milliseconds and budget of each case."""
     owner = db.read(lambda session: session.get_one(Person, PEOPLE + 1))
     result = {
         f"example search in 1e6: {name}": (searching(db, owner, filters, expected, before), SEARCH_MS)
-        for name, (filters, expected, before) in questions(of).items()
+        for name, (filters, expected, before) in questions(million).items()
     }
 
-    def reading(what: Callable[[Session, Round], object]) -> float:
-        return median_ms(lambda: db.read(lambda session: what(session, session.get_one(Round, 1))), 9)
+    def reading(query: Callable[[Session, Round], object]) -> float:
+        return median_ms(lambda: db.read(lambda session: query(session, session.get_one(Round, 1))), 9)
 
     for name in ("arm", "start", "source", "tag", "day"):
         result[f"owner's figures of 1e6 by {name}"] = (
@@ -111,14 +111,14 @@ def writing(db: Database) -> tuple[float, float]:
         change = projections.tally_key(example) | {"tag": "tag 3"} | dict.fromkeys(projections.COUNTS, 1)
         where = place_of(session, example)
 
-        def one() -> None:
+        def record_change() -> None:
             line = projections.describe_counts(change, where.arms)
             projections.note_change(session, example.id, None, example.round_id, line)
 
-        row = median_ms(one, 100)
+        row = median_ms(record_change, 100)
 
         for _ in range(300):
-            one()
+            record_change()
         fold = median_ms(lambda: folding.fold(session), 1, warm=0)
         return row, fold
     finally:

@@ -35,7 +35,7 @@ sys.exit(status)
 
 
 @dataclass(frozen=True)
-class Taken:
+class ExportCost:
     """Cost of an export in its process, start and imports included: seconds, seconds of CPU, megabytes at its peak."""
 
     seconds: float
@@ -43,7 +43,7 @@ class Taken:
     megabytes: float
 
 
-def exported(db: Database, form: str, items: int = ITEMS) -> Taken:
+def exported(db: Database, form: str, items: int = ITEMS) -> ExportCost:
     """Run `dynabench export` on a million rows."""
     with tempfile.TemporaryDirectory(prefix="dynabench-bench-") as home:
         mine = {"DYNABENCH_HOME": home, "DYNABENCH_DATABASE_URL": db.url, "DYNABENCH_SECRET": "a benchmark's" * 3}
@@ -56,7 +56,7 @@ def exported(db: Database, form: str, items: int = ITEMS) -> Taken:
     assert done.returncode == 0, done.stderr
     *_, answer, used = done.stderr.splitlines()
     assert json.loads(answer)["rows"] == items, done.stderr
-    return Taken(seconds, *map(float, used.split()))
+    return ExportCost(seconds, *map(float, used.split()))
 
 
 def plain(db: Database) -> float:
@@ -87,15 +87,15 @@ def rows() -> list[Row]:
             fill(db)
             anchor = plain(db)
             for form in ("jsonl", "csv", "parquet"):
-                result += _told(kind, form, exported(db, form), anchor)
+                result += _report_rows(kind, form, exported(db, form), anchor)
     return result
 
 
-def _told(kind: str, form: str, used: Taken, anchor: float) -> list[Row]:
+def _report_rows(kind: str, form: str, used: ExportCost, anchor: float) -> list[Row]:
     rate, least = ITEMS / used.seconds, PER_SECOND[form]
     subject, note = f"export of 1e6 examples, {kind}, {form}", f"{used.cpu:.1f} s of CPU"
     name = "cursor and json.dumps, no votes or predictions"
     return [
         Row(subject, rate, "rows/s", name, anchor, f">= {least:,} rows/s", rate >= least, note),
-        Row(f"{subject}, memory", used.megabytes, "MB", budget="200 MB", kept=used.megabytes < MEGABYTES),
+        Row(f"{subject}, memory", used.megabytes, "MB", budget="200 MB", holds=used.megabytes < MEGABYTES),
     ]

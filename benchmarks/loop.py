@@ -58,14 +58,14 @@ class Annotator:
             base_url=f"{base}/api/v1", headers={"Authorization": f"Bearer {token}"}, timeout=30
         )
         self.turns = itertools.count(number * 1_000_000)
-        self.taken: list[float] = []
-        self.given: dict[str, Any] = {}
+        self.milliseconds: list[float] = []
+        self.handout: dict[str, Any] = {}
 
     async def example(self) -> None:
         """One example; three tries are made on each context, as people rarely fool a model at once."""
-        if len(self.taken) % TRIES == 0 or not self.given:
-            self.given = (await self.http.post("/tasks/nli/contexts/next")).raise_for_status().json()
-        values = self.given
+        if len(self.milliseconds) % TRIES == 0 or not self.handout:
+            self.handout = (await self.http.post("/tasks/nli/contexts/next")).raise_for_status().json()
+        values = self.handout
         body = {
             "context_id": values["id"],
             "input": {"hypothesis": hypothesis(next(self.turns))},
@@ -77,7 +77,7 @@ class Annotator:
         if answer.status_code == 503:  # the model's queue is full: as people do, try again
             await asyncio.sleep(0.2)
             return
-        self.taken.append((time.perf_counter() - begun) * 1000)
+        self.milliseconds.append((time.perf_counter() - begun) * 1000)
         assert answer.status_code == 201, answer.text
 
     async def until(self, deadline: float) -> None:
@@ -187,7 +187,7 @@ def rows() -> list[Row]:
             typical,
             "calls",
             budget=">= 8",
-            kept=typical >= 8,
+            holds=typical >= 8,
             note=" ".join(f"{size}:{times}" for size, times in sorted(histogram.items())),
         ),
         Row("32 annotators, p95", statistics.quantiles(together, n=20)[-1], "ms"),

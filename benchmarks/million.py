@@ -76,14 +76,14 @@ def draw() -> Million:
     )
 
 
-def fill(db: Database, of: Million) -> None:
+def fill(db: Database, million: Million) -> None:
     """Write the task, its people, contexts, examples, standings, index and counts."""
-    ledger(db, of)
-    load(db, "search_postings", ("term", "block", "members"), _postings(of))
-    load(db, "breakdowns", ("round_id", "name", "value", "counts"), _breakdowns(of))
+    ledger(db, million)
+    load(db, "search_postings", ("term", "block", "members"), _postings(million))
+    load(db, "breakdowns", ("round_id", "name", "value", "counts"), _breakdowns(million))
 
 
-def ledger(db: Database, of: Million) -> None:
+def ledger(db: Database, million: Million) -> None:
     """Write the task, its people, contexts, examples and standings."""
     db.write(_setting)
     stamp = now().isoformat()
@@ -96,12 +96,12 @@ def ledger(db: Database, of: Million) -> None:
         *("id", "uid", "round_id", "context_id", "handout_id", "author_id", "version_id", "input", "answer", "fooled"),
         *("source", "start", "arm", "attempt", "seconds", "latency_ms", "key", "request", "at"),
     )
-    load(db, "examples", columns, _examples(of))
+    load(db, "examples", columns, _examples(million))
     columns = (
         *("example_id", "round_id", "author_id", "fooled", "verdict", "votes", "retracted", "hidden", "open", "draw"),
         *("blind", "blind_right", "targets", "targets_right"),
     )
-    load(db, "standings", columns, _standings(of))
+    load(db, "standings", columns, _standings(million))
 
 
 def _setting(session: Session) -> None:

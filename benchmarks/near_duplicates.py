@@ -23,21 +23,21 @@ from dynabench.stats.minhash import band_keys, shingle_hashes
 BUDGET_MS = 5.0
 
 
-def index(of: Million) -> Iterator[tuple[str, int, int]]:
+def index(million: Million) -> Iterator[tuple[str, int, int]]:
     """The bands of all texts, in the order of the table."""
     for place in range(N):
-        words = " ".join(f"w{word}" for word in of.words[place].tolist())
+        words = " ".join(f"w{word}" for word in million.words[place].tolist())
         for band in set(band_keys(shingle_hashes(words)).tolist()):
             yield "bench", band, place + 1
 
 
-def written(db: Database, of: Million, copied: bool) -> float:
+def written(db: Database, million: Million, copied: bool) -> float:
     """Median milliseconds of what a new text costs in its transaction: one of new words, or a copy with one changed."""
     rng, result = random.Random(1), []
 
     def note(session: Session) -> None:
         place = rng.randrange(N)
-        words = [f"w{word}" for word in of.words[place].tolist()]
+        words = [f"w{word}" for word in million.words[place].tolist()]
         words[0] = f"new{rng.randrange(10**9)}"
         text = " ".join(words if copied else [f"x{rng.randrange(10**6)}" for _ in words])
         config = service.config_of(session, 1).model_copy(update={"near_duplicates": RULE})

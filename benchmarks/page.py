@@ -29,13 +29,13 @@ ELSEWHERE = "; rows from elsewhere name their machine."
 
 def cells(row: Row) -> tuple[str, ...]:
     """The row as text, but for when it was measured."""
-    rest = {True: "yes", False: BROKEN, None: ""}[row.kept]
+    rest = {True: "yes", False: BROKEN, None: ""}[row.holds]
     anchor = f"{row.anchor:.4g} {row.unit} ({row.anchor_name})" if row.anchor is not None else row.anchor_name
     ratio = f"{row.ratio:.2f}x" if row.ratio is not None else ""
-    return (row.what, f"{row.value:.4g} {row.unit}", anchor, ratio, row.budget, rest, row.note)
+    return (row.subject, f"{row.value:.4g} {row.unit}", anchor, ratio, row.budget, rest, row.note)
 
 
-def merged(page: str, found: dict[str, list[Row]], machine: str, day: str) -> str:
+def merged(page: str, rows_by_benchmark: dict[str, list[Row]], machine: str, day: str) -> str:
     """`page` with the rows of the benchmarks that ran, by name, in place of their old ones; all else stays as it was.
 
     Rows of a run on another machine than that of the page name it. Raises ValueError without the marks.
@@ -45,13 +45,13 @@ def merged(page: str, found: dict[str, list[Row]], machine: str, day: str) -> st
         raise ValueError("the page lacks the marks between which the figures stand")
     lines = [line for line in table[0].splitlines() if line.startswith("|")][2:]
     rows = {line: line.rstrip("| ").rsplit(" ", 1)[1] for line in lines}
-    rest = [(part, line) for line, part in rows.items() if part not in found]
+    rest = [(part, line) for line, part in rows.items() if part not in rows_by_benchmark]
     place = MACHINE.search(table[0])
     usual = place[1] if place and rest else machine
     moment = day if machine == usual else f"{day} ({machine})"
     fresh = [
         (name, "| " + " | ".join((*cells(row), f"{moment} {name}")) + " |")
-        for name, some in found.items()
+        for name, some in rows_by_benchmark.items()
         for row in some
     ]
     body = [line for _, line in sorted([*rest, *fresh], key=lambda row: row[0])]

@@ -53,7 +53,7 @@ def _task(task: str, name: str) -> list[Row]:
                 hits,
                 "",
                 budget=BUDGET if chosen else "",
-                kept=not differ if chosen else None,
+                holds=not differ if chosen else None,
                 note=note,
             ),
         ]

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Row:
-    """`value` and `anchor` in `unit`; `ratio` is value / anchor unless given; `kept` says whether the budget holds."""
+    """`value` and `anchor` in `unit`; `ratio` is value / anchor unless given; `holds` says whether the budget does."""
 
-    what: str
+    subject: str
     value: float
     unit: str
     anchor_name: str = ""
     anchor: float | None = None
     budget: str = ""
-    kept: bool | None = None
+    holds: bool | None = None
     note: str = ""
 
     @property

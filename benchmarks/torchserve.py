@@ -72,10 +72,10 @@ def rows() -> list[Row]:
             running = stack.enter_context(torchserve.serving(site, Path(folder) / "theirs", archives))
             request |= {name: _predict(f"{running.inference}/predictions/{name}") for name in archives}
             time.sleep(SETTLED)
-            return [row for callers in (1, 32) for row in _rows(callers, _taken(request, callers))]
+            return [row for callers in (1, 32) for row in _rows(callers, _measure_rates(request, callers))]
 
 
-def _taken(request: dict[str, Ask], callers: int) -> dict[str, list[Rate]]:
+def _measure_rates(request: dict[str, Ask], callers: int) -> dict[str, list[Rate]]:
     """Rates of all servers, in turns: what else the machine does meanwhile slows all of them alike."""
     used: dict[str, list[Rate]] = {name: [] for name in request}
     for _ in range(ROUNDS):
@@ -90,12 +90,12 @@ def _rows(callers: int, used: dict[str, list[Rate]]) -> list[Row]:
     name = max(("single", "batched"), key=lambda each: calls[each])
     answer = {"single": "one at a time", "batched": "batches of 16, 5 ms"}[name]
 
-    def row(ours: str, what: str, wanted: float = 0) -> Row:
+    def row(ours: str, subject: str, least: float = 0) -> Row:
         pairs = sorted(item.calls / other.calls for item, other in zip(used[ours], used[name], strict=True))
         return Row(
-            f"{what}, {callers} at once", calls[ours], "calls/s", f"TorchServe, 2 workers, {answer}", calls[name],
-            f"at least {wanted:g}x" if wanted else "",
-            statistics.median(pairs) >= wanted if wanted else None,
+            f"{subject}, {callers} at once", calls[ours], "calls/s", f"TorchServe, 2 workers, {answer}", calls[name],
+            f"at least {least:g}x" if least else "",
+            statistics.median(pairs) >= least if least else None,
             f"p50 {wait[ours]:.0f} ms, theirs {wait[name]:.0f}; pairs {pairs[0]:.2f}x to {pairs[-1]:.2f}x, "
             f"median {statistics.median(pairs):.2f}x",
         )  # fmt: skip

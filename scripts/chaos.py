@@ -112,7 +112,7 @@ def going(session: Session) -> dict[int, tuple[Any, ...]]:
     return {item.id: (item.state, item.rows_done) for item in session.scalars(begun)}
 
 
-def left(session: Session) -> int:
+def count_open(session: Session) -> int:
     """Return the number of evaluations that have not ended."""
     return (
         session.scalar(select(func.count()).select_from(Evaluation).where(Evaluation.state.in_(queries.OPEN_STATES)))
@@ -144,7 +144,7 @@ def run(settings: Settings, database: Database, minutes: float, rng: random.Rand
     copies = database.read(lambda session: session.scalar(select(func.count()).select_from(Submission))) or 0
     worker, moved = _worker(settings, log), {}
     kill_at = begun + rng.uniform(1, 6)
-    while database.read(left):
+    while database.read(count_open):
         time.sleep(0.5)
         moment = time.monotonic()
         seen = database.read(going)
@@ -152,7 +152,7 @@ def run(settings: Settings, database: Database, minutes: float, rng: random.Rand
         stillest = max([stillest, *(moment - since for _, since in moved.values())])
         if moment - begun >= 60 * minutes:
             continue
-        if database.read(left) < LOW:
+        if database.read(count_open) < LOW:
             feed(settings, database, copies)
             copies += 1
         if moment >= kill_at:
@@ -167,18 +167,18 @@ def run(settings: Settings, database: Database, minutes: float, rng: random.Rand
     return {"kills": kills, "seconds": round(took), "longest_still": round(stillest, 1)} | database.read(outcome)
 
 
-def row(found: dict[str, Any]) -> str:
+def row(figures: dict[str, Any]) -> str:
     """The figures as a row of the table in the documentation."""
     cells = (
         f"{now():%Y-%m-%d}",
         f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[2]:.0f}",
-        found["kills"],
-        f"{found.get('state_done', 0)} of {found['evaluations']}",
-        found["shards"],
-        found["wrong_shards"],
-        found["scores_twice"],
-        f"{found['longest_still']:.0f} s",
-        f"{found['seconds']} s",
+        figures["kills"],
+        f"{figures.get('state_done', 0)} of {figures['evaluations']}",
+        figures["shards"],
+        figures["wrong_shards"],
+        figures["scores_twice"],
+        f"{figures['longest_still']:.0f} s",
+        f"{figures['seconds']} s",
     )
     return f"| {' | '.join(map(str, cells))} |"
 

@@ -129,7 +129,7 @@ KINDS: tuple[Kind, ...] = (
 )  # fmt: skip
 
 
-async def attack(port: int, address: str, kind: Kind, until: float, told: Counter[str]) -> None:
+async def attack(port: int, address: str, kind: Kind, until: float, outcomes: Counter[str]) -> None:
     """Send one request of a kind from an address again and again until the time is over; note what is answered."""
     while (remaining := until - time.monotonic()) > 0:
         outcome = "closed"
@@ -146,11 +146,11 @@ async def attack(port: int, address: str, kind: Kind, until: float, told: Counte
                     sending.cancel()
                     writer.close()
                     await asyncio.gather(sending, return_exceptions=True)
-        told[f"{kind.__name__} {outcome}"] += 1
+        outcomes[f"{kind.__name__} {outcome}"] += 1
         await asyncio.sleep(random.uniform(0, 0.5))
 
 
-async def bystand(port: int, until: float, waits: list[float], told: Counter[str]) -> None:
+async def bystand(port: int, until: float, waits: list[float], statuses: Counter[str]) -> None:
     """Ask for pages, one after the other, as a person does; note how long each takes."""
     transport = httpx2.AsyncHTTPTransport(local_address=BYSTANDER)
     async with httpx2.AsyncClient(transport=transport, base_url=f"http://127.0.0.1:{port}", timeout=60) as http:
@@ -162,7 +162,7 @@ async def bystand(port: int, until: float, waits: list[float], told: Counter[str
                 except httpx2.HTTPError as error:
                     status = type(error).__name__
                 waits.append(time.monotonic() - began)
-                told[status] += 1
+                statuses[status] += 1
             await asyncio.sleep(0.2)
 
 

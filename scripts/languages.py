@@ -48,12 +48,12 @@ TRANSLATED = [language for language in LANGUAGES if language != "en"]
 def extracted() -> Catalog:
     """All texts of templates, Python and scripts."""
     catalogue = Catalog()
-    for _, _, message, _, _ in found():
+    for _, _, message, _, _ in extract_messages():
         catalogue.add(message)
     return catalogue
 
 
-def found() -> Iterator[tuple[str, int, Any, list[str], str | None]]:
+def extract_messages() -> Iterator[tuple[str, int, Any, list[str], str | None]]:
     """Each text with its file and line, in the order of files; those of plug-ins come last."""
     keywords: dict[str, Any] = {"_": None, "N_": None, "ngettext": (1, 2), "pgettext": ((1, "c"), 2)}
     for folder in (SOURCES, PLUGINS):
@@ -99,7 +99,7 @@ def update() -> None:
     sources = extracted()
     for language in TRANSLATED:
         write(language, fresh(language, sources))
-    scripts = sorted({message for file, _, message, _, _ in found() if file.endswith(".js")})
+    scripts = sorted({message for file, _, message, _, _ in extract_messages() if file.endswith(".js")})
     (FOLDER / "scripts.json").write_text(json.dumps(scripts, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 

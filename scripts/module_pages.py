@@ -28,15 +28,17 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     return files
 
 
-def page(title: str, found: list[library.LibraryEntry]) -> str:
+def page(title: str, entries: list[library.LibraryEntry]) -> str:
     """All modules of a kind: a table, then each one's card."""
-    rows = "\n".join(f"| [`{item.name}`](#{item.name}) | {cell(item.line)} | {cell(told(item))} |" for item in found)
+    rows = "\n".join(
+        f"| [`{item.name}`](#{item.name}) | {cell(item.line)} | {cell(range_of(item))} |" for item in entries
+    )
     intro = f"# {title}\n\nMade from the cards in the code. `dynabench evaluate show` prints one, `/evaluate` computes."
     head = "| module | what it says | range |\n|---|---|---|"
-    return "\n\n".join([intro, f"{head}\n{rows}", *(card(item) for item in found)]) + "\n"
+    return "\n\n".join([intro, f"{head}\n{rows}", *(card(item) for item in entries)]) + "\n"
 
 
-def told(entry: library.LibraryEntry) -> str:
+def range_of(entry: library.LibraryEntry) -> str:
     """Range and direction of a module's first output."""
     return range_text(entry.card.outputs[0])
 

@@ -43,7 +43,7 @@ if __name__ == "__main__":
         ("Apertium", shutil.which("apertium")),
         ("Chromium", find()),
     )
-    missing = [name for name, there in programs if not there]
+    missing = [name for name, path in programs if not path]
     if missing:
         print(f"Installing what the tests need and this machine lacks: {', '.join(missing)}.", flush=True)
     if sys.platform == "linux" and not shutil.which("bwrap") and not debian("bubblewrap"):

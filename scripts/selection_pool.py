@@ -24,7 +24,7 @@ COMING = {"desk": 4, "phone": 3, "app": 5}
 SKEW = {"roads": 8, "noise": 5, "waste": 3, "water": 3}
 
 
-Made = tuple[str, str, str, str]
+Message = tuple[str, str, str, str]
 """A sentence, the message around it, its topic and aspect."""
 
 
@@ -36,33 +36,33 @@ def filled(text: str, words: dict[str, Any], rng: random.Random) -> str:
     return re.sub(r"(^|[.?:!] )([a-z])", lambda found: found[1] + found[2].upper(), text)
 
 
-def made(words: dict[str, Any], topic: str, aspect: str, rng: random.Random) -> Made:
+def write_message(words: dict[str, Any], topic: str, aspect: str, rng: random.Random) -> Message:
     """A sentence about an aspect, perhaps with something before and after it."""
     sentence = filled(rng.choice(words["topics"][topic][aspect]), words, rng)
     parts = [rng.choice(words["leads"]), sentence, rng.choice(words["ends"])]
     return sentence, filled(" ".join(part for part in parts if part), words, rng), topic, aspect
 
 
-def even(words: dict[str, Any], rng: random.Random) -> Iterator[Made]:
+def even(words: dict[str, Any], rng: random.Random) -> Iterator[Message]:
     """Messages of which all aspects have as many, for ever."""
     while True:
         for topic, aspects in words["topics"].items():
-            yield from (made(words, topic, aspect, rng) for aspect in aspects)
+            yield from (write_message(words, topic, aspect, rng) for aspect in aspects)
 
 
-def skewed(words: dict[str, Any], rng: random.Random) -> Iterator[Made]:
+def skewed(words: dict[str, Any], rng: random.Random) -> Iterator[Message]:
     """Messages most of which are about the first aspects of the first topics, for ever."""
     while True:
         topic = rng.choices(list(SKEW), list(SKEW.values()))[0]
         aspects = list(words["topics"][topic])
         aspect = rng.choices(aspects, [1.5**-place for place in range(len(aspects))])[0]
-        yield made(words, topic, aspect, rng)
+        yield write_message(words, topic, aspect, rng)
 
 
-def part(name: str, count: int, given: Iterator[Made], seen: set[str]) -> list[dict[str, Any]]:
+def part(name: str, count: int, messages: Iterator[Message], seen: set[str]) -> list[dict[str, Any]]:
     """Rows with sentences that were not `seen` yet."""
     rows: list[dict[str, Any]] = []
-    for sentence, text, topic, aspect in given:
+    for sentence, text, topic, aspect in messages:
         if len(rows) == count:
             return rows
         if sentence not in seen:

@@ -124,10 +124,10 @@ class Soak:
         return [growth(role, by_role[role]) for role in sorted(by_role)]
 
 
-def send(pid: int, what: signal.Signals) -> None:
+def send(pid: int, number: signal.Signals) -> None:
     """Send a signal, unless the process is gone."""
     try:
-        os.kill(pid, what)
+        os.kill(pid, number)
     except ProcessLookupError:
         return
 
@@ -157,16 +157,22 @@ def compared(home: Path, people: list[Annotator]) -> tuple[int, int, list[str]]:
     return len(acknowledged), len(rest), wrong
 
 
-def report(soak: Soak, people: list[Annotator], seconds: float, kept: tuple[int, int, list[str]]) -> tuple[str, bool]:
+def report(
+    soak: Soak, people: list[Annotator], seconds: float, comparison: tuple[int, int, list[str]]
+) -> tuple[str, bool]:
     """The figures as Markdown, and whether nothing was wrong."""
     seen: Counter[str] = sum((person.seen for person in people), Counter())
-    wrong = [answer for person in people for answer in person.wrong] + kept[2]
+    wrong = [answer for person in people for answer in person.wrong] + comparison[2]
     memory = soak.growth()
-    wrong += [f"{item.role} grows by {item.told}" for item in memory if item.verdict == "grows"]
+    wrong += [f"{item.role} grows by {item.slope_text}" for item in memory if item.verdict == "grows"]
     head = f"{datetime.now(UTC):%Y-%m-%d}, {seconds / 60:.1f} min, {PEOPLE} annotators, {os.cpu_count()} cores"
     lines = [f"**{head}**", "", "| what | count |", "|---|---|"]
     lines += [f"| {name} | {count} |" for name, count in sorted(seen.items())]
-    lines += [f"| examples acknowledged / in the database | {kept[0]} / {kept[1]} |", f"| wrong | {len(wrong)} |", ""]
+    lines += [
+        f"| examples acknowledged / in the database | {comparison[0]} / {comparison[1]} |",
+        f"| wrong | {len(wrong)} |",
+        "",
+    ]
     lines += ["| harm | times |", "|---|---|"] + [f"| {name} | {count} |" for name, count in sorted(soak.harms.items())]
     lines += [
         "",
@@ -174,7 +180,7 @@ def report(soak: Soak, people: list[Annotator], seconds: float, kept: tuple[int,
         "|---|---|---|---|---|---|",
     ]
     lines += [
-        f"| {item.role} | {item.lives} | {item.life:.0f} s | {item.size:.0f} MiB | {item.told} | {item.verdict} |"
+        f"| {item.role} | {item.lives} | {item.life:.0f} s | {item.size:.0f} MiB | {item.slope_text} | {item.verdict} |"
         for item in memory
     ]
     lines += ["", f"**{verdict(wrong, memory)}**", "", *(f"- {answer}" for answer in wrong[:20])]

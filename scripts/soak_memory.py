@@ -39,7 +39,7 @@ class Growth:
         return "flat" if self.slope + SURE * self.error <= FLAT else "unclear"
 
     @property
-    def told(self) -> str:
+    def slope_text(self) -> str:
         """The slope with its standard error."""
         return f"{self.slope:+.2f} ± {self.error:.2f} MiB/min" if math.isfinite(self.error) else "too few samples"
 

@@ -18,7 +18,7 @@ WAYS = (LATE, ERROR, *NONSENSE)
 LATE_SECONDS = 3.0
 
 
-def said(way: str, rows: int) -> bytes:
+def answer_body(way: str, rows: int) -> bytes:
     """The body of an answer."""
     if way in ("html", "empty"):
         return b"<html>It works!</html>" if way == "html" else b""
@@ -68,7 +68,7 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             if way == LATE:
                 time.sleep(LATE_SECONDS)
-            self._send(said(way, len(wire.rows(body))), 500 if way == ERROR else 200)
+            self._send(answer_body(way, len(wire.rows(body))), 500 if way == ERROR else 200)
 
     def _send(self, data: bytes, status: int = 200) -> None:
         try:

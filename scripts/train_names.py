@@ -67,7 +67,7 @@ def read(path: Path) -> list[dict[str, Any]]:
         return [json.loads(line) for line in lines]
 
 
-def known(articles: Sequence[dict[str, Any]]) -> dict[tuple[str, ...], str]:
+def count_names(articles: Sequence[dict[str, Any]]) -> dict[tuple[str, ...], str]:
     """Return the labels of capitalised phrases on which most questions agree."""
     votes: dict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
     for article in articles:
@@ -211,7 +211,7 @@ def main() -> None:
     cut = len(articles) // 10
     held, rest = articles[:cut], articles[cut:]
     began = time.monotonic()
-    names = known(rest)
+    names = count_names(rest)
     print(f"{len(names)} names: {Counter(names.values())}", flush=True)
     passages = list(marked(rest, names))
     weights, bias = train(random.Random(SEED).sample(passages, PASSAGES))
@@ -222,7 +222,7 @@ def main() -> None:
     tagger.save(values.out, weights, bias)
     write(values.out, {})
     own = [(seed["input"]["sentence"], seed["answer"]["names"]) for seed in shipped_seeds()]
-    answer = known(held) | names
+    answer = count_names(held) | names
     scores = {
         "the task's own sentences": score(values.out, own, "sentence"),
         "held-out passages, labelled at a distance": score(
@@ -251,7 +251,7 @@ def write(folder: Path, scores: dict[str, Any]) -> None:
         "options": {"bits": BITS},
         "languages": ["en"],
         "licence": "CC-BY-SA-4.0",
-        "summary": "A linear tagger that learnt names at a distance, from what questions ask for.",
+        "summary": "A linear model that marks names, learnt from the answers to questions about passages.",
         "data": ["SQuAD 1.1 train"],
         "seed": SEED,
         "scores": scores,

@@ -160,17 +160,17 @@ def score(folder: Path, rows: list[tuple[dict[str, str], str]]) -> dict[str, Any
     return {name: round(value, 4) for name, value in answer.items()} | {"n": len(rows)}
 
 
-def describe(folder: Path, architecture: str, inputs: list[str], labels: list[str], told: dict[str, Any]) -> None:
+def describe(folder: Path, architecture: str, inputs: list[str], labels: list[str], texts: dict[str, Any]) -> None:
     """Write `model.yaml`."""
     details = {
-        "name": folder.name, "task": told["task"], "kind": "transformers", "inputs": inputs, "images": ["image"],
-        "answer": told["answer"], "labels": labels, "licence": "Apache-2.0", "summary": told["summary"],
-        "data": told["data"], "seed": SEED, "options": {"architecture": architecture}, "max_length": 40,
+        "name": folder.name, "task": texts["task"], "kind": "transformers", "inputs": inputs, "images": ["image"],
+        "answer": texts["answer"], "labels": labels, "licence": "Apache-2.0", "summary": texts["summary"],
+        "data": texts["data"], "seed": SEED, "options": {"architecture": architecture}, "max_length": 40,
     }  # fmt: skip
     spec.write(folder, details)
 
 
-def finish(folder: Path, scores: dict[str, Any], told: dict[str, Any], minutes: float) -> None:
+def finish(folder: Path, scores: dict[str, Any], texts: dict[str, Any], minutes: float) -> None:
     """Put the scores into `model.yaml`, and write the card."""
     described = yaml.safe_load((folder / spec.FILE).read_text(encoding="utf-8"))
     spec.write(folder, described | {"scores": scores})
@@ -179,13 +179,13 @@ def finish(folder: Path, scores: dict[str, Any], told: dict[str, Any], minutes: 
         for name, s in scores.items()
     ]
     parts = [
-        f"---\nlicense: apache-2.0\nlanguage: [en]\npipeline_tag: {told['tag']}\n---\n# {folder.name}\n",
-        f"{told['summary']}\n\n## Scores\n",
+        f"---\nlicense: apache-2.0\nlanguage: [en]\npipeline_tag: {texts['tag']}\n---\n# {folder.name}\n",
+        f"{texts['summary']}\n\n## Scores\n",
         "Of the weights in this folder, by the code that serves them; 95 % Wilson intervals.\n",
         "| set | accuracy | interval | macro F1 | n |\n|---|---|---|---|---|\n" + "\n".join(table) + "\n",
-        f"## Data\n\n{told['about']}\n\n## Training\n",
-        f"{told['training']} {minutes:.1f} minutes on a processor, seed {SEED}. `scripts/train_pictures.py`.\n",
-        f"## Limits\n\n{told['limits']}\n\n## Licence\n\n{told['licence']}",
+        f"## Data\n\n{texts['about']}\n\n## Training\n",
+        f"{texts['training']} {minutes:.1f} minutes on a processor, seed {SEED}. `scripts/train_pictures.py`.\n",
+        f"## Limits\n\n{texts['limits']}\n\n## Licence\n\n{texts['licence']}",
     ]
     (folder / "README.md").write_text("\n".join(parts) + "\n")
 

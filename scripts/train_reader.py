@@ -30,7 +30,7 @@ MEMBERS = ("qa-minilm", "boolq-ngram")
 SEED, CHUNK = 7, 128
 
 
-class Asked(NamedTuple):
+class AskedQuestion(NamedTuple):
     """A question; no answers where the passage has none."""
 
     question: str
@@ -43,10 +43,10 @@ class Asked(NamedTuple):
         return {"question": self.question, "passage": self.passage}
 
 
-def questions(articles: Sequence[dict[str, Any]], few: int) -> Iterator[Asked]:
+def questions(articles: Sequence[dict[str, Any]], few: int) -> Iterator[AskedQuestion]:
     """Every `few`-th question of the articles."""
     every = (
-        Asked(qa["question"], paragraph["context"], tuple(answer["text"] for answer in qa["answers"]))
+        AskedQuestion(qa["question"], paragraph["context"], tuple(answer["text"] for answer in qa["answers"]))
         for article in articles
         for paragraph in article["paragraphs"]
         for qa in paragraph["qas"]
@@ -54,33 +54,33 @@ def questions(articles: Sequence[dict[str, Any]], few: int) -> Iterator[Asked]:
     yield from (request for place, request in enumerate(every) if place % few == 0)
 
 
-def found(extractor: ExtractorModel, asked: Sequence[Asked]) -> Iterator[FoundAnswers]:
+def find_answers(extractor: ExtractorModel, requests: Sequence[AskedQuestion]) -> Iterator[FoundAnswers]:
     """Yield the extractor's answers, and print the time that they took."""
     began = time.monotonic()
-    for start in range(0, len(asked), CHUNK):
-        yield from extractor.candidates([item.inputs for item in asked[start : start + CHUNK]])
-        print(f"{start}/{len(asked)} {time.monotonic() - began:.0f} s", end="\r", flush=True)
+    for start in range(0, len(requests), CHUNK):
+        yield from extractor.candidates([item.inputs for item in requests[start : start + CHUNK]])
+        print(f"{start}/{len(requests)} {time.monotonic() - began:.0f} s", end="\r", flush=True)
 
 
-def train(asked: Sequence[Asked], extractor: ExtractorModel) -> reader.ReaderWeights:
+def train(requests: Sequence[AskedQuestion], extractor: ExtractorModel) -> reader.ReaderWeights:
     """A logistic regression of whether there is no answer, and the threshold that makes F1 highest."""
-    text = list(found(extractor, asked))
+    text = list(find_answers(extractor, requests))
     table = np.array(
-        [reader.weigh_evidence(a.question, a.passage, f.spans, f.strength) for a, f in zip(asked, text, strict=True)]
+        [reader.weigh_evidence(a.question, a.passage, f.spans, f.strength) for a, f in zip(requests, text, strict=True)]
     )
-    none = np.array([not item.answers for item in asked])
+    none = np.array([not item.answers for item in requests])
     mean, scale = table.mean(0), table.std(0) + 1e-6
     fitted = LogisticRegression(C=0.3, max_iter=1000).fit((table - mean) / scale, none)
     chances = fitted.predict_proba((table - mean) / scale)[:, 1]
     gains = np.array(
         [
             max((word_f1(answered(a.question, f), r) for r in a.answers), default=0)
-            for a, f in zip(asked, text, strict=True)
+            for a, f in zip(requests, text, strict=True)
         ]
     )
     marks = np.linspace(0.3, 0.7, 41)
     scores = [float(np.where(chances > mark, none, gains).mean()) for mark in marks]
-    print(f"\nlearnt from {len(asked)} questions: F1 {max(scores):.4f} at {marks[int(np.argmax(scores))]:.2f}")
+    print(f"\nlearnt from {len(requests)} questions: F1 {max(scores):.4f} at {marks[int(np.argmax(scores))]:.2f}")
     for name, weight in zip(reader.NAMES, fitted.coef_[0], strict=True):
         print(f"  {name:18} {weight:+.3f}")
     return reader.ReaderWeights(
@@ -92,18 +92,18 @@ def train(asked: Sequence[Asked], extractor: ExtractorModel) -> reader.ReaderWei
     )
 
 
-def predicted(folder: Path, asked: Sequence[Asked]) -> list[str]:
+def predicted(folder: Path, requests: Sequence[AskedQuestion]) -> list[str]:
     """Return the answers of the code that serves the weights, empty for "no answer"."""
     model = catalog.open_model(folder)
     message: list[str] = []
-    for start in range(0, len(asked), CHUNK):
-        outputs = model.predict([item.inputs for item in asked[start : start + CHUNK]])
+    for start in range(0, len(requests), CHUNK):
+        outputs = model.predict([item.inputs for item in requests[start : start + CHUNK]])
         message += [output.answer["answer"] for output in outputs]
-        print(f"{start}/{len(asked)}", end="\r", flush=True)
+        print(f"{start}/{len(requests)}", end="\r", flush=True)
     return ["" if text == NONE else text for text in message]
 
 
-def score(rows: Sequence[tuple[Asked, str]]) -> dict[str, Any]:
+def score(rows: Sequence[tuple[AskedQuestion, str]]) -> dict[str, Any]:
     """SQuAD 2.0's exact match and F1."""
     created = load("squad_v2").compute(
         predictions=[text for _, text in rows], references=[list(item.answers) for item, _ in rows]

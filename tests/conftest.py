@@ -168,7 +168,7 @@ def files() -> Iterator[Files]:
 @pytest.fixture(scope="session")
 def sqlite_template(files: Files) -> Path:
     """A SQLite file with all tables, to be copied."""
-    return Path(files.of(bare).source)
+    return Path(files.source_of(bare).source)
 
 
 @pytest.fixture(scope="session")
@@ -325,7 +325,7 @@ class Browser:
     def __init__(self, client: TestClient) -> None:
         self.client = TestClient(client.app, follow_redirects=False)
         self.client.portal = client.portal  # the same event loop: the application is started once
-        self._kept: dict[str, tuple[dict[str, str], str]] = {}
+        self._forms: dict[str, tuple[dict[str, str], str]] = {}
 
     def get(self, path: str, **how: Any) -> httpx2.Response:
         return self.client.get(path, **how)
@@ -337,14 +337,14 @@ class Browser:
 
     def token(self, page: str = "/login") -> str:
         """The token of the forms on `page`; any page of the same browser will do, for as long as the cookies last."""
-        cookies, token = self._kept.get(page, ({}, ""))
+        cookies, token = self._forms.get(page, ({}, ""))
         if token and cookies == dict(self.client.cookies):
             return token
         view = self.client.get(page, follow_redirects=True).text
         match = re.search(r'name="csrf(?:-token)?" (?:value|content)="([^"]+)"', view)
         assert match, view
         if page in PLAIN:
-            self._kept[page] = (dict(self.client.cookies), match[1])
+            self._forms[page] = (dict(self.client.cookies), match[1])
         return match[1]
 
     def join(self, name: str) -> httpx2.Response:

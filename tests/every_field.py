@@ -23,7 +23,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "text": {"language": "ar", "required": False},
     "comment": {},
 }
-GIVEN = {
+CONTEXT = {
     "report": "Two hikers eat lunch on a bridge.",
     "context_multi_choice": ["a", "c"], "context_tree_choice": "Cat", "context_slider": 7,
     "context_sliders": {"joy": 4, "fear": 1}, "context_rating": 5, "context_ranking": ["d", "a", "c", "b"],

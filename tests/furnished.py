@@ -59,33 +59,33 @@ class Files:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.made: dict[Furnish, Furnished] = {}
+        self.templates: dict[Furnish, Furnished] = {}
 
     @contextmanager
     def copy(self, furnish: Furnish, to: Path) -> Iterator[tuple[str, Any]]:
         """The URL of a new database, whose deployment's home is `to`/home, and the facts of it; deleted afterwards."""
-        stored = self.of(furnish)
+        stored = self.source_of(furnish)
         _move_in(stored, to)
         with tempfile.TemporaryDirectory(dir=self.folder) as folder:
             path = shutil.copy(stored.source, Path(folder) / "test.sqlite")
             yield f"sqlite:///{path}", stored.facts
 
-    def of(self, furnish: Furnish) -> Furnished:
+    def source_of(self, furnish: Furnish) -> Furnished:
         """Return the source of the copies."""
-        if furnish not in self.made:
+        if furnish not in self.templates:
             folder = self.folder / str(next(numbers))
             folder.mkdir()
             path = folder / "template.sqlite"
             if furnish is not bare:
-                shutil.copy(self.of(bare).source, path)
+                shutil.copy(self.source_of(bare).source, path)
             url = f"sqlite:///{path}"
             facts = _furnish(furnish, settings_for(folder / "home", url))
             database = Database(url)
             with database.engine.connect() as connection:
                 connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
             database.close()
-            self.made[furnish] = Furnished(str(path), folder / "home", facts)
-        return self.made[furnish]
+            self.templates[furnish] = Furnished(str(path), folder / "home", facts)
+        return self.templates[furnish]
 
 
 class Server:
@@ -93,25 +93,25 @@ class Server:
 
     def __init__(self, folder: Path, server: Any) -> None:
         self.folder, self.server = folder, server
-        self.made: dict[Furnish, Furnished] = {}
+        self.templates: dict[Furnish, Furnished] = {}
         self.connection = psycopg.connect(server.get_uri(), autocommit=True)
 
     @contextmanager
     def copy(self, furnish: Furnish, to: Path) -> Iterator[tuple[str, Any]]:
         """The URL of a new database, whose deployment's home is `to`/home, and the facts of it; dropped afterwards."""
-        stored = self.of(furnish)
+        stored = self.source_of(furnish)
         _move_in(stored, to)
         with self.database(stored.source) as url:
             yield url, stored.facts
 
-    def of(self, furnish: Furnish) -> Furnished:
+    def source_of(self, furnish: Furnish) -> Furnished:
         """Return the source of the copies."""
-        if furnish not in self.made:
-            name = self.create("template0" if furnish is bare else self.of(bare).source)
+        if furnish not in self.templates:
+            name = self.create("template0" if furnish is bare else self.source_of(bare).source)
             home = self.folder / name
             facts = _furnish(furnish, settings_for(home, self.server.get_uri(name)))
-            self.made[furnish] = Furnished(name, home, facts)
-        return self.made[furnish]
+            self.templates[furnish] = Furnished(name, home, facts)
+        return self.templates[furnish]
 
     @contextmanager
     def database(self, template: str) -> Iterator[str]:
@@ -139,6 +139,6 @@ def _furnish(furnish: Furnish, settings: Settings) -> Any:
     return furnish(settings)
 
 
-def _move_in(kept: Furnished, to: Path) -> None:
-    if kept.home.exists():
-        shutil.copytree(kept.home, to / "home")
+def _move_in(furnished: Furnished, to: Path) -> None:
+    if furnished.home.exists():
+        shutil.copytree(furnished.home, to / "home")

@@ -28,7 +28,7 @@ BAD = (
 PLAIN = "long Danish two-hour black-and-white recent first silent animated low-budget second British seasonal".split()
 VERY = ["", "", "", "quite ", "truly ", "very ", "rather ", "really ", "utterly "]
 FILM = ["film", "film", "picture", "comedy", "sequel", "journey"]
-WHO = ["the film", "this picture", "the sequel", "her debut", "the remake", "his drama", "the comedy", "the thriller"]
+FILMS = ["the film", "this picture", "the sequel", "her debut", "the remake", "his drama", "the comedy", "the thriller"]
 
 PERSONS = ["man", "woman", "boy", "girl", "father", "mother", "waiter", "actress", "brother", "sister", "policeman"]
 GARMENTS = ["a red shirt", "a blue coat", "a green hat", "a white apron", "yellow boots", "a striped scarf"]
@@ -50,8 +50,19 @@ WHY = ["to win a prize", "because it is a birthday", "for the first time", "with
 SYLLABLES = "ba ke dri fo gul ha ji klo lum mer nor pel qua ro sti tem ul vo wex yan zeb".split()
 FIRST = ["Ada", "Tomas", "Ingrid", "Kofi", "Mei", "Rosa", "Henrik", "Leila", "Pavel", "Nora", "Yusuf", "Clara"]
 MONTHS = "January February March April May June July August September October November December".split()
-THINGS = ["bridge", "ferry", "museum", "theatre", "railway", "lighthouse", "library", "harbour", "mill", "observatory"]
-STUFF = ["timber", "granite", "iron", "brick", "copper", "sandstone"]
+BUILDINGS = [
+    "bridge",
+    "ferry",
+    "museum",
+    "theatre",
+    "railway",
+    "lighthouse",
+    "library",
+    "harbour",
+    "mill",
+    "observatory",
+]
+MATERIALS = ["timber", "granite", "iron", "brick", "copper", "sandstone"]
 EVENTS = ["a fire", "a flood", "a storm", "an earthquake", "a collision"]
 RUINED = ["the roof", "the north wall", "the main entrance", "the old engine", "the eastern tower"]
 
@@ -67,7 +78,7 @@ def _sentence(text: str, drawn: random.Random) -> str:
 
 
 def _opinion(drawn: random.Random, words: list[str]) -> str:
-    part = f"the {drawn.choice(PARTS)}" if drawn.random() < 0.7 else drawn.choice(WHO)
+    part = f"the {drawn.choice(PARTS)}" if drawn.random() < 0.7 else drawn.choice(FILMS)
     return f"{part} is {drawn.choice(VERY)}{drawn.choice(words)}"
 
 
@@ -75,7 +86,7 @@ def review(drawn: random.Random, label: str, hard: float) -> str:
     """A judgement of a film; a `hard` share says the contrary, too: of two halves the second counts, or `not` does."""
     if label == "neutral":
         first, second = drawn.sample(PLAIN, 2)
-        other = f"{drawn.choice(WHO)} shows some {first} {second} {drawn.choice(THINGS)}"
+        other = f"{drawn.choice(FILMS)} shows some {first} {second} {drawn.choice(BUILDINGS)}"
         both = f"the {drawn.choice(PARTS)} is {drawn.choice(GOOD)} in parts, {drawn.choice(BAD)} in others"
         return _sentence(other if drawn.random() < 0.7 else both, drawn)
     mine, theirs = (GOOD, BAD) if label == "positive" else (BAD, GOOD)
@@ -122,7 +133,7 @@ def _name(drawn: random.Random, parts: int = 2) -> str:
     return "".join(drawn.choices(SYLLABLES, k=parts)).capitalize()
 
 
-def _asked(passage: str, id: str, question: str, *answers: str) -> Row:
+def _question_row(passage: str, id: str, question: str, *answers: str) -> Row:
     golds = [{"text": text, "answer_start": passage.index(text)} for text in answers]
     return {"id": id, "question": question, "answers": golds}
 
@@ -131,9 +142,9 @@ def paragraph(drawn: random.Random, id: str) -> Row:
     """A passage about something that somebody built, and five questions with one or several right answers."""
     town = _name(drawn)
     builder, buyer = (f"{first} {_name(drawn)}" for first in drawn.sample(FIRST, 2))
-    text = f"{_name(drawn)} {drawn.choice(THINGS)}"
+    text = f"{_name(drawn)} {drawn.choice(BUILDINGS)}"
     year, month, again = drawn.randrange(1820, 1940), drawn.choice(MONTHS), drawn.choice(MONTHS)
-    items, seats = drawn.choice(STUFF), drawn.randrange(12, 900)
+    items, seats = drawn.choice(MATERIALS), drawn.randrange(12, 900)
     event, ruined = drawn.choice(EVENTS), drawn.choice(RUINED)
     built = f"{builder} built the {text} of {items} in {month} {year}."
     holds = f"The {text} stands in {town} and has room for {seats} people."
@@ -149,11 +160,11 @@ def paragraph(drawn: random.Random, id: str) -> Row:
         ]
     )
     qas = [
-        _asked(passage, f"{id}-d", question, answer),
-        _asked(passage, f"{id}-a", f"Who built the {text}?", builder, builder, builder.split()[1]),
-        _asked(passage, f"{id}-e", f"Why did {buyer} have to pay for the {text}?", loss, event),
-        _asked(passage, f"{id}-b", f"What was damaged at the {text}?", ruined, ruined.removeprefix("the ")),
-        _asked(passage, f"{id}-c", f"When was the {text} built?", f"{month} {year}", str(year)),
+        _question_row(passage, f"{id}-d", question, answer),
+        _question_row(passage, f"{id}-a", f"Who built the {text}?", builder, builder, builder.split()[1]),
+        _question_row(passage, f"{id}-e", f"Why did {buyer} have to pay for the {text}?", loss, event),
+        _question_row(passage, f"{id}-b", f"What was damaged at the {text}?", ruined, ruined.removeprefix("the ")),
+        _question_row(passage, f"{id}-c", f"When was the {text} built?", f"{month} {year}", str(year)),
     ]
     return {"context": passage, "qas": qas}
 
@@ -181,7 +192,7 @@ def posts(name: str, n: int, labels: tuple[str, ...], faces: Sequence[str] = FAC
             [f"{folk} are {drawn.choice(SCORN)}, and they know it", f"all {folk} should {drawn.choice(AWAY)}"]
         )
         kind = drawn.choice(
-            [f"some {folk} are {drawn.choice(KIND)}", f"I met {folk} by the {drawn.choice(THINGS)} today"]
+            [f"some {folk} are {drawn.choice(KIND)}", f"I met {folk} by the {drawn.choice(BUILDINGS)} today"]
         )
         text = _sentence((scorn if label == labels[0] else kind) + drawn.choice(faces), drawn)
         yield {"id": f"{name}-{number}", "text": text, "label": label}

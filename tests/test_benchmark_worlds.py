@@ -12,10 +12,10 @@ from dynabench.validation.tables import Validation
 
 @pytest.fixture
 def count(database):
-    def of(table):
+    def count_rows(table):
         return database.read(lambda session: session.scalar(select(func.count()).select_from(table)))
 
-    return of
+    return count_rows
 
 
 def test_the_export_has_examples_with_all_that_hangs_on_them(database, count, monkeypatch):

@@ -44,13 +44,13 @@ def test_the_page_has_its_marks_and_one_without_them_is_refused():
 def test_the_page_begins_with_ten_figures_and_all_that_is_not_kept():
     page = f"# Performance\n\n{SUMMARY[0]}\nstale\n{SUMMARY[1]}\n\n{MARKS[0]}\n{MARKS[1]}\n"
     loop = [Row(name, 1, "ms") for name in reversed(FIRST)]
-    slow = [Row("slow", 9, "ms", budget="5 ms", kept=False), Row("quick", 1, "ms", budget="5 ms", kept=True)]
+    slow = [Row("slow", 9, "ms", budget="5 ms", holds=False), Row("quick", 1, "ms", budget="5 ms", holds=True)]
     created = merged(page, {"loop": loop, "more": slow}, "a machine", "2026-01-01")
     short = created[: created.index(MARKS[0])]
     assert [line.split(" | ")[0][2:] for line in lines(short)[2:12]] == list(FIRST)
     assert "stale" not in created
     assert ("| slow |" in short, "| quick |" in short) == (True, False)
-    stored = merged(created, {"more": [Row("slow", 3, "ms", budget="5 ms", kept=True)]}, "a machine", "2026-02-02")
+    stored = merged(created, {"more": [Row("slow", 3, "ms", budget="5 ms", holds=True)]}, "a machine", "2026-02-02")
     assert "Every budget is met." in stored[: stored.index(MARKS[0])]
 
 

@@ -44,5 +44,5 @@ def test_a_verdict_is_only_given_where_the_uncertainty_allows_one(rate, noise, v
 
 def test_a_short_life_tells_nothing_and_the_longest_one_is_judged():
     assert growth("web", [line(9.0)[:50]]).verdict == "too short"
-    assert growth("web", [line(9.0)[:2]]).told == "too few samples"
+    assert growth("web", [line(9.0)[:2]]).slope_text == "too few samples"
     assert growth("web", [line(9.0)[:50], line(0.0)]).verdict == "flat"

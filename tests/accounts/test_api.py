@@ -23,14 +23,14 @@ def test_the_first_person_is_no_administrator(person):
     assert person("first").get("/api/v1/me").json()["admin"] is False
 
 
-@pytest.mark.parametrize("taken", [{"username": "ADA"}, {"email": "Ada@Example.org"}])
-def test_names_and_addresses_are_taken_whatever_their_case(client, taken):
+@pytest.mark.parametrize("registered", [{"username": "ADA"}, {"email": "Ada@Example.org"}])
+def test_names_and_addresses_are_taken_whatever_their_case(client, registered):
     client.post("/api/v1/accounts", json=BODY)
     answer = client.post(
-        "/api/v1/accounts", json={"username": "eve", "email": "eve@example.org", "password": PASSWORD} | taken
+        "/api/v1/accounts", json={"username": "eve", "email": "eve@example.org", "password": PASSWORD} | registered
     )
     assert answer.status_code == 409
-    assert set(answer.json()["fields"]) == set(taken)
+    assert set(answer.json()["fields"]) == set(registered)
 
 
 @pytest.mark.parametrize(

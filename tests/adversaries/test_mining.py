@@ -19,15 +19,15 @@ class Knows:
         self.word = word
 
     def ask(self, batch):
-        return [self.said(row["statement"]) for row in batch]
+        return [self.label_of(row["statement"]) for row in batch]
 
-    def said(self, text):
+    def label_of(self, text):
         label = "positive" if self.word in text else "negative"
         sure = 0.5 if "?" in text else 0.99
         return ModelOutput({"label": label}, {label: sure, "other": 1 - sure})
 
 
-def found(*texts):
+def answer_lists(*texts):
     attack_contexts = [AttackContext(f"line {n}", {}, {"statement": text}) for n, text in enumerate(texts, start=1)]
     models = {"a": Knows("good"), "b": Knows("fine"), "c": Knows("fine")}
     return corpus_mining.choose_hardest(
@@ -36,7 +36,7 @@ def found(*texts):
 
 
 def test_broken_rules_come_before_disagreement_before_doubt():
-    chosen = found("It was bad.", "Was it bad?", "It was fine.", "It was splendid.", "It was good and fine.")
+    chosen = answer_lists("It was bad.", "Was it bad?", "It was fine.", "It was splendid.", "It was good and fine.")
     assert [(item.context.uid, item.claimed) for item in chosen] == [
         ("line 4", "positive"),
         ("line 3", "positive"),
@@ -50,7 +50,7 @@ def test_broken_rules_come_before_disagreement_before_doubt():
 
 def test_near_duplicates_are_one_case():
     item = "The hotel by the sea had a fine view, said everybody who came there in the summer."
-    assert len(found(item, item.replace("summer", "Summer!"), "All was fine.")) == 2
+    assert len(answer_lists(item, item.replace("summer", "Summer!"), "All was fine.")) == 2
 
 
 @pytest.mark.parametrize("text", ["a: [", "praise", "- {answer: x}", "- {answer: x, regex: '('}", "- {words: [a]}"])

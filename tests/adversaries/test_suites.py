@@ -67,7 +67,7 @@ def test_two_slots_of_one_list_get_two_words(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "message"),
     [
         ("{thing2}", "{dish}", "no words for {dish}"),
         ("{thing2}", "{pair}", "with parts and without"),
@@ -77,12 +77,12 @@ def test_two_slots_of_one_list_get_two_words(tmp_path):
         ("words: {", "words: [", "while parsing"),
     ],
 )
-def test_a_broken_file_says_what_is_wrong(tmp_path, old, new, told):
+def test_a_broken_file_says_what_is_wrong(tmp_path, old, new, message):
     path = tmp_path / "own.yaml"
     path.write_text(OWN.replace(old, new))
     with pytest.raises(Invalid) as error:
         checklist.load_suite(str(path))
-    assert told in error.value.fields["suite"]
+    assert message in error.value.fields["suite"]
 
 
 def test_an_unknown_suite_is_refused_with_those_that_there_are():

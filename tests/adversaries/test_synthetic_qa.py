@@ -37,14 +37,14 @@ class Says:
     labels = ()
 
     def __init__(self, text):
-        self.text, self.asked = text, 0
+        self.text, self.calls = text, 0
 
     def ask(self, batch):
-        self.asked += len(batch)
+        self.calls += len(batch)
         return [ModelOutput({"answer": [{"start": 0, "end": len(self.text), "text": self.text}]}) for _ in batch]
 
 
-def asked(passage, cloze=False):
+def ask_about(passage, cloze=False):
     """Questions by the answers they were made for."""
     questions = [(make_question(passage, item, cloze), item) for item in find_answers(passage)]
     return {item.span(passage)["text"]: (result.text, result.form) for result, item in questions if result}
@@ -59,17 +59,17 @@ def propose(target, passage=PASSAGE, budget=None, **options):
 
 @pytest.mark.release
 def test_sentences_become_questions():
-    result = asked(PASSAGE)
+    result = ask_about(PASSAGE)
     assert result["1874"] == ("When was the old lighthouse built by Maria Keller?", "inverted")
     assert result["Maria Keller"] == ("Who was the old lighthouse built by in 1874?", "inverted")
     assert result["The old lighthouse"] == ("What was built by Maria Keller in 1874?", "subject")
     assert result["1902"] == ("When did the island council buy twelve boats for the harbour?", "inverted")
     assert result["twelve"] == ("How many boats did the island council buy for the harbour in 1902?", "inverted")
-    assert asked(HARBOUR)["240"] == ("How many paintings does the collection hold?", "inverted")
+    assert ask_about(HARBOUR)["240"] == ("How many paintings does the collection hold?", "inverted")
 
 
 def test_a_question_needs_no_sentence_before_it():
-    assert asked("He was born in 1874. This was seen by Maria Keller in 1902.", cloze=True) == {}
+    assert ask_about("He was born in 1874. This was seen by Maria Keller in 1902.", cloze=True) == {}
 
 
 def test_without_the_tagger_dates_numbers_and_capitals_remain(monkeypatch):
@@ -77,7 +77,7 @@ def test_without_the_tagger_dates_numbers_and_capitals_remain(monkeypatch):
         raise Unavailable("not installed")
 
     monkeypatch.setattr("dynabench.adversaries.english_words.tag_words", missing)
-    assert asked(PASSAGE)["1874"][0] == "When was the old lighthouse built by Maria Keller?"
+    assert ask_about(PASSAGE)["1874"][0] == "When was the old lighthouse built by Maria Keller?"
 
 
 @pytest.mark.release
@@ -111,7 +111,7 @@ def test_a_seed_draws_the_same_and_a_budget_ends_it():
     assert first == second != other
     target = Says("x")
     result, _ = propose(target, budget=Budget(queries=3), agree=0)
-    assert len(result) == target.asked == 3
+    assert len(result) == target.calls == 3
     counted = MeteredTarget(target, Budget(queries=0))
     assert (
         list(

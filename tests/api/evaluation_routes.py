@@ -4,7 +4,7 @@ from tests.api.route import Route
 
 PAIR = {"premise": "It rains.", "hypothesis": "It is dry."}
 TWO = {"a": "1", "b": "2"}  # entries of the board
-ASKED = {f"inputs.{name}": text for name, text in PAIR.items()}
+INPUTS = {f"inputs.{name}": text for name, text in PAIR.items()}
 FILE = b"text,label\na warm film,positive\n"
 EVALUATION: dict[tuple[str, str], Route] = {
     # leaderboards
@@ -81,10 +81,10 @@ EVALUATION: dict[tuple[str, str], Route] = {
     # registry
     ("GET", "/models"): Route("anyone"),
     ("GET", "/tasks/{task}/models"): Route("anyone"),
-    ("GET", "/models/compare"): Route("anyone", params={"a": "nli-a", "b": "nli-b"} | ASKED),
-    ("POST", "/models/compare"): Route("anyone", form=ASKED),
-    ("GET", "/models/{name}"): Route("anyone", params=ASKED),
-    ("POST", "/models/{name}"): Route("anyone", form=ASKED),
+    ("GET", "/models/compare"): Route("anyone", params={"a": "nli-a", "b": "nli-b"} | INPUTS),
+    ("POST", "/models/compare"): Route("anyone", form=INPUTS),
+    ("GET", "/models/{name}"): Route("anyone", params=INPUTS),
+    ("POST", "/models/{name}"): Route("anyone", form=INPUTS),
     ("POST", "/models/{name}/listing"): Route("admin", form={"visibility": "public"}),
     ("GET", "/api/v1/models"): Route("anyone"),
     ("GET", "/api/v1/models/{name}"): Route("anyone"),

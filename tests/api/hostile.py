@@ -50,7 +50,7 @@ _NUMBERED = ("evaluations/{n}", "tasks/nli/leaderboard/rows/{n}", "submissions/{
 _NAMED = ("tasks/nli/datasets/{name}", "tasks/nli/datasets/{name}/twins", "tasks/nli/datasets/{name}/best",
           "tasks/{name}/leaderboard", "tasks/{name}/datasets", "tasks/{name}/matrix", "tasks/{name}/ledger",
           "models/{name}/scores", "forks/{name}", "snapshots/{name}")  # fmt: skip
-_ASKED = ("tasks/nli/leaderboard", "tasks/nli/compare?a=1&b=2", "tasks/nli/matrix", "tasks/nli/pareto", "datasets",
+_PAGES = ("tasks/nli/leaderboard", "tasks/nli/compare?a=1&b=2", "tasks/nli/matrix", "tasks/nli/pareto", "datasets",
           "tasks/nli/transfer", "tasks/nli/ledger", "tasks/nli/datasets/small/twins", "tasks/nli/submissions",
           "tasks/nli/snapshots", "tasks/nli/reported")  # fmt: skip
 _API_ALONE = ("tasks/nli/evaluations", "tasks/nli/leaderboard/ranks", "tasks/nli/leaderboard/file",
@@ -60,7 +60,7 @@ _API_ALONE = ("tasks/nli/evaluations", "tasks/nli/leaderboard/ranks", "tasks/nli
               "tasks/nli/datasets/{name}/rows", "mail/unsubscribe/{name}", "me/webhooks/{n}/deliveries",
               "tasks/nli/webhooks/{n}/deliveries")  # fmt: skip
 ADDRESSES = (
-    *(f"{root}{path}" for root in ("/", "/api/v1/") for path in (*_NUMBERED, *_NAMED, *_ASKED)),
+    *(f"{root}{path}" for root in ("/", "/api/v1/") for path in (*_NUMBERED, *_NAMED, *_PAGES)),
     *(f"/api/v1/{path}" for path in _API_ALONE),
 )
 _HUGE = ("9" * 40, "NaN", "%00")

@@ -35,7 +35,7 @@ class Route:
     `hidden` says that the route shows hidden examples, or why they are hidden, to those who may use it.
     """
 
-    who: str
+    access: str
     json: Any = None
     form: dict[str, Any] | None = None
     params: dict[str, str] | None = None
@@ -48,4 +48,4 @@ def scope_of(method: str, route: Route) -> str:
     """The scope that a route of the API needs: `read` for GET, else by who may, where the line says nothing else."""
     if route.scope or method == "GET":
         return route.scope or "read"
-    return "manage" if route.who in ("expert", "moderator", "owner", "admin") else "annotate"
+    return "manage" if route.access in ("expert", "moderator", "owner", "admin") else "annotate"

@@ -1,6 +1,6 @@
 """A task with an open round, examples in it, and everybody at the door: what the authorization matrix is played on."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.cookiejar import CookieJar
 from typing import Any
@@ -43,10 +43,10 @@ class Stage(Props):
         for role, keys in scene.people.items():
             self.browsers[role].client.cookies.update(keys.cookies)
 
-    def write(self, author: Caller, given: dict[str, Any], text: str) -> int:
+    def write(self, author: Caller, handout: dict[str, Any], text: str) -> int:
         """An example that fools nli-a, which says contradiction where there is a “not”, else entailment."""
-        answer = text if given["goal"]["label"] != "contradiction" else text.replace("not ", "")
-        response = world.send(author, world.written(given, answer))
+        answer = text if handout["goal"]["label"] != "contradiction" else text.replace("not ", "")
+        response = world.send(author, world.written(handout, answer))
         assert response.status_code == 201, response.text
         return int(response.json()["id"])
 
@@ -58,95 +58,97 @@ class Stage(Props):
 
     def address(self, path: str, role: str, number: int | None = None) -> str:
         """The route with real things in place of its parameters; `number` is the example's, by default the scene's."""
-        path = path.replace(":path}", "}")
-        if path.startswith(("/hub", "/api/hub", "/api/v1/hub")):
-            return path.format(**self.hub(path))
-        known_values: dict[str, Any] = {"task": "nli", "n": 1, "number": 1, "dataset": "first", "act": "dismiss"}
-        known_values |= {"job": self.scene.job, "folder": "data"} | (self.controls() if "/controls/" in path else {})
-        known_values |= {"kind": "metric", "name": "nli-a" if "/models/" in path else "accuracy"}
-        if "/datasets/" in path:
-            known_values["name"] = "first" if path.endswith("/best") else "films"
-        if "/models/" in path and "/scores" in path:
-            known_values["name"] = "model-0"
-        if "/contexts/" not in path and "imports/{job}" in path:
-            known_values["job"] = self.scene.data_job
-        if "{note}" in path:
-            known_values["note"] = self.note(number or self.scene.example)
-        if "/data-reports/{id}" in path:
-            return path.format(id=self.data_report(), form="md", measure="general", table="figures")
-        if "archives/{job}" in path:
-            known_values["job"] = self.archive()
-        if "/twins" in path:
-            known_values |= {"name": "small", "axis": "robustness"}
-        if "{measure}" in path:
-            known_values |= self.measured()
-        if "{appeal}" in path:
-            known_values["appeal"] = self.appeal(role if "/me/" in path else "author")
-        if "{signal}" in path:
-            known_values["signal"] = self.signal()
-        if "/adjudications/{decision}" in path:
-            known_values["decision"] = self.adjudication(role)
-        if "/webhooks" in path:
-            known_values["id"], known_values["delivery"] = self.webhook(role, "nli" if "{task}" in path else None)
-            return path.format(**(known_values | {"act": "off"}))
-        if "/people/{name}" in path:
-            known_values.update(name=self.public_person())
-        if "{token}" in path:
-            known_values["token"] = self.mail_link(path)
-        if "{provider}" in path:
-            known_values["provider"] = "uni"
-        if "/identities/" in path:
-            known_values["id"] = self.identity_of(role)
-            return path.format(**known_values)
-        if path.endswith("/handouts/{id}/inspiration"):
-            return path.format(id=self.scene.context["handout"])
-        if "/teams/" in path and "{" in path:
-            return path.format(id=self.team_of_author(), person_id=self.student, secret=self.team_secret)
-        if "/competitions/{id}" in path:
-            return path.format(id=self.competition("/report" in path), team_id=self.team_of_author())
-        if "/classes/{id}" in path:
-            return path.format(id=self.class_of_author(), person_id=self.student)
-        if "/admin/jobs" in path:
-            return path.format(**(known_values | {"act": "cancel"}))
-        if "/onboarding" in path or "/onboarded" in path:
-            return path.format(**self.onboarding(role, attempt="/attempts/" in path), activity="check", act="grant")
-        if "{side}" in path:
-            known_values["side"] = 180
-        if path.startswith("/docs/"):
-            known_values |= {"tag": "accounts", "anchor": "get-me", "name": "how-to/deploy"}
-        if "{handle}" in path:
-            known_values["handle"] = self.browser_of(role)
-        if "/submissions/{id}" in path:
-            known_values |= {"id": self.submission(), "act": "cancel"}
-            return path.format(**known_values)
-        if "{digest}" in path:
-            known_values["digest"] = self.picture()
-        if "{format}" in path:
-            path = path.replace("{format}", "csv")
-        if "{file}" in path:
-            known_values["file"] = "gone"
-        if "/release" in path:
-            known_values |= {"task": "done", "file": "test.jsonl" if "{folder}" in path else "README.md"}
-        if "{turn}" in path:
-            known_values |= {"task": "done", "turn": 1}
-        if "{secret}" in path:
-            known_values["secret"] = self.invitation()[1]
-        if "/payments/{n}/people/" in path:
-            return path.format(task="nli", n=1, id=self.banned_id(role), payment=self.payment())
-        if "/studies" in path or "/crowd" in path:
-            act = {"act": "pause", "decision": "unpaid" if "{order}" in path else "approve", "provider": "prolific"}
-            return path.format(**self.study(), **act)
-        if "{slug}" in path:
-            known_values["slug"] = self.board_copy("forks" if "/forks/" in path else "snapshots")
-        if "/rows/{id}" in path:
-            known_values["id"] = self.row()
-        elif "contexts/files/{id}" in path:
-            known_values["id"] = self.file_of_contexts()
-        elif "{id}" in path:
-            known_values["id"] = self.thing(path[: path.index("/{id}")].rpartition("/")[2], role, number)
-        return path.format(**known_values)
+        path = path.replace(":path}", "}").replace("{format}", "csv")
+        values = self.names_in(path)
+        values |= self.things_of_subject(path, role) or self.things_by_parameter(path, role, number)
+        return path.format(**values)
 
-    def thing(self, kind: str, role: str, number: int | None) -> int:
+    def names_in(self, path: str) -> dict[str, Any]:
+        """The values of parameters that name what the scene has had from the beginning."""
+        values: dict[str, Any] = {"task": "nli", "n": 1, "number": 1, "dataset": "first", "act": "dismiss"}
+        values |= {"job": self.scene.job, "folder": "data", "side": 180, "provider": "uni"}
+        values |= {"kind": "metric", "name": "nli-a" if "/models/" in path else "accuracy"}
+        if "/datasets/" in path:
+            values["name"] = "first" if path.endswith("/best") else "films"
+        if "/models/" in path and "/scores" in path:
+            values["name"] = "model-0"
+        if "/contexts/" not in path and "imports/{job}" in path:
+            values["job"] = self.scene.data_job
+        if "/twins" in path:
+            values |= {"name": "small", "axis": "robustness"}
+        if path.startswith("/docs/"):
+            values |= {"tag": "accounts", "anchor": "get-me", "name": "how-to/deploy"}
+        if "{file}" in path:
+            values["file"] = "gone"
+        if "/release" in path:
+            values |= {"task": "done", "file": "test.jsonl" if "{folder}" in path else "README.md"}
+        if "{turn}" in path:
+            values |= {"task": "done", "turn": 1}
+        return values
+
+    def things_of_subject(self, path: str, role: str) -> dict[str, Any]:
+        """All values of a route of a subject that makes its things together; empty for any other route."""
+        if path.startswith(("/hub", "/api/hub", "/api/v1/hub")):
+            return self.hub(path)
+        if "/data-reports/{id}" in path:
+            return {"id": self.data_report(), "form": "md", "measure": "general", "table": "figures"}
+        if "/webhooks" in path:
+            id, delivery = self.webhook(role, "nli" if "{task}" in path else None)
+            return {"id": id, "delivery": delivery, "act": "off"}
+        if "/identities/" in path:
+            return {"id": self.identity_of(role)}
+        if path.endswith("/handouts/{id}/inspiration"):
+            return {"id": self.scene.context["handout"]}
+        if "/teams/" in path and "{" in path:
+            return {"id": self.team_of_author(), "person_id": self.student, "secret": self.team_secret}
+        if "/competitions/{id}" in path:
+            return {"id": self.competition("/report" in path), "team_id": self.team_of_author()}
+        if "/classes/{id}" in path:
+            return {"id": self.class_of_author(), "person_id": self.student}
+        if "/admin/jobs" in path:
+            return {"act": "cancel"}
+        if "/onboarding" in path or "/onboarded" in path:
+            return {**self.onboarding(role, attempt="/attempts/" in path), "activity": "check", "act": "grant"}
+        if "/submissions/{id}" in path:
+            return {"id": self.submission(), "act": "cancel"}
+        if "/payments/{n}/people/" in path:
+            return {"id": self.banned_id(role), "payment": self.payment()}
+        if "/studies" in path or "/crowd" in path:
+            decision = "unpaid" if "{order}" in path else "approve"
+            return {**self.study(), "act": "pause", "decision": decision, "provider": "prolific"}
+        return {}
+
+    def things_by_parameter(self, path: str, role: str, number: int | None) -> dict[str, Any]:
+        """The things that the parameters of a route stand for, each made when a route first asks for it."""
+        values = self.controls() if "/controls/" in path else {}
+        makers: dict[str, Callable[[], Any]] = {
+            "note": lambda: self.note(number or self.scene.example),
+            "appeal": lambda: self.appeal(role if "/me/" in path else "author"),
+            "signal": self.signal,
+            "token": lambda: self.mail_link(path),
+            "handle": lambda: self.browser_of(role),
+            "digest": self.picture,
+            "secret": lambda: self.invitation()[1],
+            "slug": lambda: self.board_copy("forks" if "/forks/" in path else "snapshots"),
+        }
+        values |= {name: make() for name, make in makers.items() if f"{{{name}}}" in path}
+        if "archives/{job}" in path:
+            values["job"] = self.archive()
+        if "{measure}" in path:
+            values |= self.measured()
+        if "/adjudications/{decision}" in path:
+            values["decision"] = self.adjudication(role)
+        if "/people/{name}" in path:
+            values["name"] = self.public_person()
+        if "/rows/{id}" in path:
+            values["id"] = self.row()
+        elif "contexts/files/{id}" in path:
+            values["id"] = self.file_of_contexts()
+        elif "{id}" in path:
+            values["id"] = self.item_of_kind(path[: path.index("/{id}")].rpartition("/")[2], role, number)
+        return values
+
+    def item_of_kind(self, kind: str, role: str, number: int | None) -> int:
         """The number of one of what a route calls its `kind`: of an example unless it is known for something else."""
         items = {
             "tokens": self.token_of,
@@ -216,7 +218,7 @@ def new_stage(settings: Settings, invited: bool = False) -> Iterator[Stage]:
     with world.rule_host() as rules, TestClient(create_app(settings, host=Host(rules.url, 2.0))) as client:
         database = client.app.state.db
         callers = {role: register(client, name) for role, name in NAMES.items()}
-        database.write(_found, callers["banned"].id, invited)
+        database.write(_create_task, callers["banned"].id, invited)
         database.write(boards.furnish, "nli", rows=40)
         owner, root, author = callers["owner"], callers["admin"], callers["author"]
         assert owner.post("/api/v1/tasks/nli/rounds", json={"targets": ["nli-a"]}).status_code == 201
@@ -237,7 +239,7 @@ def new_stage(settings: Settings, invited: bool = False) -> Iterator[Stage]:
         stage.close()
 
 
-def _found(session: Session, banned: int, invited: bool) -> None:
+def _create_task(session: Session, banned: int, invited: bool) -> None:
     world.seed(session)
     session.execute(update(Person).where(Person.username == NAMES["admin"]).values(admin=True))
     if invited:

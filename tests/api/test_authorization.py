@@ -130,13 +130,13 @@ def walk(stage: Stage, role: str, may: Callable[[Route], bool], routes: Iterable
     return wrong
 
 
-def telling_roles(who: str) -> set[str]:
+def telling_roles(rule: str) -> set[str]:
     """Return the fewest roles that tell a rule from every other one, and from every least rank that may get in."""
     others = [
         *MAY.values(),
         *(set(RANKED[least:]) | more for least in range(len(RANKED)) for more in (set(), {"banned"})),
     ]
-    differences = [MAY[who] ^ other for other in [*others, set()] if other != MAY[who]]
+    differences = [MAY[rule] ^ other for other in [*others, set()] if other != MAY[rule]]
     choices = (set(roles) for size in range(1, len(EVERYBODY)) for roles in combinations(sorted(EVERYBODY), size))
     return next(roles for roles in choices if all(roles & difference for difference in differences))
 
@@ -148,16 +148,16 @@ CALLERS = {person: telling_roles(person) for person in MAY}
 @pytest.mark.slow
 @pytest.mark.parametrize("role", sorted(EVERYBODY))
 def test_who_may_gets_in_and_who_may_not_is_turned_away(stage: Stage, role: str):
-    routes = [key for key, route in ROUTES.items() if role in CALLERS[route.who]]
-    assert not walk(stage, role, lambda route: role in MAY[route.who], routes)
+    routes = [key for key, route in ROUTES.items() if role in CALLERS[route.access]]
+    assert not walk(stage, role, lambda route: role in MAY[route.access], routes)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("role", sorted(EVERYBODY))
 def test_every_route_is_called_by_everybody(stage: Stage, role: str):
     """By those whom the quick test above leaves out."""
-    routes = [key for key, route in ROUTES.items() if role not in CALLERS[route.who]]
-    assert not walk(stage, role, lambda route: role in MAY[route.who], routes)
+    routes = [key for key, route in ROUTES.items() if role not in CALLERS[route.access]]
+    assert not walk(stage, role, lambda route: role in MAY[route.access], routes)
 
 
 @pytest.mark.slow
@@ -168,10 +168,10 @@ def test_every_route_of_a_task_for_invited_people_tells_who_may(invited: Stage, 
     routes = [
         (method, path)
         for (method, path), route in ROUTES.items()
-        if "{" in path and not path.startswith(OF_NO_TASK) and (outside or role in CALLERS[route.who])
+        if "{" in path and not path.startswith(OF_NO_TASK) and (outside or role in CALLERS[route.access])
     ]
     assert not walk(
-        invited, role, lambda route: role in MAY[route.who] and not (outside and route.who in SEATED), routes
+        invited, role, lambda route: role in MAY[route.access] and not (outside and route.access in SEATED), routes
     )
 
 
@@ -183,10 +183,10 @@ def test_a_task_for_invited_people_is_for_people_with_a_role(invited: Stage, rol
     routes = [
         (method, path)
         for (method, path), route in ROUTES.items()
-        if route.who in SEATED or (outside and method == "GET" and route.who == "anyone" and "{task}" in path)
+        if route.access in SEATED or (outside and method == "GET" and route.access == "anyone" and "{task}" in path)
     ]
     assert not walk(
-        invited, role, lambda route: role in MAY[route.who] and not (outside and route.who in SEATED), routes
+        invited, role, lambda route: role in MAY[route.access] and not (outside and route.access in SEATED), routes
     )
 
 
@@ -206,12 +206,12 @@ def api_routes() -> list[tuple[str, str, Route]]:
 
 
 def somebody_who_may(route: Route) -> str:
-    return next(role for role in ("owner", "author", "admin", "member") if role in MAY[route.who])
+    return next(role for role in ("owner", "author", "admin", "member") if role in MAY[route.access])
 
 
 def routes_for_people() -> list[tuple[str, str, Route]]:
     """The routes of the API that somebody with a token may use: all but those for signed messages."""
-    return [entry for entry in api_routes() if MAY[entry[2].who]]
+    return [entry for entry in api_routes() if MAY[entry[2].access]]
 
 
 @pytest.mark.slow
@@ -248,7 +248,7 @@ def test_a_token_with_nothing_but_the_scope_gets_in(stage: Stage, scope: str):
 def test_tokens_open_no_page(stage: Stage):
     opened = []
     for method, path in ROUTES:
-        if not path.startswith("/api/") and "anon" not in MAY[ROUTES[method, path].who]:
+        if not path.startswith("/api/") and "anon" not in MAY[ROUTES[method, path].access]:
             answer = stage.callers["admin"].request(method, stage.address(path, "admin"))
             if not turned_away(answer, "anon", path):
                 opened.append(f"{method} {path}: {answer.status_code}")
@@ -273,7 +273,7 @@ def test_cookies_change_nothing_without_the_forms_token_or_from_a_page_of_anothe
 @pytest.mark.slow
 def test_tokens_of_nobody_open_nothing(stage: Stage):
     for method, path in ROUTES:
-        if path.startswith("/api/v1/") and ROUTES[method, path].who != "anyone":
+        if path.startswith("/api/v1/") and ROUTES[method, path].access != "anyone":
             answer = stage.client.request(
                 method, stage.address(path, "anon"), headers={"Authorization": "Bearer dyna_no"}
             )

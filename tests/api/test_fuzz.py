@@ -40,8 +40,8 @@ CHECKS = [
     missing_required_header,
     allow_header_conformance,
 ]
-WHO = {"visitor": "", "member": "mia", "owner": "olga", "admin": "root"}
-KNOWN = {
+NAMES = {"visitor": "", "member": "mia", "owner": "olga", "admin": "root"}
+VALUES = {
     "task": "nli",
     "n": 1,
     "number": 1,
@@ -64,10 +64,10 @@ def last(operation: Any) -> int:
     return 2 if method == "DELETE" else 1 if path.endswith(("/close", "/retract")) else 0
 
 
-def known_example(site: Site, who: str) -> None:
+def known_example(site: Site, role: str) -> None:
     """Write the example of `KNOWN`; it is the caller's own."""
-    with site.program(WHO[who] or "ada") as author:
-        assert an_example(author, "Nobody ever sleeps in the rain.")["id"] == KNOWN["id"]
+    with site.program(NAMES[role] or "ada") as author:
+        assert an_example(author, "Nobody ever sleeps in the rain.")["id"] == VALUES["id"]
 
 
 @pytest.fixture
@@ -79,11 +79,11 @@ def world(settings, tmp_path):
         yield running
 
 
-def drawn(operation: Any, mode: GenerationMode, known: dict[str, Any], most: int) -> list[Any]:
+def drawn(operation: Any, mode: GenerationMode, values: dict[str, Any], most: int) -> list[Any]:
     """Cases of the operation, with what is `known` in its address."""
     names = {parameter.name for parameter in operation.path_parameters}
-    known = known | {"name": "nli-a"} if known and "/models/" in operation.path else known
-    fixed = {name: value for name, value in known.items() if name in names}
+    values = values | {"name": "nli-a"} if values and "/models/" in operation.path else values
+    fixed = {name: value for name, value in values.items() if name in names}
     strategy = operation.as_strategy(generation_mode=mode, **({"path_parameters": fixed} if fixed else {}))
     cases: list[Any] = []
 
@@ -107,8 +107,8 @@ def script() -> list[Any]:
         case
         for operation in operations
         for mode, known_values in (
-            (GenerationMode.POSITIVE, KNOWN),
-            (GenerationMode.NEGATIVE, KNOWN),
+            (GenerationMode.POSITIVE, VALUES),
+            (GenerationMode.NEGATIVE, VALUES),
             (GenerationMode.NEGATIVE, {}),
         )
         for case in drawn(operation, mode, known_values, 2)
@@ -128,21 +128,21 @@ def problem(case: Any, site: Site, session: requests.Session) -> str:
     return ""
 
 
-def share(script: list[Any], who: str, database_kind: str) -> list[Any]:
+def share(script: list[Any], role: str, database_kind: str) -> list[Any]:
     """Return the cases of `who`: owners, who come furthest, every second case, the other half on the other database;
     visitors and members, who are mostly refused, every fourth one, so that each operation is asked for by each."""
-    if who == "admin":  # owners come as far as admins everywhere but at the list of tasks
+    if role == "admin":  # owners come as far as admins everywhere but at the list of tasks
         return [case for case in script if case.operation.path == "/api/v1/tasks"]
     first = int(database_kind == "postgres")
-    return script[first::2] if who == "owner" else script[first + 2 * (who == "member") :: 4]
+    return script[first::2] if role == "owner" else script[first + 2 * (role == "member") :: 4]
 
 
-@pytest.mark.parametrize("who", WHO)
-def test_the_document_is_kept_and_nothing_breaks(world: Site, script: list[Any], who: str, database_kind: str):
-    known_example(world, who)
+@pytest.mark.parametrize("role", NAMES)
+def test_the_document_is_kept_and_nothing_breaks(world: Site, script: list[Any], role: str, database_kind: str):
+    known_example(world, role)
     with requests.Session() as session:
-        if WHO[who]:
-            session.headers["Authorization"] = f"Bearer {world.tokens[WHO[who]]}"
-        mine = share(script, who, database_kind)
+        if NAMES[role]:
+            session.headers["Authorization"] = f"Bearer {world.tokens[NAMES[role]]}"
+        mine = share(script, role, database_kind)
         failures = [result for case in mine if (result := problem(case, world, session))]
     assert not failures, "\n\n".join(failures)

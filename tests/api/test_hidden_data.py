@@ -75,7 +75,7 @@ def fill(session: Session, settings: Settings, author: int) -> dict[str, int]:
     session.add(
         RefusedRow(job_id=FILE_JOB, row=7, message="refusedzebra is no label", values={"label": "refusedzebra"})
     )
-    copies = [replace(row, uid=f"{row.uid}#upper_case", of=row.uid, transformation="upper_case",
+    copies = [replace(row, uid=f"{row.uid}#upper_case", original_uid=row.uid, transformation="upper_case",
                       inputs={"premise": "twinzebra", "hypothesis": "twinzebra"}) for row in rows]  # fmt: skip
     twins = stored.write_rows(settings, copies, twins=True)
     for axis in ("fairness", "robustness"):
@@ -137,7 +137,7 @@ def addresses(stage: Stage, path: str, role: str) -> list[str]:
     return [stage.address(usual, role)]
 
 
-def asked(stage: Stage, path: str, route: Route) -> list[dict[str, str]]:
+def queries_of(stage: Stage, path: str, route: Route) -> list[dict[str, str]]:
     """The parameters that a route is read with: its own, those that name the dataset and two models, and files."""
     if path.endswith("/search"):  # which says again what was asked for, as it was written
         return [{"q": word.upper()} for word in SECRETS]
@@ -157,9 +157,9 @@ def leaks(stage: Stage, role: str) -> tuple[list[str], int]:
     token = None if role == "anon" else stage.callers[role].token
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     for (method, path), route in ROUTES.items():
-        if method != "GET" or (role in LOOKS_AFTER and OWN in path) or (role == "member" and route.who == "anyone"):
+        if method != "GET" or (role in LOOKS_AFTER and OWN in path) or (role == "member" and route.access == "anyone"):
             continue  # a member without a role reads there what visitors read
-        for address, params in product(addresses(stage, path, role), asked(stage, path, route)):
+        for address, params in product(addresses(stage, path, role), queries_of(stage, path, route)):
             if path.startswith("/api/"):
                 answer = stage.client.get(address, params=params, headers=headers)
             else:

@@ -93,7 +93,7 @@ def test_everybody_reads_only_what_is_theirs(stage: Stage, role: str):
 
     def moderation(path: str) -> bool:
         route = ROUTES["GET", path]
-        return route.hidden and role in MAY[route.who]
+        return route.hidden and role in MAY[route.access]
 
     texts = read(stage, role)
     emails = {f"{name}@example.org" for item, name in NAMES.items() if item != role} | {f"{NAME}@example.org"}

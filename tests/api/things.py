@@ -43,7 +43,7 @@ def small(session: Session, settings: Settings) -> None:
     session.flush()
     dataset.version_id = version.id
     inputs = {"premise": "IT RAINS.", "hypothesis": "It is dry."}
-    copy = replace(row, uid="r1#upper_case", inputs=inputs, of="r1", transformation="upper_case")
+    copy = replace(row, uid="r1#upper_case", inputs=inputs, original_uid="r1", transformation="upper_case")
     created = stored.write_rows(settings, [copy], twins=True)
     for axis in ("fairness", "robustness"):
         counts = created.transformations

@@ -37,7 +37,7 @@ def add(world, settings, name="weather", rows=ROWS, visibility="public", kind="r
     world.db.write(make)
 
 
-def found(db, task):
+def find_datasets(db, task):
     """The datasets of a task with their rows' digests."""
     text = select(Dataset, DatasetVersion.digest).join(DatasetVersion, DatasetVersion.id == Dataset.version_id)
     lines = db.read(lambda session: session.execute(text.where(Dataset.task_id == task).order_by(Dataset.name)).all())
@@ -51,8 +51,8 @@ def test_public_datasets_come_back_row_by_row(world, settings, elsewhere, other_
     archive = packed(world.db, settings, "checks")
     created = bring(elsewhere, other_settings, archive, "copy", tmp_path)
     assert (created.refused, created.manifest.rows["datasets"]) == ([], 2)
-    assert found(elsewhere, "copy") == found(world.db, "checks")
-    (digest,) = {digest for about, digest in found(elsewhere, "copy").items() if about[0] == "weather"}
+    assert find_datasets(elsewhere, "copy") == find_datasets(world.db, "checks")
+    (digest,) = {digest for about, digest in find_datasets(elsewhere, "copy").items() if about[0] == "weather"}
     assert list(stored.read_rows(other_settings, digest)) == ROWS
     again = files(packed(elsewhere, other_settings, "copy"))
     assert [again[name] for name in (layout.DATASETS, FILE)] == [
@@ -81,7 +81,7 @@ def test_rows_that_the_newest_config_refuses_are_left_out_and_told(world, settin
     [(file, line, why)] = created.refused
     assert (file, line) == (FILE, 3)
     assert "Choose one of the options" in why
-    (digest,) = found(world.db, "copy").values()
+    (digest,) = find_datasets(world.db, "copy").values()
     assert list(stored.read_rows(settings, digest)) == ROWS[:2]
 
 
@@ -96,7 +96,7 @@ def test_a_dataset_that_was_meddled_with_is_refused_and_nothing_is_stored(world,
         parts = {name: text for name, text in parts.items() if changed.get(name, b"") is not None}
         with pytest.raises(Invalid) as caught:
             bring(world.db, settings, put_together(parts), "copy", tmp_path)
-        assert found(world.db, "copy") == {}
+        assert find_datasets(world.db, "copy") == {}
         return caught.value.detail
 
     def line(**changed):

@@ -63,16 +63,18 @@ def test_what_is_no_archive(parts, refused):
 
 
 def test_the_manifest_must_tell_the_truth(parts, refused):
-    assert "do not match" in refused(put_together(parts | {"extra.txt": b""}, files=_told(parts)))
-    assert "changed" in refused(put_together(parts | {layout.CONTEXTS: b""}, files=_told(parts)))
-    assert "longer" in refused(put_together(parts | {layout.CONTEXTS: parts[layout.CONTEXTS] * 2}, files=_told(parts)))
+    assert "do not match" in refused(put_together(parts | {"extra.txt": b""}, files=_manifest_files(parts)))
+    assert "changed" in refused(put_together(parts | {layout.CONTEXTS: b""}, files=_manifest_files(parts)))
+    assert "longer" in refused(
+        put_together(parts | {layout.CONTEXTS: parts[layout.CONTEXTS] * 2}, files=_manifest_files(parts))
+    )
     assert "format" in refused(put_together(parts, format="something-else"))
     assert "version" in refused(put_together(parts, version=2))
     missing = {name: text for name, text in parts.items() if name != layout.SEEDS}
     assert "missing" in refused(put_together(missing))
 
 
-def _told(parts):
+def _manifest_files(parts):
     with zipfile.ZipFile(io.BytesIO(put_together(parts))) as archive:
         return json.loads(archive.read(layout.MANIFEST))["files"]
 
@@ -97,7 +99,7 @@ def test_a_bomb_is_not_unpacked(parts, refused):
     most = layout.MOST_FILES
     names = [(f"versions/{number:05d}.yaml", b"") for number in range(most + 2)]
     assert f"more than {most} files" in refused(zipped(*names))
-    huge = [item | {"bytes": layout.MOST_BYTES} for item in _told(parts)]
+    huge = [item | {"bytes": layout.MOST_BYTES} for item in _manifest_files(parts)]
     assert "too large together" in refused(put_together(parts, files=huge))
 
 

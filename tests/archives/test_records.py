@@ -68,24 +68,31 @@ def busy(world):
             OnboardingProgress(**key, version=1, done="quiz", practised=2, attempts_after=attempts[0].id),
             Qualification(**key, version=1, by_hand=True, granted_by=world.owner.id, expires_at=later),
         ])  # fmt: skip
-        for number, (control, kind) in enumerate(((gold, "gold"), (own, "attention"))):
-            cast = Validation(example_id=first, person_id=validator.id, vote="correct", by_owner=False, values={},
-                              at=later + timedelta(minutes=number))  # fmt: skip
-            session.add(cast)
-            session.flush()
-            content = second if control is gold else None
-            session.add(Undo(validation_id=cast.id))
-            session.add(ControlAnswer(validation_id=cast.id, task_id=world.task, person_id=validator.id, kind=kind,
-                                      item_id=control.id, shown_id=content, expected=control.right_vote,
-                                      is_right=control is gold))  # fmt: skip
-        session.add(ControlDecision(task_id=world.task, person_id=validator.id, consequence="pause", answers=2, right=1,
-                                    threshold=0.7, last_answer=cast.id))  # fmt: skip
+        answer_controls(session, world, validator, first, second, (gold, own))
         return other.uid, vote.id
 
     _uid, vote = world.db.write(make)
     world.db.write(pay, world, author, validator, first, vote)
     world.db.write(lambda session: setattr(session.get_one(Round, world.round_id), "state", "closed"))
     return world
+
+
+def answer_controls(session, world, validator, first, second, controls):
+    """Add the validator's answers to a gold item and an attention check, and the pause that followed."""
+    gold, own = controls
+    later = now() - timedelta(hours=1)
+    for number, (control, kind) in enumerate(((gold, "gold"), (own, "attention"))):
+        cast = Validation(example_id=first, person_id=validator.id, vote="correct", by_owner=False, values={},
+                          at=later + timedelta(minutes=number))  # fmt: skip
+        session.add(cast)
+        session.flush()
+        content = second if control is gold else None
+        session.add(Undo(validation_id=cast.id))
+        session.add(ControlAnswer(validation_id=cast.id, task_id=world.task, person_id=validator.id, kind=kind,
+                                  item_id=control.id, shown_id=content, expected=control.right_vote,
+                                  is_right=control is gold))  # fmt: skip
+    session.add(ControlDecision(task_id=world.task, person_id=validator.id, consequence="pause", answers=2, right=1,
+                                threshold=0.7, last_answer=cast.id))  # fmt: skip
 
 
 def pay(session, world, author, validator, example, vote):

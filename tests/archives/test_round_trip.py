@@ -24,7 +24,7 @@ from dynabench.rounds.tables import Context, Round, TaskVersion
 from dynabench.tasks.reading import with_values
 from tests.archives.packing import alike, bring, files, packed
 from tests.datasets.test_round_trip import PHASES, STEPS, _arms, play
-from tests.datasets.world import recount, said, written
+from tests.datasets.world import explain, recount, written
 from tests.furnished import in_memory
 from tests.validation.world import World
 
@@ -84,7 +84,7 @@ def test_a_whole_task_comes_back_on_both_databases(world, settings, elsewhere, o
     person = world.person()
     first = written(world, person, "It rains “here”.")
     written(world, person, "It is dry 🌧.", made_from=first, fooled=False)
-    said(world, first, {})
+    explain(world, first, {})
     helped = Assistance(example_id=first, shown=3, outcome="ignored", distance=None)
     world.db.write(lambda session: session.add(helped))
     world.vote(world.person(), first, "correct")

@@ -118,7 +118,7 @@ def addresses(stage: Stage) -> list[tuple[str, str, dict[str, str] | None]]:
     result = []
     for (method, path), route in ROUTES.items():
         if method == "GET" and path not in LEFT_OUT:
-            result += [(role, stage.address(path, role), route.params) for role in ROLES if role in MAY[route.who]]
+            result += [(role, stage.address(path, role), route.params) for role in ROLES if role in MAY[route.access]]
     return result
 
 
@@ -148,7 +148,7 @@ def reached(stage: Stage, role: str, begin: Iterable[str], most: int) -> list[st
     return list(seen)[:most]
 
 
-def shown(answer: Any) -> tuple[int, str, Any]:
+def summarize(answer: Any) -> tuple[int, str, Any]:
     """Return the content of an answer, without what differs each time it is asked for."""
     content: Any = answer.content
     if answer.headers.get("content-type", "").startswith(("text/", "application/json", "application/problem")):
@@ -182,7 +182,7 @@ def opened(settings: Settings, models: str, scene: Scene) -> Iterator[Stage]:
 
 
 def differences(
-    one: Stage, other: Stage, asked: list[tuple[str, str, dict[str, str] | None]], in_order: bool = True
+    left_side: Stage, other: Stage, requests: list[tuple[str, str, dict[str, str] | None]], in_order: bool = True
 ) -> tuple[list[str], Counter[tuple[str, int]]]:
     """The addresses to which two platforms answer differently, with the place where the answers part; and how often
     the first answered each role with each status.
@@ -191,9 +191,12 @@ def differences(
     What differs is asked for anew: on a busy machine the first answers may report a host that is late.
     """
     result, statuses = [], Counter[tuple[str, int]]()
-    for role, address, params in asked:
+    for role, address, params in requests:
         for _ in range(ATTEMPTS):
-            first, second = shown(get(one, role, address, params)), shown(get(other, role, address, params))
+            first, second = (
+                summarize(get(left_side, role, address, params)),
+                summarize(get(other, role, address, params)),
+            )
             if first == second or (first[:2] == second[:2] and not in_order and _alike(first[2], second[2])):
                 break
         else:

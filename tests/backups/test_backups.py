@@ -151,11 +151,11 @@ except Problem as problem:
 """
 
 
-def limited(settings, what, path, size):
+def limited(settings, resource, path, size):
     """Make or restore a backup in a process that may write no file beyond `size` bytes, as if the disk were full."""
     env = os.environ | {"DYNABENCH_HOME": str(settings.home), "DYNABENCH_DATABASE_URL": settings.database_url}
     env |= {"DYNABENCH_SECRET": settings.secret}
-    words = [sys.executable, "-c", LIMITED, what, str(path), str(size)]
+    words = [sys.executable, "-c", LIMITED, resource, str(path), str(size)]
     return subprocess.run(words, env=env, capture_output=True, text=True, check=False)
 
 

@@ -179,13 +179,13 @@ DAMAGES = {
 }
 
 
-@pytest.mark.parametrize("what", DAMAGES)
+@pytest.mark.parametrize("damage", DAMAGES)
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
-def test_what_is_damaged_is_named(settings, furnished, database, what):
-    path = DAMAGES[what](settings, database)
+def test_what_is_damaged_is_named(settings, furnished, database, damage):
+    path = DAMAGES[damage](settings, database)
     content = path.read_bytes()
     path.write_bytes(
-        content[:-1] + bytes([content[-1] ^ 1]) if what != "scores of rows" else content[: len(content) // 2]
+        content[:-1] + bytes([content[-1] ^ 1]) if damage != "scores of rows" else content[: len(content) // 2]
     )
     [named] = database.read(check_files, settings)
     assert "is damaged" in named

@@ -168,7 +168,7 @@ def guest(chromium: Browser, site: SimpleNamespace) -> Iterator[Callable[..., Gu
         return inside[-1]
 
     yield let_in
-    lines = [line for single in inside for line in single.said]
+    lines = [line for single in inside for line in single.console_errors]
     for first in inside:
         first.context.close()
     assert lines == []

@@ -50,21 +50,22 @@ class Guest:
         options = {"viewport": WIDE, "reduced_motion": "reduce", **options}
         self.context = chromium.new_context(base_url=base, **options)
         self.context.set_default_timeout(PATIENCE)
-        self.base, self.name, self.said = base, "", []  # type: str, str, list[str]
+        self.base, self.name = base, ""
+        self.console_errors: list[str] = []
         self.page = self.context.new_page()
         self.page.on("console", lambda message: self.hear(message.text))
-        self.page.on("pageerror", lambda error: self.said.append(f"{self.page.url}: {error}"))
+        self.page.on("pageerror", lambda error: self.console_errors.append(f"{self.page.url}: {error}"))
 
     def hear(self, text: str) -> None:
         """Note what the console says. A preview that a newer one replaces is aborted, which htmx calls an error."""
         if not text.startswith((*ABORTED, FASTER)):
-            self.said.append(f"{self.page.url}: {text}")
+            self.console_errors.append(f"{self.page.url}: {text}")
 
-    def come_in(self, name: str, kept: dict[str, Any] | None = None) -> None:
+    def come_in(self, name: str, saved: dict[str, Any] | None = None) -> None:
         """An account made by the API, and the log-in form; who came before has their cookies `kept`."""
         self.name = name
-        if kept and name in kept:
-            self.context.add_cookies(kept[name])
+        if saved and name in saved:
+            self.context.add_cookies(saved[name])
             return
         with Client(self.base) as program:
             try:
@@ -77,24 +78,24 @@ class Guest:
         self.page.get_by_label("Password").fill(PASSWORD)
         self.page.get_by_role("button", name="Log in").click()
         expect(self.page.get_by_role("link", name="Join")).to_have_count(0)
-        if kept is not None:
-            kept[name] = self.context.cookies()
+        if saved is not None:
+            saved[name] = self.context.cookies()
 
     def forgive(self, pattern: str) -> None:
         """Forget what the console said about a failure that the test caused; anything else still fails it."""
-        self.said[:] = [line for line in self.said if not re.search(pattern, line)]
+        self.console_errors[:] = [line for line in self.console_errors if not re.search(pattern, line)]
 
 
-def arrived(thing: Locator) -> None:
+def arrived(element: Locator) -> None:
     """Wait for something on the page that a click led to, and until that page's scripts listen."""
-    expect(thing).to_be_visible()
-    thing.page.wait_for_load_state()
+    expect(element).to_be_visible()
+    element.page.wait_for_load_state()
 
 
-def follow(thing: Locator, address: str) -> None:
+def follow(link: Locator, address: str) -> None:
     """Press a link or a button that leads to `address`, a pattern, and wait until that page's scripts listen."""
-    page = thing.page
-    thing.click()
+    page = link.page
+    link.click()
     page.wait_for_url(address)  # and for the page's load event, after all its scripts
 
 

@@ -42,7 +42,7 @@ def guests(chromium, talks):
         return inside[-1]
 
     yield let_in
-    lines = [line for first in inside for line in first.said]
+    lines = [line for first in inside for line in first.console_errors]
     for single in inside:
         single.context.close()
     assert lines == []
@@ -139,7 +139,7 @@ def test_however_often_and_early_the_connection_is_lost_a_turn_is_asked_once(gue
     page.goto("/tasks/chat-preference/create")
     page.get_by_label("Message").fill("And the day after?")
     page.get_by_role("button", name="Send").click()
-    until(lambda: asked(talks) == seen + 2)
+    until(lambda: count_requests(talks) == seen + 2)
     talks.wire.cut()
     talks.north.gate.set()
     expect(page.get_by_text(" ".join(NORTH), exact=True)).to_be_visible()
@@ -150,7 +150,7 @@ def test_however_often_and_early_the_connection_is_lost_a_turn_is_asked_once(gue
     expect(page.get_by_text("Which reply is better?")).to_be_visible()
     says_both(page)
     expect(page.locator(".chat-turn")).to_have_count(1)
-    assert asked(talks) == seen + 2
+    assert count_requests(talks) == seen + 2
     gia.forgive("ERR_")
 
 
@@ -159,10 +159,10 @@ def hold(talks, words):
     for voice in (talks.north, talks.south):
         voice.before = words
         voice.gate.clear()
-    return asked(talks)
+    return count_requests(talks)
 
 
-def asked(talks):
+def count_requests(talks):
     return len(talks.north.seen) + len(talks.south.seen)
 
 
@@ -192,7 +192,7 @@ def test_a_program_streams_through_lost_connections(talks):
                 talks.wire.cut()
         assert sorted(received.values()) == sorted([" ".join(NORTH), " ".join(SOUTH)])
         assert (answer.count("turn"), answer.count("ended"), answer[-1]) == (1, 2, "end")
-        assert asked(talks) == seen + 2
+        assert count_requests(talks) == seen + 2
         chosen = program.choose_reply(mine["id"], 1, "A", {"A": 4, "B": 2})
         assert chosen["due"] == "said"
         turn = program.say(mine["id"], "And then?", key="once")

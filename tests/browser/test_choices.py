@@ -7,7 +7,7 @@ from dynabench.client import Client
 from tests.browser.people import WIDE, example_on, find_in_queue, unfold
 from tests.browser.test_keyboard import reach
 from tests.browser.test_looks import looks_well
-from tests.every_field import GIVEN, config
+from tests.every_field import CONTEXT, config
 
 pytestmark = [pytest.mark.release, pytest.mark.browser]
 
@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.release, pytest.mark.browser]
 def task(admin: Client) -> str:
     """The task with an open round."""
     admin.save_task(config("every-field"))
-    assert admin.upload_contexts("every-field", [{"values": GIVEN}])["created"] == 1
+    assert admin.upload_contexts("every-field", [{"values": CONTEXT}])["created"] == 1
     admin.open_round("every-field", ["sentiment-ngram"])
     return "every-field"
 

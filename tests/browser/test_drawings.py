@@ -41,7 +41,7 @@ def guests(chromium, draws):
         return inside[-1]
 
     yield let_in
-    lines = [line for first in inside for line in first.said]
+    lines = [line for first in inside for line in first.console_errors]
     for single in inside:
         single.context.close()
     assert lines == []

@@ -125,7 +125,7 @@ def reproduces(place: SimpleNamespace, chromium: Browser, link: str) -> None:
     again = other.page.get_by_role("link", name="Link to this form").get_attribute("href")
     assert again is not None
     assert sorted(again.partition("?")[2].split("&")) == sorted(link.partition("?")[2].split("&"))
-    assert not other.said
+    assert not other.console_errors
     other.context.close()
 
 
@@ -171,7 +171,7 @@ def test_from_choice_to_board_and_cards(
     page.goto(f"/models/{MODELS[0]}")
     expect(page.get_by_role("heading", name="Open evaluations")).to_be_visible()
     expect(page.locator(f'a[href$="/open-evaluations/{number}"]')).to_be_visible()
-    assert not ada.said
+    assert not ada.console_errors
 
 
 def test_a_dataset_of_the_hub_is_evaluated_and_a_repository_of_ones_own_gets_the_results_and_loses_them_again(
@@ -193,4 +193,4 @@ def test_a_dataset_of_the_hub_is_evaluated_and_a_repository_of_ones_own_gets_the
     expect(page.get_by_text("in the card since commit")).to_have_count(0)
     assert "verifyToken" not in httpx2.get(address, follow_redirects=True).text
     reproduces(place, chromium, link)
-    assert not ada.said
+    assert not ada.console_errors

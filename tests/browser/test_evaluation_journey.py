@@ -17,7 +17,7 @@ from tests.browser.test_looks import looks_well
 pytestmark = [pytest.mark.release, pytest.mark.browser, pytest.mark.xdist_group("storied")]
 MODELS = Path(__file__).parents[2] / "src/dynabench/models/builtin"
 HERE = "/tasks/sentiment"
-THINGS = (
+NOUNS = (
     "film",
     "soup",
     "hotel",
@@ -38,7 +38,7 @@ SENTENCES = [
     ("I never thought that I would like the {} so much.", "positive"),
     ("The {} opens at nine.", "neutral"),
 ]
-ROWS = [(text.format(item), label) for item in THINGS for text, label in SENTENCES]
+ROWS = [(text.format(item), label) for item in NOUNS for text, label in SENTENCES]
 
 
 @pytest.fixture
@@ -112,27 +112,36 @@ def test_three_models_are_ranked_weighed_compared_and_frozen_and_new_data_finds_
     assert order(page) != quick
     expect(page.locator("[data-status]")).to_have_text("Ranked again with your weights.")
     assert page.evaluate("() => window.stayed"), "the page was not loaded again"
-    page.get_by_text("Save this board").click()
-    page.get_by_label("Title (optional)").fill("Accuracy alone")
-    page.get_by_role("button", name="Take a snapshot").click()
-    expect(page.get_by_role("heading", name="Accuracy alone")).to_be_visible()
-    expect(page.locator(".lb-table tbody tr").first).to_contain_text("own-answers")
-    frozen = page.url
-    looks_well(page)
-
-    page.goto(f"{HERE}/compare")
-    page.get_by_label("First model").select_option(label="sentiment-minilm")
-    page.get_by_label("Second model").select_option(label="own-ngram")
-    page.get_by_role("button", name="Compare").click()
-    expect(page.locator("main")).to_contain_text("accuracy", ignore_case=True)
-    looks_well(page)
+    frozen = take_snapshot(page)
+    compare_models(page)
 
     add_data(owner.page)
     for name in ("sentiment-minilm", "own-ngram"):
         sees_both(owner.page, name)
     page.goto(frozen)
     expect(page.locator("main")).not_to_contain_text("Second helping")
-    assert owner.said + builder.said == []
+    assert owner.console_errors + builder.console_errors == []
+
+
+def take_snapshot(page: Page) -> str:
+    """Freeze the board as it is weighed now; the address of the copy."""
+    page.get_by_text("Save this board").click()
+    page.get_by_label("Title (optional)").fill("Accuracy alone")
+    page.get_by_role("button", name="Take a snapshot").click()
+    expect(page.get_by_role("heading", name="Accuracy alone")).to_be_visible()
+    expect(page.locator(".lb-table tbody tr").first).to_contain_text("own-answers")
+    looks_well(page)
+    return page.url
+
+
+def compare_models(page: Page) -> None:
+    """Compare the scores of two of the models."""
+    page.goto(f"{HERE}/compare")
+    page.get_by_label("First model").select_option(label="sentiment-minilm")
+    page.get_by_label("Second model").select_option(label="own-ngram")
+    page.get_by_role("button", name="Compare").click()
+    expect(page.locator("main")).to_contain_text("accuracy", ignore_case=True)
+    looks_well(page)
 
 
 def add_data(page: Page) -> None:

@@ -120,7 +120,7 @@ def test_every_public_page_can_be_read_and_used(chromium, storied, view):
             flaws.append(f"{height} pixels high")
         problems += [(path, flaw) for flaw in flaws]
     guest.context.close()
-    assert problems + guest.said == []
+    assert problems + guest.console_errors == []
 
 
 @pytest.mark.parametrize("view", ["middling", "phone and dark"])

@@ -55,7 +55,7 @@ def study(site: SimpleNamespace, admin: Client, turk: MechanicalTurk, chromium: 
     expect(page.locator("main")).to_contain_text("workers can enter")
     looks_well(page)
     owner.context.close()
-    assert owner.said == []
+    assert owner.console_errors == []
     return next(hit for hit, row in turk.books.hits.items() if row["Title"] == "Fool a model in a frame")
 
 

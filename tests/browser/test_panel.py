@@ -73,7 +73,7 @@ def arriving(site, chromium, address: str) -> Iterator[Page]:
     worker.page.goto(address)
     yield worker.page
     worker.context.close()
-    assert worker.said == []
+    assert worker.console_errors == []
 
 
 def rows_of(page: Page, name: str) -> list[dict[str, str]]:

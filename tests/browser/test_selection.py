@@ -16,7 +16,7 @@ HERE = "/tasks/data-selection"
 POOL = list(SHIPPED.rows("pool"))
 
 
-def of(source: str) -> list[str]:
+def uids_from(source: str) -> list[str]:
     return [row["uid"] for row in POOL if source in row["tags"]][:100]
 
 
@@ -42,12 +42,12 @@ def test_two_people_choose_and_the_board_says_what_it_was_worth(guest):
     page.get_by_role("link", name="Submit a training set").click()
     page.wait_for_url("**/submit")
     looks_well(page)
-    send(page, "desk-rows", [*of("desk"), of("desk")[0], "p-999"])
+    send(page, "desk-rows", [*uids_from("desk"), uids_from("desk")[0], "p-999"])
     expect(page.locator("main")).to_contain_text("line 102: The pool has no row 'p-999'.", timeout=120_000)
     page.goto(f"{HERE}/submit")
-    send(page, "desk-rows", of("desk"))
+    send(page, "desk-rows", uids_from("desk"))
     ben.page.goto(f"{HERE}/submit")
-    send(ben.page, "app-rows", of("app"))
+    send(ben.page, "app-rows", uids_from("app"))
     scored(page, "desk-rows")
     scored(ben.page, "app-rows")
     looks_well(page)

@@ -23,6 +23,7 @@ from dynabench.kit.settings import Settings
 from dynabench.pay.tables import Payment, PayScheme
 from dynabench.rounds.tables import Round, RoundState, TaskVersion
 from dynabench.validation.tables import Validation
+from tests.browser.people import Guest
 from tests.browser.test_looks import looks_well
 from tests.crowd.prolific_server import TOKEN, Prolific
 
@@ -167,17 +168,7 @@ def test_workers_are_recruited_and_paid(site, guest, admin, prolific):
     page.goto(f"{MANAGE}/studies")
     for step in (2, 3, 4):
         steps.read(step, page)
-    text = page.get_by_label("Text that workers agree to")
-    text.fill(text.input_value().replace("[CONTACT]", "crowd@example.org"))
-    page.get_by_role("button", name="Save consent text").click()
-    page.get_by_text("Connect account").first.click()
-    page.get_by_label("API token").fill("wrong")
-    page.get_by_role("button", name="Connect account").click()
-    expect(page.locator("main")).to_contain_text("does not accept this token")
-    owner.forgive("crowd-accounts.* 422")
-    page.get_by_label("API token").fill(TOKEN)
-    page.get_by_role("button", name="Connect account").click()
-    expect(page.locator("main")).to_contain_text("Connected: lab@example.org")
+    connect_account(owner)
     steps.read(4, page)
     looks_well(page)
     number = next(
@@ -188,19 +179,7 @@ def test_workers_are_recruited_and_paid(site, guest, admin, prolific):
         steps.read(step, page)
     set_pay(page)
     page.goto(f"{MANAGE}/rounds/{number}")
-    page.get_by_role("link", name="Recruit workers").click()
-    steps.read(5, page)
-    page.get_by_role("link", name="Prolific").click()
-    steps.read(5, page)
-    page.get_by_label("Name that workers see").fill("Fool a sentiment model")
-    page.get_by_label("Examples to write").fill("1")
-    page.get_by_label("Examples to check").fill(str(VOTES))
-    looks_well(page)
-    page.get_by_role("button", name="Save as draft").click()
-    steps.read(6, page)
-    page.get_by_role("button", name="Publish study").click()
-    expect(page.locator("main")).to_contain_text("workers can enter")
-    looks_well(page)
+    publish_study(page, steps)
     address = page.url.partition("?")[0]
     study = next(iter(prolific.books.studies))
     entry = re.search(r"(/studies/[\w-]+)\?", prolific.books.studies[study]["external_study_url"])[1]
@@ -216,6 +195,39 @@ def test_workers_are_recruited_and_paid(site, guest, admin, prolific):
     database.close()
     assert len(steps.labels) == 10
     assert steps.lacking() == []
+
+
+def connect_account(owner: Guest) -> None:
+    """Save a consent text and connect the account at the platform, at first with a wrong token."""
+    page = owner.page
+    text = page.get_by_label("Text that workers agree to")
+    text.fill(text.input_value().replace("[CONTACT]", "crowd@example.org"))
+    page.get_by_role("button", name="Save consent text").click()
+    page.get_by_text("Connect account").first.click()
+    page.get_by_label("API token").fill("wrong")
+    page.get_by_role("button", name="Connect account").click()
+    expect(page.locator("main")).to_contain_text("does not accept this token")
+    owner.forgive("crowd-accounts.* 422")
+    page.get_by_label("API token").fill(TOKEN)
+    page.get_by_role("button", name="Connect account").click()
+    expect(page.locator("main")).to_contain_text("Connected: lab@example.org")
+
+
+def publish_study(page: Page, steps: WrittenSteps) -> None:
+    """Recruit workers for the round whose page is open."""
+    page.get_by_role("link", name="Recruit workers").click()
+    steps.read(5, page)
+    page.get_by_role("link", name="Prolific").click()
+    steps.read(5, page)
+    page.get_by_label("Name that workers see").fill("Fool a sentiment model")
+    page.get_by_label("Examples to write").fill("1")
+    page.get_by_label("Examples to check").fill(str(VOTES))
+    looks_well(page)
+    page.get_by_role("button", name="Save as draft").click()
+    steps.read(6, page)
+    page.get_by_role("button", name="Publish study").click()
+    expect(page.locator("main")).to_contain_text("workers can enter")
+    looks_well(page)
 
 
 def set_pay(page: Page) -> None:

@@ -33,9 +33,9 @@ def what_it_says(page: Page, visitor: Client) -> list[dict[str, Any]]:
     return reply
 
 
-def away_from(page: Page, said: list[dict[str, Any]]) -> int:
+def away_from(page: Page, answers: list[dict[str, Any]]) -> int:
     """The index of a word with its next one that share nothing with what the model says."""
-    lowers = {word.lower() for span in said for word in re.findall(r"\w+", span["text"])}
+    lowers = {word.lower() for span in answers for word in re.findall(r"\w+", span["text"])}
     result = words(page)
     return next(
         index

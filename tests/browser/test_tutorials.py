@@ -68,19 +68,19 @@ class Reader:
                     arguments.append(tokens.pop(0)[1])
                 self.use(named(self.page, text, menu, not arguments), arguments)
 
-    def use(self, found: Locator, given: list[str]) -> None:
+    def use(self, element: Locator, values: list[str]) -> None:
         """Press it, or give it what it takes."""
-        arrived(found)
-        if not given:
-            found.click()
-        elif found.evaluate("each => each.type") == "file":
-            files = [{"name": name, "mimeType": "", "buffer": self.files[name]} for name in given]
-            found.set_input_files(files)
-        elif found.evaluate("each => each.tagName") == "SELECT":
-            found.select_option(given[0])
+        arrived(element)
+        if not values:
+            element.click()
+        elif element.evaluate("each => each.type") == "file":
+            files = [{"name": name, "mimeType": "", "buffer": self.files[name]} for name in values]
+            element.set_input_files(files)
+        elif element.evaluate("each => each.tagName") == "SELECT":
+            element.select_option(values[0])
         else:
-            found.fill(given[0])
-            found.blur()
+            element.fill(values[0])
+            element.blur()
 
 
 @pytest.mark.parametrize("name", ["text-task", "image-task"])

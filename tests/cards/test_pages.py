@@ -135,7 +135,7 @@ def test_tables_are_read_from_a_file_and_from_the_field(browser, name, content):
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         (b"a,b\n1,2\n", "has no column predictions and no references"),
         (b"predictions,references\n1\n", "Row 0 has 1 cells, the header has 2"),
@@ -147,10 +147,10 @@ def test_tables_are_read_from_a_file_and_from_the_field(browser, name, content):
         (b"predictions,predictions\n1,2\n", "same name"),
     ],
 )
-def test_a_table_that_cannot_be_read_is_told_beside_it(browser, content, told):
+def test_a_table_that_cannot_be_read_is_told_beside_it(browser, content, message):
     page = submit(browser(), "/evaluate/metric/accuracy", {"file": ("x", content)})
     assert page.status_code == 422
-    assert told.casefold() in html.unescape(page.text).casefold()
+    assert message.casefold() in html.unescape(page.text).casefold()
 
 
 def test_the_result_comes_as_a_file(browser):

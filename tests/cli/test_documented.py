@@ -55,18 +55,18 @@ def test_a_documented_command_is_one_that_there_is(page: Path):
         check_command(values, whole)
 
 
-def check_command(given: list[str], whole: bool) -> None:
+def check_command(words: list[str], whole: bool) -> None:
     command = get_command(app)
-    line = shlex.join(given)
+    line = shlex.join(words)
     context = command.context_class(command, info_name="dynabench")
-    while hasattr(command, "resolve_command") and given and not given[0].startswith("-"):
-        name, command, given = command.resolve_command(context, given)
+    while hasattr(command, "resolve_command") and words and not words[0].startswith("-"):
+        name, command, words = command.resolve_command(context, words)
         context = command.context_class(command, info_name=name, parent=context)
     if hasattr(command, "resolve_command"):
-        assert not whole or given, f"{line}: which command of {context.command_path}?"
+        assert not whole or words, f"{line}: which command of {context.command_path}?"
     takes = {opt for option in command.params if not getattr(option, "is_flag", True) for opt in option.opts}
-    value = ["1"] if not whole and given and given[-1] in takes else []  # prose need not say which
-    options, rest, _ = command.make_parser(context).parse_args(args=[*given, *value])
+    value = ["1"] if not whole and words and words[-1] in takes else []  # prose need not say which
+    options, rest, _ = command.make_parser(context).parse_args(args=[*words, *value])
     assert not rest, f"{line}: too many words for {command.get_usage(context)}"
     missing = [param.name for param in command.params if param.required and options.get(param.name) is None]
     assert not whole or "help" in options or not missing, f"{line}: {command.get_usage(context)}"

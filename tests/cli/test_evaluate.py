@@ -180,7 +180,7 @@ def test_a_choice_of_options_is_offered_as_it_is_typed(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (["--metric", "acuracy"], "did you mean accuracy"),
         (["--metric", "f1:averag=macro"], "its options are average"),
@@ -193,15 +193,15 @@ def test_a_choice_of_options_is_offered_as_it_is_typed(tmp_path):
         (["--model", "some/model"], "say which --task"),
     ],
 )
-def test_what_cannot_be_evaluated_is_told_in_a_line(rows, words, told):
+def test_what_cannot_be_evaluated_is_told_in_a_line(rows, words, message):
     done = run("run", "--data", rows, *words)
     assert done.exit_code == 1
-    assert told in done.stderr
+    assert message in done.stderr
     assert "Traceback" not in done.output
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "told"),
+    ("name", "text", "message"),
     [
         ("no.csv", None, "there is no file"),
         ("x.xlsx", "", "ends in none of"),
@@ -211,12 +211,12 @@ def test_what_cannot_be_evaluated_is_told_in_a_line(rows, words, told):
         ("x.jsonl", "{}\n{\n", "row 1 is no JSON"),
     ],
 )
-def test_files_that_cannot_be_read_are_told(tmp_path, name, text, told):
+def test_files_that_cannot_be_read_are_told(tmp_path, name, text, message):
     if text is not None:
         (tmp_path / name).write_text(text)
     done = run("run", "--data", tmp_path / name, "--metric", "accuracy")
     assert done.exit_code == 1
-    assert told in done.stderr
+    assert message in done.stderr
 
 
 @pytest.mark.slow
@@ -254,7 +254,7 @@ def test_a_shipped_model_is_asked_once_for_all_metrics_and_slices(tmp_path):
     assert result["timing"]["samples_per_second"] > 0
 
 
-SAID = [
+PREDICTIONS = [
     ("I loved every minute.", "positive"),
     ("A complete waste of time.", "negative"),
     ("It runs for two hours.", "neutral"),
@@ -269,17 +269,19 @@ NUMBERS = {"negative": 0, "neutral": 1, "positive": 2}
 
 @pytest.fixture
 def probabilities():
-    """Return the shipped model's answer to each of SAID: a row with a probability of each label, sorted by name."""
+    """The shipped model's answer to each text: a row with a probability of each label, sorted by name."""
     result = {entry.name: entry for entry in catalog.find([catalog.BUILTIN])}
-    outputs = catalog.open_model(result["sentiment-ngram"].folder).predict([{"statement": text} for text, _ in SAID])
+    outputs = catalog.open_model(result["sentiment-ngram"].folder).predict(
+        [{"statement": text} for text, _ in PREDICTIONS]
+    )
     return np.array([[output.probabilities[label] for label in sorted(NUMBERS)] for output in outputs])
 
 
-def said(tmp_path, labels):
+def write_predictions(tmp_path, labels):
     path = tmp_path / "said.jsonl"
     rows = [
         {"text": text, "label": label, "half": at % 2}
-        for at, ((text, _), label) in enumerate(zip(SAID, labels, strict=True))
+        for at, ((text, _), label) in enumerate(zip(PREDICTIONS, labels, strict=True))
     ]
     path.write_text("\n".join(map(json.dumps, rows)))
     return path
@@ -291,13 +293,13 @@ MAPPING = ("--label-mapping", ",".join(f"{name}={number}" for name, number in NU
 @pytest.mark.models
 @pytest.mark.parametrize("numbered", [False, True], ids=["texts", "numbers"])
 def test_metrics_of_probabilities_get_those_of_the_model(tmp_path, probabilities, numbered):
-    labels = [NUMBERS[label] if numbered else label for _, label in SAID]
+    labels = [NUMBERS[label] if numbered else label for _, label in PREDICTIONS]
     result = printed(
-        "--data", said(tmp_path, labels), "--model", "sentiment-ngram", *(MAPPING if numbered else ()),
+        "--data", write_predictions(tmp_path, labels), "--model", "sentiment-ngram", *(MAPPING if numbered else ()),
         "--metric", "accuracy", "--metric", "expected_calibration_error:n_bins=1", "--metric", "brier_score",
         "--metric", "roc_auc:multi_class=ovr", "--by", "half",
     )  # fmt: skip
-    right = np.array([NUMBERS[label] for _, label in SAID])
+    right = np.array([NUMBERS[label] for _, label in PREDICTIONS])
 
     def expected(some):
         chances, true = probabilities[some], right[some]
@@ -314,9 +316,17 @@ def test_metrics_of_probabilities_get_those_of_the_model(tmp_path, probabilities
 
 @pytest.mark.models
 def test_a_ranking_of_two_labels_is_by_the_probability_of_the_greater(tmp_path, probabilities):
-    labels = [int(label == "positive") for _, label in SAID]
+    labels = [int(label == "positive") for _, label in PREDICTIONS]
     mapping = ("--label-mapping", "negative=0,neutral=0,positive=1")
-    words = ("--data", said(tmp_path, labels), "--model", "sentiment-ngram", *mapping, "--metric", "roc_auc")
+    words = (
+        "--data",
+        write_predictions(tmp_path, labels),
+        "--model",
+        "sentiment-ngram",
+        *mapping,
+        "--metric",
+        "roc_auc",
+    )
     assert printed(*words)["scores"][0]["result"]["roc_auc"] == pytest.approx(
         roc_auc_score(labels, probabilities[:, 2])
     )

@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.usefixtures("here"), pytest.mark.parametrize("database
 NLI = shipped_tasks()[1]
 
 
-def told(*command: str) -> dict:
+def run_json(*command: str) -> dict:
     done = CliRunner().invoke(app, ["task", *command, "--json"])
     assert done.exit_code == 0, done.output
     return json.loads(done.stdout)
@@ -29,9 +29,9 @@ def test_a_task_is_packed_brought_in_and_cloned(database, tmp_path):
     database.write(service.save_task, None, NLI.source)
     database.write(contexts.add_contexts, "nli", NLI.config, [ContextRow(1, {"premise": "It rains."})])
     file = str(tmp_path / "nli.zip")
-    assert told("export", "nli", "-o", file)["rows"]["contexts"] == 1
-    assert told("import-archive", file, "--id", "copy")["refused"] == []
-    assert told("clone", "copy", "clone")["rows"]["contexts"] == 1
+    assert run_json("export", "nli", "-o", file)["rows"]["contexts"] == 1
+    assert run_json("import-archive", file, "--id", "copy")["refused"] == []
+    assert run_json("clone", "copy", "clone")["rows"]["contexts"] == 1
     refused = CliRunner().invoke(app, ["task", "import-archive", file, "--id", "nli"])
     assert refused.exit_code == 1
     assert "A task nli already exists" in refused.stderr
@@ -46,7 +46,7 @@ def test_operators_decide_what_was_proposed(database, person):
         ).id
 
     number = str(database.write(propose))
-    assert [item["task"] for item in told("proposals")] == ["mine"]
+    assert [item["task"] for item in run_json("proposals")] == ["mine"]
     assert CliRunner().invoke(app, ["task", "decide", number, "--refuse"]).exit_code == 1
-    assert told("decide", number, "--accept")["state"] == "accepted"
-    assert told("proposals") == []
+    assert run_json("decide", number, "--accept")["state"] == "accepted"
+    assert run_json("proposals") == []

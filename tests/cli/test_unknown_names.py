@@ -25,7 +25,7 @@ MORE = {
 """What a command needs besides, so that it comes to the names."""
 ONE_OF = {"evaluate run": ["--data", "NOSUCH"]}
 """An option of commands that need one of several."""
-TOLD = {
+MESSAGES = {
     "task create": "There is no such key. (line 1)",
     "task decide": "There is no such proposal.",
     "task import-archive": "This is not a task archive",
@@ -124,4 +124,4 @@ def test_a_command_with_unknown_names_ends_in_a_line(words, command, home, tmp_p
     assert result.exit_code == 1, result.output
     *progress, line = [item for item in (result.stderr or result.stdout).splitlines() if item.strip()]
     assert not result.stderr or all(element.endswith("%") for element in progress), result.stderr
-    assert TOLD.get(name, "NOSUCH" if "NOSUCH" in values else values[0]) in line
+    assert MESSAGES.get(name, "NOSUCH" if "NOSUCH" in values else values[0]) in line

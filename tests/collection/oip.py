@@ -31,16 +31,16 @@ class Rule:
         self.version = hashlib.sha256(name.encode()).hexdigest()[:16]
         self.gate = threading.Event()
         self.gate.set()
-        self.asked = threading.Event()
+        self.was_called = threading.Event()
         self.status = 200
         self.seen: list[dict[str, str]] = []
         self.explained = 0
         self.state, self.reason, self.readme = "READY", "", ""
-        self.said: dict[str, Any] = {}
+        self.card_changes: dict[str, Any] = {}
 
     def infer(self, inputs: dict[str, str]) -> ModelOutput:
         self.seen.append(inputs)
-        self.asked.set()
+        self.was_called.set()
         self.gate.wait(10)
         label = self.answer(inputs)
         return ModelOutput({"label": label}, {item: 0.8 if item == label else 0.1 for item in LABELS[self.task]})
@@ -56,7 +56,7 @@ class Rule:
             labels=tuple(LABELS[self.task]),
             methods=("length", "halves"),
         )
-        return replace(card, **self.said)
+        return replace(card, **self.card_changes)
 
 
 def words(text: str, share: float = 1.0) -> list[WordWeight]:

@@ -17,8 +17,8 @@ SOURCE = next(shipped_task.source for shipped_task in shipped_tasks() if shipped
 PAST = "They did not eat lunch at all before the storm."
 
 
-def asked(caller, given, **input):
-    return caller.post(f"/api/v1/handouts/{given['handout']}/suggestions", json={"input": input})
+def suggest(caller, handout, **input):
+    return caller.post(f"/api/v1/handouts/{handout['handout']}/suggestions", json={"input": input})
 
 
 def drawn(caller, arm):
@@ -45,33 +45,33 @@ def trial(database, owner, ada):
     return past
 
 
-def first_goal(database, past, given):
+def first_goal(database, past, handout):
     """Make the goal of a handout that of the past example, which is what patterns are chosen by."""
     from dynabench.collection.handout_tables import Handout
 
     answer = database.read(lambda session: session.get_one(Example, past).answer)
-    goal = update(Handout).values(goal=answer).where(Handout.id == given["handout"])
+    goal = update(Handout).values(goal=answer).where(Handout.id == handout["handout"])
     database.write(lambda session: session.execute(goal))
-    return {**given, "goal": answer}
+    return {**handout, "goal": answer}
 
 
 def test_only_what_is_released_and_open_to_all_is_suggested(database, owner, trial, bob):
     inputs = first_goal(database, trial[0], drawn(bob, "helped"))
     assert inputs["assistant"] is True
-    answer = asked(bob, inputs)
+    answer = suggest(bob, inputs)
     assert answer.status_code == 201, answer.text
     [pattern] = answer.json()["items"]
     assert (pattern["provider"], pattern["text"], pattern["field"]) == ("neighbours", PAST, "hypothesis")
     assert pattern["about"]["context"]
     database.write(lambda session: session.execute(update(Round).where(Round.number == 1).values(state="closed")))
-    assert asked(bob, inputs).json() == {"items": [], "problems": []}, "what is not released may be hidden yet"
+    assert suggest(bob, inputs).json() == {"items": [], "problems": []}, "what is not released may be hidden yet"
 
 
 @pytest.mark.slow
 def test_what_became_of_suggestions_is_told_by_the_server(database, owner, trial, bob):
     values = first_goal(database, trial[0], drawn(bob, "helped"))
     text = "The children don't play because it is raining."
-    items = {item["provider"]: item for item in asked(bob, values, hypothesis=text).json()["items"]}
+    items = {item["provider"]: item for item in suggest(bob, values, hypothesis=text).json()["items"]}
     assert items["edits"]["text"] != text
     assert items["edits"]["about"]["edit"]
     first = items["neighbours"]["id"]
@@ -103,18 +103,18 @@ def test_what_became_of_suggestions_is_told_by_the_server(database, owner, trial
 def test_nobody_is_helped_elsewhere_or_too_often(database, owner, trial, ada, bob):
     alone = drawn(bob, "alone")
     assert alone["assistant"] is False
-    assert asked(bob, alone).status_code == 409
+    assert suggest(bob, alone).status_code == 409
     helped = drawn(bob, "helped")
-    assert asked(ada, helped).status_code == 404
-    answer = [asked(bob, helped, hypothesis=f"It isn't {word} today.") for word in ("cold", "warm", "dry")]
+    assert suggest(ada, helped).status_code == 404
+    answer = [suggest(bob, helped, hypothesis=f"It isn't {word} today.") for word in ("cold", "warm", "dry")]
     assert [item.status_code for item in answer] == [201, 201, 409]
     owner.post("/api/v1/tasks/nli/rounds/2/close")
-    assert asked(bob, helped).status_code == 409
+    assert suggest(bob, helped).status_code == 409
 
 
 def test_an_account_that_goes_takes_what_was_suggested_to_it(database, owner, trial, bob):
     values = drawn(bob, "helped")
-    assert asked(bob, values, hypothesis="It isn't cold.").json()["items"]
+    assert suggest(bob, values, hypothesis="It isn't cold.").json()["items"]
     from dynabench.collection.assisting.service import forget
 
     database.write(forget, bob.id)

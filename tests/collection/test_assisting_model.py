@@ -6,7 +6,7 @@ from dynabench.rounds import contexts, service
 from dynabench.rounds.contexts import ContextRow
 from tests.collection.chat.conftest import NORTH, host, root, talks, voices  # noqa: F401
 from tests.collection.conftest import draw
-from tests.collection.test_assisting import SOURCE, asked
+from tests.collection.test_assisting import SOURCE, suggest
 from tests.conftest import register
 
 MODEL = """
@@ -36,7 +36,7 @@ def helped(talks, root, name):  # noqa: F811
 @pytest.mark.slow
 def test_a_model_writes_what_the_config_asks_it_for(talks, root, voices):  # noqa: F811
     ada, inputs = helped(talks, root, "north")
-    document = asked(ada, inputs, hypothesis="It isn't {goal}.").json()
+    document = suggest(ada, inputs, hypothesis="It isn't {goal}.").json()
     assert document["problems"] == []
     first = document["items"][0]
     assert (first["provider"], first["model"], first["text"]) == ("model", "north", " ".join(NORTH))
@@ -52,7 +52,7 @@ def test_a_model_writes_what_the_config_asks_it_for(talks, root, voices):  # noq
 
 def test_a_model_that_is_not_there_leaves_the_others(talks, root):  # noqa: F811
     ada, values = helped(talks, root, "nobody")
-    document = asked(ada, values, hypothesis="It isn't cold.").json()
+    document = suggest(ada, values, hypothesis="It isn't cold.").json()
     assert [item["provider"] for item in document["items"]] == ["edits"] * len(document["items"])
     assert document["items"]
     assert "not available" in document["problems"][0]

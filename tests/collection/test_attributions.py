@@ -75,7 +75,7 @@ def test_a_silent_model_explains_nothing(ada, rules):
 
 
 @pytest.mark.parametrize(
-    ("methods", "method", "wanted"),
+    ("methods", "method", "chosen"),
     [
         (("gradient", "layer_integrated_gradients"), "gradient", "layer_integrated_gradients"),
         (("gradient", "integrated_gradients", "occlusion", "shapley"), "gradient", "integrated_gradients"),
@@ -85,8 +85,8 @@ def test_a_silent_model_explains_nothing(ada, rules):
         (("gradient", "shapley"), "shapley", ""),
     ],
 )
-def test_a_closer_look_is_one_that_the_model_can_take(methods, method, wanted):
-    assert closer(ModelCard("m", "1", "nli", "rule", (), "label", methods=methods), method) == wanted
+def test_a_closer_look_is_one_that_the_model_can_take(methods, method, chosen):
+    assert closer(ModelCard("m", "1", "nli", "rule", (), "label", methods=methods), method) == chosen
 
 
 def test_fields_with_names_of_the_head_stand_under_fields_alone():

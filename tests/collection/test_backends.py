@@ -47,7 +47,7 @@ EXPORTED = {"nli": catalog.BUILTIN / "nli-minilm", "qa": Path("qa-transformers")
 """A shipped classifier and a small reader made here: writing a large graph takes ten seconds and more."""
 CHATTING = ("nli",)
 """A chat model writes labels and texts, it marks none."""
-SAID = select(Prediction)
+PREDICTIONS = select(Prediction)
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Everything:
     url: str
     cards: list[ModelCard]
 
-    def of(self, task: str) -> dict[str, ModelCard]:
+    def cards_for(self, task: str) -> dict[str, ModelCard]:
         return {card.name: card for card in self.cards if card.task == task}
 
 
@@ -160,22 +160,22 @@ def host(everything: Everything) -> Host:
     return Host(everything.url, 60.0)
 
 
-def example(given: dict[str, Any], task: str) -> dict[str, Any]:
+def example(handout: dict[str, Any], task: str) -> dict[str, Any]:
     """Something that the task's config accepts."""
     [written] = [field.name for field in CONFIGS[task].input]
-    body = {"context_id": given["id"], "input": {written: "Nobody I know would call this a good day."}}
-    passage = given.get("values", {}).get("passage", "")
+    body = {"context_id": handout["id"], "input": {written: "Nobody I know would call this a good day."}}
+    passage = handout.get("values", {}).get("passage", "")
     if task == "qa":
         first = passage.split()[0]
         return body | {"answer": {"answer": [{"start": 0, "end": len(first), "text": first}]}}
-    return body | {"answer": given["goal"] or {"label": CONFIGS[task].answer[0].values[0]}}
+    return body | {"answer": handout["goal"] or {"label": CONFIGS[task].answer[0].values[0]}}
 
 
 @pytest.mark.release
 @pytest.mark.parametrize("task", list(CONFIGS))
 def test_a_round_has_targets_of_every_kind_and_records_what_each_version_said(everything, chat, admin: Caller, task):
     admin.client.app.state.db.write(seed)
-    targets = everything.of(task)
+    targets = everything.cards_for(task)
     expected = {kind for kind, tasks in STARTED.items() if task in tasks and not kinds.kind(kind).lacks()}
     expected |= {"oip"} if not kinds.kind("oip").lacks() else set()
     expected |= {"extractor"} if task == "qa" else {"adapter", "ngram"}
@@ -192,7 +192,9 @@ def test_a_round_has_targets_of_every_kind_and_records_what_each_version_said(ev
     assert response.status_code == 201, response.text
     view = {prediction["model"]: prediction for prediction in response.json()["predictions"]}
     assert set(view) == set(targets)
-    stored = admin.client.app.state.db.write(lambda session: [(p.model, p.version) for p in session.scalars(SAID)])
+    stored = admin.client.app.state.db.write(
+        lambda session: [(p.model, p.version) for p in session.scalars(PREDICTIONS)]
+    )
     assert sorted(stored) == sorted((card.name, card.version) for card in targets.values())
     for name, value in view.items():
         assert set(value["answer"]) == {targets[name].answer}

@@ -43,7 +43,7 @@ def trial(feel):  # noqa: F811
 def test_a_person_stays_in_their_arm_and_its_models_answer(trial, owner, person, database):
     assert trial["assign"] == "person"
     targets = [arm["targets"] for arm in trial["arms"]]
-    assert [each if isinstance(each, str) else each[0]["model"] for each in targets] == [
+    assert [item if isinstance(item, str) else item[0]["model"] for item in targets] == [
         "round", "sentiment-b", "none",
     ]  # fmt: skip
     people = [person(f"writer{number}") for number in range(6)]
@@ -58,7 +58,7 @@ def test_a_person_stays_in_their_arm_and_its_models_answer(trial, owner, person,
         assert (document["fooled"] is None) == (first["arm"] == "nobody")
     assert set(Counter(arms.values()).values()) == {2}
     result = owner.get("/api/v1/tasks/feel/rounds/2/arms").json()["items"]
-    assert [(each["arm"]["name"], each["people"], each["examples"], each["unknown"]) for each in result] == [
+    assert [(item["arm"]["name"], item["people"], item["examples"], item["unknown"]) for item in result] == [
         ("model", 2, 2, 0), ("other", 2, 2, 0), ("nobody", 2, 2, 2),
     ]  # fmt: skip
     assert [(item["handouts"], item["skipped"]) for item in result] == [(4, 2)] * 3
@@ -77,9 +77,9 @@ def test_a_person_stays_in_their_arm_and_its_models_answer(trial, owner, person,
 def test_whoever_comes_at_once_gets_a_place_of_their_own(trial, person, database):
     people = [person(f"writer{number}") for number in range(9)]
 
-    def come(each):
+    def come(writer):
         def hand_out(session):
-            return handouts.hand_out(session, session.get_one(Person, each.id), "feel", random.Random())
+            return handouts.hand_out(session, session.get_one(Person, writer.id), "feel", random.Random())
 
         return database.write(hand_out).handout.arm
 

@@ -143,7 +143,7 @@ def test_a_round_that_closes_while_the_model_thinks_refuses_the_example(ada, own
     target.gate.clear()
     with ThreadPoolExecutor(1) as pool:
         sent = pool.submit(send, ada, written(drawn, "They sleep."))
-        assert target.asked.wait(5)
+        assert target.was_called.wait(5)
         assert owner.post("/api/v1/tasks/nli/rounds/1/close").status_code == 200
         target.gate.set()
         answer = sent.result()
@@ -178,7 +178,7 @@ def test_nothing_of_the_database_is_held_while_a_model_thinks(ada, bob, rules, d
     target.gate.clear()
     with ThreadPoolExecutor(12) as pool:
         sent = [pool.submit(send, ada, written(drawn, f"They sleep {n}.")) for n in range(12)]
-        assert target.asked.wait(5)
+        assert target.was_called.wait(5)
         assert database.engine.pool.checkedout() == 0
         assert bob.post("/api/v1/tasks/sentiment/contexts/next").status_code == 200
         target.gate.set()

@@ -21,7 +21,9 @@ def task(owner, database):
         text = every_field.config(TASK)
         service.save_task(session, None, text)
         config = TaskConfig.parse(text)
-        cells = {name: item if isinstance(item, str) else json.dumps(item) for name, item in every_field.GIVEN.items()}
+        cells = {
+            name: item if isinstance(item, str) else json.dumps(item) for name, item in every_field.CONTEXT.items()
+        }
         fresh = contexts.add_contexts(session, TASK, config, [ContextRow(1, cells)])
         assert (fresh.created, fresh.errors) == (1, [])
 
@@ -84,7 +86,7 @@ def test_every_type_from_the_context_to_the_vote_and_the_export(task, inside):
 
     [line] = task.get(f"/api/v1/tasks/{TASK}/export?format=jsonl").text.splitlines()
     row = json.loads(line)
-    assert row["context"]["values"] == every_field.GIVEN
+    assert row["context"]["values"] == every_field.CONTEXT
     assert row["explanation"]["values"] == every_field.stored("ask")
     assert row["validations"][0]["values"] == every_field.stored("check")
     sheet = task.get(f"/api/v1/tasks/{TASK}/export?format=csv").text.removeprefix("\ufeff")

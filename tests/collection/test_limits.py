@@ -41,9 +41,9 @@ def test_examples_that_are_taken_back_count_for_the_limit_of_the_round(owner, ad
     assert ada.get(f"{HERE}/progress").json()["mine"]["for_good"] is True
 
 
-def distinct(given):
+def distinct(handouts):
     """A draft on the very handout, unlike others on its context."""
-    return written(given, f"It is not so, {given['handout']}.", handout=given["handout"])
+    return written(handouts, f"It is not so, {handouts['handout']}.", handout=handouts["handout"])
 
 
 def test_no_more_than_the_limit_is_written_whatever_comes_at_once(owner, ada, database):

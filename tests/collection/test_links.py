@@ -32,8 +32,8 @@ def arrive(caller, **link):
     return caller.post("/api/v1/tasks/feel/contexts/next", json={"link": link})
 
 
-def write(caller, given, text):
-    body = {"context_id": given["id"], "handout": given["handout"]}
+def write(caller, handout, text):
+    body = {"context_id": handout["id"], "handout": handout["handout"]}
     response = caller.post(
         "/api/v1/tasks/feel/examples", json=body | {"input": {"statement": text}, "answer": {"label": "negative"}}
     )

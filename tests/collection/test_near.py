@@ -119,8 +119,8 @@ def near_of(first, second):
     return minhash.similarity(minhash.shingle_hashes(first), minhash.shingle_hashes(second))
 
 
-@pytest.mark.parametrize(("threshold", "told"), [(0.9, False), (0.75, True)])
-def test_the_threshold_of_the_task_decides_what_is_near(database, owner, ada, bob, threshold, told):
+@pytest.mark.parametrize(("threshold", "is_near"), [(0.9, False), (0.75, True)])
+def test_the_threshold_of_the_task_decides_what_is_near(database, owner, ada, bob, threshold, is_near):
     """The pair lies between both thresholds: one task tells of it, the other does not."""
     assert 0.77 < near_of(TEXT, BETWEEN) < 0.88
     source = next(shipped_task.source for shipped_task in shipped_tasks() if shipped_task.config.id == "nli")
@@ -130,7 +130,7 @@ def test_the_threshold_of_the_task_decides_what_is_near(database, owner, ada, bo
     assert owner.post("/api/v1/tasks/nli/rounds", json={"targets": ["nli-a"]}).status_code == 201
     send(ada, written(draw(ada), TEXT))
     near = send(bob, written(draw(bob), BETWEEN)).json()["near"]
-    assert near == (pytest.approx(near_of(TEXT, BETWEEN), abs=1e-3) if told else None)
+    assert near == (pytest.approx(near_of(TEXT, BETWEEN), abs=1e-3) if is_near else None)
 
 
 def withhold(database, example):

@@ -215,7 +215,7 @@ def test_two_people_at_once_and_a_second_window_meet_no_seed_that_fools(feel, ad
     target.gate.clear()
     with ThreadPoolExecutor(4) as pool:
         drawn = [pool.submit(draw, caller, "feel") for caller in (ada, bob, ada, bob)]
-        assert target.asked.wait(5)
+        assert target.was_called.wait(5)
         target.gate.set()
         handouts = [item.result() for item in drawn]
     assert not any(text_of(item).startswith("Splendid") for item in handouts)

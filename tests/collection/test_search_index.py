@@ -45,10 +45,10 @@ def world(request, tmp_path_factory):
     db.close()
 
 
-def looked_through(told, question, before):
+def looked_through(changes, question, before):
     """The same by hand: what each example has at the end."""
     has: dict[int, dict[str, bool]] = {}
-    for example, terms in told:
+    for example, terms in changes:
         for term in terms:
             mine = has.setdefault(example, {})
             for rival in search._RIVALS.get(term, ()):
@@ -70,20 +70,20 @@ def one_value_each(terms):
 @pytest.mark.slow
 @settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
 @given(tellings, questions, st.none() | ids, st.integers(0, 25))
-def test_it_finds_what_a_look_through_everything_finds(world, told, question, before, folded):
-    told = [(example, one_value_each(terms)) for example, terms in told]
+def test_it_finds_what_a_look_through_everything_finds(world, changes, question, before, folded):
+    changes = [(example, one_value_each(terms)) for example, terms in changes]
 
     def tell(session):
         search.drop_blocks(session, after=-1)
         session.execute(delete(ExampleChange))
-        for number, (example, terms) in enumerate(told):
+        for number, (example, terms) in enumerate(changes):
             if number == folded:
                 folding.fold(session)
             projections.note_change(session, example, terms)
 
     world.write(tell)
     result = world.read(lambda session: list(search.matching(session, question, before)))
-    assert result == looked_through(told, question, before)
+    assert result == looked_through(changes, question, before)
 
 
 def test_each_batch_is_folded_until_nothing_is_left(world, monkeypatch):

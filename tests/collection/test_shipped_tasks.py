@@ -33,40 +33,40 @@ Written = tuple[dict[str, Any], dict[str, Any]]
 SOUP = "If you enjoy queueing, you will love this soup"
 
 
-def felt(number: int, given: dict[str, Any]) -> Written:
+def felt(number: int, handout: dict[str, Any]) -> Written:
     return {"statement": f"{SOUP}, number {number}."}, {"label": ("negative", "positive")[number % 2]}
 
 
-def followed(number: int, given: dict[str, Any]) -> Written:
-    return {"hypothesis": f"Nothing has ever happened to any of {number} people."}, given["goal"]
+def followed(number: int, handout: dict[str, Any]) -> Written:
+    return {"hypothesis": f"Nothing has ever happened to any of {number} people."}, handout["goal"]
 
 
-def marked(number: int, given: dict[str, Any]) -> Written:
-    passage = given["values"]["passage"]
+def marked(number: int, handout: dict[str, Any]) -> Written:
+    passage = handout["values"]["passage"]
     end = passage.index(" ")
     claimed = {"start": 0, "end": end, "text": passage[:end]}
     return {"question": f"Which word comes first in story {number}?"}, {"answer": [claimed]}
 
 
-def asked(number: int, given: dict[str, Any]) -> Written:
+def write_question(number: int, handout: dict[str, Any]) -> Written:
     return {"question": f"Is there only one thing, number {number}?"}, {"label": ("yes", "no")[number % 2]}
 
 
-def answered(number: int, given: dict[str, Any]) -> Written:
-    kinds = ("unanswerable", "yes", "no", f"{number}", "one thing; another", given["values"]["passage"].split()[0])
+def answered(number: int, handout: dict[str, Any]) -> Written:
+    kinds = ("unanswerable", "yes", "no", f"{number}", "one thing; another", handout["values"]["passage"].split()[0])
     question = ("Who was Sir Quentin Zzyzx?", "Is this about Sir Quentin Zzyzx?", "Was anything said?")[number % 3]
     return {"question": question}, {"answer": kinds[number % len(kinds)]}
 
 
-def said(number: int, given: dict[str, Any]) -> Written:
+def write_message(number: int, handout: dict[str, Any]) -> Written:
     return {"statement": f"Nobody on bus {number} is welcome."}, {"label": ("hateful", "not-hateful")[number % 2]}
 
 
-def posted(number: int, given: dict[str, Any]) -> Written:
+def posted(number: int, handout: dict[str, Any]) -> Written:
     return {"statement": f"Cake 🎂 for all {number} of us"}, {"label": ("hateful", "not-hateful")[number % 2]}
 
 
-def summed_up(number: int, given: dict[str, Any]) -> Written:
+def summed_up(number: int, handout: dict[str, Any]) -> Written:
     first = f"The bus of line {number} was late again and the bus stop was full."
     document = (
         f"{first} The driver said that the bus was new. Nobody at the stop believed that. It was repaired by noon."
@@ -74,11 +74,11 @@ def summed_up(number: int, given: dict[str, Any]) -> Written:
     return {"document": document}, {"summary": (first, "By noon it had been repaired.")[number % 2]}
 
 
-def translated(number: int, given: dict[str, Any]) -> Written:
+def translated(number: int, handout: dict[str, Any]) -> Written:
     return {"source": "Lyon"}, {"translation": ("Lyon", "Leo")[number % 2]}
 
 
-def named(number: int, given: dict[str, Any]) -> Written:
+def named(number: int, handout: dict[str, Any]) -> Written:
     sentence = f"Hope sold {number} boats to Virginia."
     places = [sentence.index(name) for name in ("Hope", "Virginia")]
     names = [(places[0], places[0] + 4, "person"), (places[1], places[1] + 8, ("person", "place")[number % 2])]
@@ -90,8 +90,8 @@ PLAYED: dict[str, tuple[str, Callable[[int, dict[str, Any]], Written], str]] = {
     "sentiment": ("sentiment-ngram", felt, "accuracy"),
     "nli": ("nli-ngram", followed, "accuracy"),
     "qa": ("qa-minilm", marked, "f1"),
-    "hate": ("hate-ngram", said, "f1"),
-    "boolq": ("boolq-ngram", asked, "accuracy"),
+    "hate": ("hate-ngram", write_message, "f1"),
+    "boolq": ("boolq-ngram", write_question, "accuracy"),
     "qa-extended": ("qa-extended-reader", answered, "drop"),
     "hate-emoji": ("hate-ngram", posted, "f1"),
     "summarization": ("summarization-textrank", summed_up, "rouge"),
@@ -116,7 +116,7 @@ FEW = {
 """How many contexts come with a task, at least; others have 30."""
 
 
-class Made(Place):
+class FilledPlace(Place):
     """A task that is there already."""
 
     def __init__(self, database: Any, settings: Any, task: str) -> None:
@@ -195,7 +195,7 @@ def test_it_is_played_from_create_to_evaluate(task, olga, person, database, sett
     where = f"/api/v1/tasks/{task}"
     open_round(owner, task)
     answer = [write(ada, task, number) for number in range(6)]
-    fooling = {each["id"]: each["claimed"] for each in answer if each["fooled"]}
+    fooling = {item["id"]: item["claimed"] for item in answer if item["fooled"]}
     assert fooling
     strip = ada.get(f"/api/v1/examples/{answer[0]['id']}/attributions")
     assert strip.status_code == 200, strip.text
@@ -220,7 +220,7 @@ def test_it_is_played_from_create_to_evaluate(task, olga, person, database, sett
     assert [row["answer"] for row in exported] == list(claims.values())
     assert sum(row["fooled"] for row in exported) == len(fooling)
     assert owner.post(f"{where}/datasets/rounds/1").status_code == 201
-    here = Made(database, settings, task)
+    here = FilledPlace(database, settings, task)
     here.submit(model)
     assert database.write(evaluations.queue_evaluations, {"dataset": 1}) == 1
     by_hand(1)
@@ -252,7 +252,7 @@ def test_the_first_page_shows_the_passage_that_a_try_is_about(olga, client, open
 
 @pytest.mark.slow
 def test_translations_are_scored_by_pair_of_languages_and_in_bleu(olga, database, settings, by_hand):
-    owner, here = olga("translation"), Made(database, settings, "translation")
+    owner, here = olga("translation"), FilledPlace(database, settings, "translation")
     rows = [
         StoredRow(f"r{number}", {"pair": seed["context"]["pair"], **seed["input"]}, (seed["answer"],), (seed["tag"],))
         for number, seed in enumerate(SHIPPED["translation"].seeds())

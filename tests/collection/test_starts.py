@@ -34,8 +34,8 @@ def feel(owner, ada):
     return owner
 
 
-def body(given, text, label="negative", **more):
-    return {"context_id": given["id"], "input": {"statement": text}, "answer": {"label": label}, **more}
+def body(handout, text, label="negative", **more):
+    return {"context_id": handout["id"], "input": {"statement": text}, "answer": {"label": label}, **more}
 
 
 def test_a_seed_comes_with_what_the_models_say_and_they_are_asked_once(feel, ada, bob, rules, database):
@@ -249,15 +249,15 @@ def test_a_request_sent_again_on_a_later_handout_of_its_context_gets_the_same_an
     draw(ada, "feel")
     drawn = draw(ada, "feel")  # by now the models have said what they say of both seeds
     sent = body(drawn, "Sent twice.")
-    target.asked.clear()
+    target.was_called.clear()
     target.gate.clear()
     with ThreadPoolExecutor(2) as pool:
         first = pool.submit(send, ada, sent, "same", "feel")
-        assert target.asked.wait(5)
+        assert target.was_called.wait(5)
         assert draw(ada, "feel")["handout"] != drawn["handout"]
-        target.asked.clear()
+        target.was_called.clear()
         second = pool.submit(send, ada, sent, "same", "feel")
-        assert target.asked.wait(5)
+        assert target.was_called.wait(5)
         target.gate.set()
         single, two = first.result(), second.result()
     assert (single.status_code, two.status_code) == (201, 201)

@@ -61,12 +61,8 @@ def remove_those_who_leave(database):
                 )
 
 
-@pytest.mark.slow
-def test_a_class_of_thirty_writes_checks_is_graded_and_reset(client, ada, database):
-    group = make_class(ada, goals={"examples": 1, "votes": 1}, places=30, assignment="Fool **it**.")
-    code = group["join_code"]
-    students = [student(client, code.upper().replace("-", " "), f"Student {number}")[0] for number in range(30)]
-    assert join(client, code, "One more").status_code == 409, "no more places"
+def write_and_check(students):
+    """The examples that fool a model, one of each student; afterwards each student has checked one."""
     examples = []
     for caller in students:
         handout = draw(caller)
@@ -79,6 +75,16 @@ def test_a_class_of_thirty_writes_checks_is_graded_and_reset(client, ada, databa
         item = caller.post("/api/v1/tasks/nli/validations/next").json()
         voted = caller.post(f"/api/v1/examples/{item['example_id']}/validations", json={"vote": "correct"})
         assert voted.status_code == 201, voted.text
+    return examples
+
+
+@pytest.mark.slow
+def test_a_class_of_thirty_writes_checks_is_graded_and_reset(client, ada, database):
+    group = make_class(ada, goals={"examples": 1, "votes": 1}, places=30, assignment="Fool **it**.")
+    code = group["join_code"]
+    students = [student(client, code.upper().replace("-", " "), f"Student {number}")[0] for number in range(30)]
+    assert join(client, code, "One more").status_code == 409, "no more places"
+    examples = write_and_check(students)
     rows = ada.get(f"/api/v1/classes/{group['id']}/students").json()["items"]
     assert [row["examples"] for row in rows] == [1] * 30
     assert sum(row["fooled"] for row in rows) == 30

@@ -82,13 +82,8 @@ def enter_all(crowd, competition):
         assert entered.status_code == 204, entered.text
 
 
-@pytest.mark.slow
-def test_four_teams_compete_to_the_final_report(client, owner, crowd, ada):
-    competition = make_competition(owner)
-    people, ids = crowd
-    assert ada.post("/api/v1/tasks/nli/contexts/next").status_code == 403, "nobody writes without a team"
-    assert people[1].post(f"/api/v1/competitions/{competition}/entries", json={"team": ids[0]}).status_code == 403
-    enter_all(crowd, competition)
+def use_budgets(people, ids):
+    """Each team's three examples, by team: all that its budget allows."""
     examples = {}
     for place, team in enumerate(ids):
         examples[team] = []
@@ -103,17 +98,34 @@ def test_four_teams_compete_to_the_final_report(client, owner, crowd, ada):
             examples[team].append(sent.json()["id"])
         refused = people[2 * place].post("/api/v1/tasks/nli/contexts/next")
         assert refused.status_code == 409, "the budget is used"
-    own = people[1].post(f"/api/v1/examples/{examples[ids[0]][0]}/validations", json={"vote": "correct"})
-    assert own.status_code == 403, "a member does not check the team's own examples"
-    assert count_checks(client, people[1]) == 9, "nor are they counted for the member"
+    return examples
+
+
+def draw_all(member):
+    """The examples that a member is given to check until none is left."""
     checked = set()
     for _ in range(20):
-        item = people[1].post("/api/v1/tasks/nli/validations/next")
+        item = member.post("/api/v1/tasks/nli/validations/next")
         if item.status_code == 204:
             break
         checked.add(item.json()["example_id"])
-        people[1].post(f"/api/v1/examples/{item.json()['example_id']}/skip")
+        member.post(f"/api/v1/examples/{item.json()['example_id']}/skip")
     assert checked
+    return checked
+
+
+@pytest.mark.slow
+def test_four_teams_compete_to_the_final_report(client, owner, crowd, ada):
+    competition = make_competition(owner)
+    people, ids = crowd
+    assert ada.post("/api/v1/tasks/nli/contexts/next").status_code == 403, "nobody writes without a team"
+    assert people[1].post(f"/api/v1/competitions/{competition}/entries", json={"team": ids[0]}).status_code == 403
+    enter_all(crowd, competition)
+    examples = use_budgets(people, ids)
+    own = people[1].post(f"/api/v1/examples/{examples[ids[0]][0]}/validations", json={"vote": "correct"})
+    assert own.status_code == 403, "a member does not check the team's own examples"
+    assert count_checks(client, people[1]) == 9, "nor are they counted for the member"
+    checked = draw_all(people[1])
     assert not checked & set(examples[ids[0]])
     assert (len(checked), count_checks(client, people[1])) == (9, 0)
     for place, team in enumerate(ids[:3]):

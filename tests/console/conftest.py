@@ -19,9 +19,9 @@ Enter = Callable[[Caller], Browser]
 def enter(browser: Callable[[], Browser]) -> Enter:
     """A browser in which somebody is logged in: `page = enter(owner)`."""
 
-    def log_in(who: Caller) -> Browser:
+    def log_in(caller: Caller) -> Browser:
         opened = browser()
-        assert opened.log_in(who.name).status_code == 303
+        assert opened.log_in(caller.name).status_code == 303
         return opened
 
     return log_in

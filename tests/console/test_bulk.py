@@ -14,13 +14,13 @@ def ids(owner, ada):
     return [send(ada, written(draw(ada), f"Number {n}.")).json()["id"] for n in range(4)]
 
 
-def found(owner, **asked):
+def list_ids(owner, **asked):
     items = owner.get("/api/v1/tasks/nli/examples", params=asked).json()["items"]
     return sorted(item["id"] for item in items)
 
 
-def bulk(who, **body):
-    return who.post("/api/v1/tasks/nli/examples/bulk", json=body)
+def bulk(caller, **body):
+    return caller.post("/api/v1/tasks/nli/examples/bulk", json=body)
 
 
 def test_notes_and_labels_are_found_again_also_after_a_rebuild(owner, moderator, ada, ids, database):
@@ -29,15 +29,15 @@ def test_notes_and_labels_are_found_again_also_after_a_rebuild(owner, moderator,
     owner.post(f"/api/v1/examples/{ids[1]}/labels", json={"name": "to show"})
     assert [note["by"] for note in document["notes"]] == ["moses"]
     for _ in range(2):
-        assert found(owner, noted="true") == [ids[0]]
-        assert found(owner, label="to show") == ids[:2]
+        assert list_ids(owner, noted="true") == [ids[0]]
+        assert list_ids(owner, label="to show") == ids[:2]
         waiting = owner.get("/api/v1/tasks/nli/moderation", params={"which": "noted"}).json()["items"]
         assert [item["example"]["id"] for item in waiting] == [ids[0]]
         rebuild_all(database)
     owner.delete(f"/api/v1/examples/{ids[0]}/notes/{document['notes'][0]['id']}")
     assert owner.delete(f"/api/v1/examples/{ids[1]}/labels/to show").json() == {"notes": [], "labels": []}
-    assert found(owner, noted="true") == []
-    assert found(owner, label="to show") == [ids[0]]
+    assert list_ids(owner, noted="true") == []
+    assert list_ids(owner, label="to show") == [ids[0]]
     assert ada.get(f"/api/v1/examples/{ids[0]}/notes").status_code == 404
     assert "to show" not in ada.get(f"/api/v1/examples/{ids[0]}").text
 
@@ -46,11 +46,11 @@ def test_notes_and_labels_are_found_again_also_after_a_rebuild(owner, moderator,
 def test_many_are_hidden_and_shown_again(owner, ids, database):
     document = bulk(owner, kind="hide", value="Spam.", ids=ids[:3]).json()
     assert document["changed"] == ids[:3]
-    assert found(owner) == ids[3:]
+    assert list_ids(owner) == ids[3:]
     again = bulk(owner, kind="hide", value="Spam.", ids=ids).json()
     assert again["changed"] == ids[3:]
     assert owner.post(f"/api/v1/tasks/nli/examples/bulk/{document['id']}/undo").json()["undone"]
-    assert found(owner) == ids[:3]
+    assert list_ids(owner) == ids[:3]
     owner.post(f"/api/v1/tasks/nli/examples/bulk/{document['id']}/undo")
     kinds = [item["kind"] for item in owner.get("/api/v1/tasks/nli/acts").json()["items"]]
     assert kinds.count("examples.bulk") == 2
@@ -61,19 +61,19 @@ def test_many_are_hidden_and_shown_again(owner, ids, database):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("kind", "value", "asked"), [
+@pytest.mark.parametrize(("kind", "value", "question"), [
     ("flag", "Odd.", {"flagged": "true"}), ("label", "odd", {"label": "odd"}), ("note", "Odd.", {"noted": "true"}),
 ])  # fmt: skip
-def test_what_matches_a_question_is_marked_and_unmarked(owner, ids, database, kind, value, asked):
+def test_what_matches_a_question_is_marked_and_unmarked(owner, ids, database, kind, value, question):
     document = bulk(owner, kind=kind, value=value, matching={"q": "number"}).json()
     assert document["changed"] == ids
-    assert found(owner, **asked) == ids
+    assert list_ids(owner, **question) == ids
     rebuild_all(database)
-    assert found(owner, **asked) == ids
+    assert list_ids(owner, **question) == ids
     owner.post(f"/api/v1/tasks/nli/examples/bulk/{document['id']}/undo")
-    assert found(owner, **asked) == []
+    assert list_ids(owner, **question) == []
     rebuild_all(database)
-    assert found(owner, **asked) == []
+    assert list_ids(owner, **question) == []
 
 
 def test_what_is_not_the_task_s_or_makes_no_sense_is_refused(owner, ada, ids):

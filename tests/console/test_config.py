@@ -101,7 +101,7 @@ class TestANewTask:
         assert "A task my-task already exists." in again.text
 
     @pytest.mark.parametrize(
-        ("asked", "id", "name"),
+        ("query", "id", "name"),
         [
             ({"template_of": "sentiment"}, "my-sentiment", "Sentiment"),
             ({"template_of": "nli", "name": "NLI"}, "nli-2", "NLI"),
@@ -110,8 +110,8 @@ class TestANewTask:
             ({"template_of": "nothing", "name": "New"}, "new-2", "New"),
         ],
     )
-    def test_begins_with_a_template_a_name_and_an_id_that_is_free(self, owner, enter, asked, id, name):
-        response = enter(owner).client.get("/tasks/new", params=asked)
+    def test_begins_with_a_template_a_name_and_an_id_that_is_free(self, owner, enter, query, id, name):
+        response = enter(owner).client.get("/tasks/new", params=query)
         assert "Preview for annotators" in response.text
         text = html.unescape(re.search(r'<textarea id="config"[^>]*>\n(.*?)</textarea>', response.text, re.DOTALL)[1])
         config = TaskConfig.parse(text)

@@ -11,28 +11,28 @@ from tests.collection.conftest import draw
 HERE = "/tasks/nli/manage/contexts"
 
 
-def shown(page, **query):
+def list_ids(page, **query):
     """The numbers of the contexts on a page, newest first."""
     return re.findall(r'name="contexts" value="(\d+)" form="change', page.get(f"{HERE}?{urlencode(query)}").text)
 
 
 def test_ticked_contexts_are_tagged_weighed_retired_and_brought_back(owner, ada, enter, database):
     page = enter(owner)
-    first, second, *rest = shown(page)
+    first, second, *rest = list_ids(page)
     here = f"{HERE}/changes"
     tagged = page.submit(here, page="/settings", contexts=[first, second], then="tag", tag="hard")
     assert "2 contexts tagged." in page.get(tagged.headers["location"]).text
-    assert shown(page, tag="hard") == [first, second]
+    assert list_ids(page, tag="hard") == [first, second]
     assert page.submit(here, page="/settings", contexts=[first], then="weigh", weight="much").status_code == 422
     page.submit(here, page="/settings", contexts=[first], then="weigh", weight="2.5")
     gone = page.submit(here, page="/settings", contexts=[second, *rest], then="retire")
-    assert shown(page) == [first]
-    assert shown(page, retired="yes") == [second, *rest]
+    assert list_ids(page) == [first]
+    assert list_ids(page, retired="yes") == [second, *rest]
     assert {draw(ada)["id"] for _ in range(4)} == {int(first)}
     answer = page.get(gone.headers["location"]).text
     assert f'name="contexts" value="{second}"><' in answer.replace("\n", "")  # the form that undoes it
     page.submit(here, page="/settings", contexts=[second, *rest], then="restore")
-    assert shown(page) == [first, second, *rest]
+    assert list_ids(page) == [first, second, *rest]
     log = owner.get("/api/v1/tasks/nli/acts", params={"kind": "contexts.changed"}).json()["items"]
     assert [item["subject"] for item in log][-1] == {"contexts": 2, "tag": "hard"}
 

@@ -45,6 +45,27 @@ def write_examples(author, count: int) -> set[int]:
     return numbers
 
 
+def vote_until_refused(validator, desk, examples):
+    """Vote on all that a validator is given; the sorted names of every answer's fields, and the last answer."""
+    shapes = set()
+    while True:
+        response = validator.post("/api/v1/tasks/nli/validations/next")
+        if response.status_code != 200:
+            break
+        item = response.json()
+        shapes.add(tuple(sorted(item)))
+        assert item["example_id"] in examples
+        page_text = desk.get("/tasks/nli/validate").text
+        assert f"/validate/{item['example_id']}" in page_text
+        assert item["input"]["hypothesis"] in page_text
+        vote = validator.post(f"/api/v1/examples/{item['example_id']}/validations", json={"vote": "correct"})
+        assert vote.status_code == 201
+        shapes.add(tuple(sorted(vote.json())))
+        again = validator.post(f"/api/v1/examples/{item['example_id']}/validations", json={"vote": "correct"})
+        assert again.status_code in (403, 409)
+    return shapes, response
+
+
 @pytest.mark.slow
 def test_an_owner_adds_items_and_lifts_a_pause_that_the_validator_sees(owner, moderator, ada, bob, enter, database):
     page = enter(owner)
@@ -60,22 +81,7 @@ def test_an_owner_adds_items_and_lifts_a_pause_that_the_validator_sees(owner, mo
     assert page.submit(f"{HERE}/decided", page="/settings", count="5").status_code == 303
     examples = write_examples(ada, 12)
     desk = enter(bob)
-    shapes = set()
-    while True:
-        response = bob.post("/api/v1/tasks/nli/validations/next")
-        if response.status_code != 200:
-            break
-        item = response.json()
-        shapes.add(tuple(sorted(item)))
-        assert item["example_id"] in examples
-        page_text = desk.get("/tasks/nli/validate").text
-        assert f"/validate/{item['example_id']}" in page_text
-        assert item["input"]["hypothesis"] in page_text
-        vote = bob.post(f"/api/v1/examples/{item['example_id']}/validations", json={"vote": "correct"})
-        assert vote.status_code == 201
-        shapes.add(tuple(sorted(vote.json())))
-        again = bob.post(f"/api/v1/examples/{item['example_id']}/validations", json={"vote": "correct"})
-        assert again.status_code in (403, 409)
+    shapes, response = vote_until_refused(bob, desk, examples)
     assert len(shapes) == 2
     answered = database.read(lambda session: session.scalars(select(ControlAnswer)).all())
     if not answered:  # 12 draws at one half: once in 4,096

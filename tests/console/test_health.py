@@ -15,7 +15,7 @@ from tests.collection.conftest import draw, send, written
 HERE = "/tasks/nli/manage"
 
 
-def of(database):
+def read_health(database):
     current = database.read(lambda s: s.scalar(queries.open_round("nli")))
     return database.read(health.health, current)
 
@@ -30,8 +30,8 @@ def fool(caller):
     return answer.json()["id"]
 
 
-def vote(caller, example, said):
-    assert caller.post(f"/api/v1/examples/{example}/validations", json={"vote": said}).status_code == 201
+def vote(caller, example, choice):
+    assert caller.post(f"/api/v1/examples/{example}/validations", json={"vote": choice}).status_code == 201
 
 
 def test_examples_votes_disagreement_and_flags_are_counted(ada, bob, person, database):
@@ -42,7 +42,7 @@ def test_examples_votes_disagreement_and_flags_are_counted(ada, bob, person, dat
     vote(bob, second, "correct")
     vote(zoe, second, "incorrect")
     vote(zoe, third, "flagged")
-    result = of(database)
+    result = read_health(database)
     assert (result.today.examples, result.today.fooled, result.today.people) == (3, 3, 2)
     assert (result.rate.value, result.rate.n) == (1.0, 3)
     assert result.waiting == result.today.waiting == 2
@@ -54,9 +54,9 @@ def test_what_was_taken_back_or_written_by_programs_is_not_counted(ada, bob, dat
     stored, gone = fool(ada), fool(ada)
     vote(bob, gone, "correct")
     assert ada.post(f"/api/v1/examples/{gone}/retract").status_code in (200, 204)
-    assert of(database).today.examples == 1
+    assert read_health(database).today.examples == 1
     database.write(lambda s: s.execute(update(Tally).values(source="program")))
-    assert of(database).today.examples == 0
+    assert read_health(database).today.examples == 0
     assert stored
 
 
@@ -67,7 +67,7 @@ def test_days_before_today_make_the_usual_number(ada, database):
         day = (datetime.now(UTC) - timedelta(days=ago)).date().isoformat()
         past = {**row, "day": day, "examples": examples, "fooled": 0}
         database.write(lambda s, past=past: s.execute(insert(Tally), [past]))
-    result = of(database)
+    result = read_health(database)
     assert [item.examples for item in result.days][-2:] == [7, 1]
     assert result.usual == 1.0
     assert len(result.days) == 14
@@ -123,8 +123,8 @@ def test_it_is_quick_with_many_people_and_days(owner, ada, database):
         assert session.scalar(select(Example.id).limit(1))
 
     database.write(fill)
-    of(database)
+    read_health(database)
     begun = time.perf_counter()
-    result = of(database)
+    result = read_health(database)
     assert time.perf_counter() - begun < 1.0  # some 20 ms on an idle core
     assert result.today.examples > 300 * 50

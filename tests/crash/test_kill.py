@@ -58,6 +58,26 @@ def snapshot(session, table):
     return sorted(map(tuple, session.execute(select(*columns)).all()))
 
 
+def check_acknowledged(session, writers, checkers):
+    """Each example and vote that was acknowledged is there once."""
+    for person in writers:
+        stored = dict(
+            session.execute(select(Example.id, Example.key).where(Example.key.in_(person.acknowledged.values()))).all()
+        )
+        assert stored == person.acknowledged
+    assert session.scalar(select(func.count()).select_from(Example)) == len(set(session.scalars(select(Example.key))))
+    for person in checkers:
+        for example, vote in person.acknowledged.items():
+            votes = session.scalars(
+                select(Validation.vote).where(Validation.example_id == example, Validation.vote == vote)
+            ).all()
+            assert votes
+    doubled = (
+        select(Validation.example_id).group_by(Validation.example_id, Validation.person_id).having(func.count() > 1)
+    )
+    assert session.scalars(doubled).all() == []
+
+
 def test_acknowledged_examples_and_votes_survive_kill_9_once(tmp_path, request):
     rng = random.Random(7)
     stop = threading.Event()
@@ -86,26 +106,7 @@ def test_acknowledged_examples_and_votes_survive_kill_9_once(tmp_path, request):
         assert raw.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     raw.close()
     with database._reads() as session:
-        for person in people[:3]:
-            stored = dict(
-                session.execute(
-                    select(Example.id, Example.key).where(Example.key.in_(person.acknowledged.values()))
-                ).all()
-            )
-            assert stored == person.acknowledged
-        assert session.scalar(select(func.count()).select_from(Example)) == len(
-            set(session.scalars(select(Example.key)))
-        )
-        for person in people[3:]:
-            for example, vote in person.acknowledged.items():
-                votes = session.scalars(
-                    select(Validation.vote).where(Validation.example_id == example, Validation.vote == vote)
-                ).all()
-                assert votes
-        doubled = (
-            select(Validation.example_id).group_by(Validation.example_id, Validation.person_id).having(func.count() > 1)
-        )
-        assert session.scalars(doubled).all() == []
+        check_acknowledged(session, people[:3], people[3:])
         before = snapshot(session, Standing), snapshot(session, Tally)
     rebuild_all(database)
     with database._reads() as session:

@@ -67,7 +67,7 @@ class Turn:
         first.submission_id = self._submission(session, first.name, first.version)
         return first.submission_id
 
-    def left(self):
+    def remaining(self):
         """Return the number of open evaluations of the turn, and of all."""
         return self.db.read(deciding.count_remaining, self.settings, self.id, [self.old, self.new])
 
@@ -132,13 +132,13 @@ def test_a_turn_waits_for_the_evaluations_on_neutral_data(world, settings):
     films, few = dataset(world, settings, "films"), dataset(world, settings, "few", rows=29)
     turn = Turn(world, settings)
     tests = [item for item in (turn.released.test, turn.released.hidden) if item]
-    assert turn.left() == (2 * len(tests) + 2, 2 * len(tests) + 2), "29 rows are too few to be waited for"
+    assert turn.remaining() == (2 * len(tests) + 2, 2 * len(tests) + 2), "29 rows are too few to be waited for"
     for element in (turn.old, turn.new):
         turn.give(element, dict.fromkeys(tests, 0.5))
-    assert turn.left()[0] == 2
+    assert turn.remaining()[0] == 2
     turn.give(turn.old, {films: 0.5})
     turn.give(turn.new, {few: 0.5}, failed=[films])
-    assert turn.left()[0] == 0, "a failed evaluation is waited for no more"
+    assert turn.remaining()[0] == 0, "a failed evaluation is waited for no more"
 
 
 @pytest.mark.parametrize("failed", ["old", "new"])

@@ -67,12 +67,12 @@ def disturb(database: Database, worker: Worker, rng: random.Random) -> None:
 
         def moved(before: tuple[Any, ...] = before) -> bool:
             assert worker.process is not None
-            assert worker.process.poll() is None, worker.said()
+            assert worker.process.poll() is None, worker.log_text()
             return mark(database) != before or settled(database)
 
         until(moved, 400)
         time.sleep(rng.uniform(0, 3))
-        assert worker.end(signal.SIGKILL) == -signal.SIGKILL, worker.said()
+        assert worker.end(signal.SIGKILL) == -signal.SIGKILL, worker.log_text()
         worker.start()
 
 
@@ -85,7 +85,7 @@ def played(database: Database, settings: Any, worker: Worker, rng: random.Random
         if rng is not None:
             disturb(database, worker, rng)
         until(lambda: world.turn(database, settings).state in ("done", "failed"), 400)
-        assert world.turn(database, settings).state == "done", (world.turn(database, settings), worker.said())
+        assert world.turn(database, settings).state == "done", (world.turn(database, settings), worker.log_text())
     until(lambda: settled(database), 400)
     worker.end(signal.SIGKILL)
 

@@ -24,9 +24,9 @@ def model(name, *values, caught=(), spread=0.0):
     return ModelScores(name, np.array(values), drawn, result, share + around)
 
 
-def told(rule, found):
+def describe(rule, figures):
     """Return the text of a decision that was stored and read again."""
-    return report.add_words(TurnReport.model_validate(TurnReport.of(rule, found).model_dump(mode="json")), {}).why
+    return report.add_words(TurnReport.model_validate(TurnReport.of(rule, figures).model_dump(mode="json")), {}).why
 
 
 def test_the_mean_over_rounds_counts_older_rounds_less():
@@ -62,8 +62,8 @@ def test_the_best_of_those_that_surely_gain_is_promoted_and_says_so():
     assert promotion.promoted == ("b",)
     assert promotion.level == pytest.approx(1 - 0.05 / 3)
     assert [candidate.lacks for candidate in promotion.candidates] == [(), (), ("gain", "mean")]
-    assert "b is promoted: it reaches 70.0 %" in told(rule, promotion)
-    assert "+20.0 points" in told(rule, promotion)
+    assert "b is promoted: it reaches 70.0 %" in describe(rule, promotion)
+    assert "+20.0 points" in describe(rule, promotion)
     both = decide_promotion(
         PromotionRule(by="recency", most=2), [model("old@1", 0.5)], [model("a", 0.6), model("b", 0.7)]
     )
@@ -74,12 +74,12 @@ def test_ties_and_gains_that_may_be_chance_keep_the_present_target():
     rule, old = PromotionRule(by="recency"), model("old@1", 0.5, 0.5)
     tied = decide_promotion(rule, [old], [model("a", 0.4, 0.6)])
     assert (tied.promoted, tied.candidates[0].lacks) == ((), ("gain",))
-    assert told(rule, tied).startswith("The current targets stay.")
+    assert describe(rule, tied).startswith("The current targets stay.")
     unsure = decide_promotion(rule, [old], [model("a", 0.52, 0.52, spread=0.1)])
     assert (unsure.promoted, unsure.candidates[0].lacks) == ((), ("sure",))
-    assert "but the interval includes 0" in told(rule, unsure)
+    assert "but the interval includes 0" in describe(rule, unsure)
     assert decide_promotion(PromotionRule(surely=False), [old], [model("a", 0.52, 0.52, spread=0.1)]).promoted == ("a",)
-    assert "no candidate could be compared" in told(rule, decide_promotion(rule, [old], []))
+    assert "no candidate could be compared" in describe(rule, decide_promotion(rule, [old], []))
 
 
 def test_catching_fooling_examples_does_not_pay_for_errors_elsewhere():
@@ -88,11 +88,11 @@ def test_catching_fooling_examples_does_not_pay_for_errors_elsewhere():
     contrary = model("contrary", 0.5, caught=[True] * 4)
     promotion = decide_promotion(rule, [old], [contrary])
     assert (promotion.promoted, promotion.candidates[0].lacks) == ((), ("mean",))
-    assert "the most it may lose is 2" in told(rule, promotion)
+    assert "the most it may lose is 2" in describe(rule, promotion)
     assert decide_promotion(PromotionRule(by="fooling", most_lost=0.5), [old], [contrary]).promoted == ("contrary",)
 
 
-def beside(of, **neutral):
+def beside(subject, **neutral):
     """The model with scores and replicates on neutral datasets; None for an evaluation that failed."""
     drawn = {
         name: NeutralScore(None, STILL)
@@ -100,7 +100,7 @@ def beside(of, **neutral):
         else NeutralScore(value[0], value[0] + value[1] * np.linspace(-1, 1, 101))
         for name, value in neutral.items()
     }
-    return dataclasses.replace(of, neutral=drawn)
+    return dataclasses.replace(subject, neutral=drawn)
 
 
 def test_a_candidate_that_is_worse_on_neutral_data_for_sure_is_not_promoted_and_the_report_says_why():
@@ -111,7 +111,7 @@ def test_a_candidate_that_is_worse_on_neutral_data_for_sure_is_not_promoted_and_
         assert (promotion.promoted, promotion.candidates[0].lacks) == ((), ("neutral",))
     promotion = decide_promotion(rule, [old], [beside(model("a", 0.6), films=(0.832, 0.05), books=(0.8, 0.0))])
     assert (promotion.promoted, promotion.candidates[0].lacks) == ((), ("neutral",))
-    assert "a gains +10.0 points (+10.0 to +10.0), but is worse on neutral data: films -6.8 points" in told(
+    assert "a gains +10.0 points (+10.0 to +10.0), but is worse on neutral data: films -6.8 points" in describe(
         rule, promotion
     )
     assert dict(promotion.candidates[0].neutral)["films"].high < 0
@@ -126,7 +126,7 @@ def test_losses_on_neutral_data_that_may_be_chance_keep_nobody_back_unless_they_
     large = beside(model("a", 0.6), films=(0.85, 0.1), books=(0.75, 0.1))
     promotion = decide_promotion(PromotionRule(), [old], [large])
     assert (promotion.promoted, promotion.candidates[0].lacks) == ((), ("neutral",))
-    assert "books -5.0 points" in told(PromotionRule(), promotion)
+    assert "books -5.0 points" in describe(PromotionRule(), promotion)
     assert decide_promotion(PromotionRule(neutral_lost=0.06), [old], [large]).promoted == ("a",)
 
 
@@ -134,7 +134,7 @@ def test_a_candidate_whose_evaluation_on_neutral_data_failed_is_not_promoted():
     old = beside(model("old@1", 0.5), films=(0.9, 0.0))
     promotion = decide_promotion(PromotionRule(), [old], [beside(model("a", 0.6), films=None)])
     assert (promotion.promoted, promotion.candidates[0].lacks) == ((), ("unscored",))
-    assert "was not scored on neutral data: films" in told(PromotionRule(), promotion)
+    assert "was not scored on neutral data: films" in describe(PromotionRule(), promotion)
     assert decide_promotion(PromotionRule(), [old], [model("a", 0.6)]).promoted == ("a",), (
         "a dataset that came after the evaluations"
     )

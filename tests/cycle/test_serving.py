@@ -40,7 +40,7 @@ def test_a_turn_ends_in_an_open_round_that_can_be_played(database: Database, set
         finally:
             worker.end()
         turn = world.turn(database, settings)
-        assert (turn.state, turn.next) == ("done", 2), (turn, worker.said())
+        assert (turn.state, turn.next) == ("done", 2), (turn, worker.log_text())
         promoted = turn.candidates[0].name
         assert [target["model"] for target in client.get("/api/v1/tasks/films/rounds/2").json()["targets"]] == [
             promoted

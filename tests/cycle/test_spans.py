@@ -34,7 +34,7 @@ PLAN: dict[str, Any] = {
 }
 
 
-def asked(passages: int) -> list[tuple[str, str, dict[str, Any]]]:
+def questions(passages: int) -> list[tuple[str, str, dict[str, Any]]]:
     """Passages with a question of each kind that people asked, and the answer as it is marked."""
     short = [first for first in real.paragraphs(30) if len(first["context"]) < 420][:passages]
     result = []
@@ -50,7 +50,7 @@ def asked(passages: int) -> list[tuple[str, str, dict[str, Any]]]:
 def collected(database, passages: int) -> None:
     """An open round against the shipped extractor, with what it answers to real questions."""
     card = catalog.entry(TARGET).card
-    rows = asked(passages)
+    rows = questions(passages)
 
     def begin(session):
         rounds.save_task(session, None, QA.source)
@@ -68,7 +68,9 @@ def collected(database, passages: int) -> None:
     for (passage, question, span), output in zip(rows, outputs, strict=True):
         claimed = {"answer": [span]}
         fooled = QA.config.fooled_by(output.answer, claimed)
-        written.append(world.Said(known_values[passage], {"question": question}, claimed, dict(output.answer), fooled))
+        written.append(
+            world.AnsweredExample(known_values[passage], {"question": question}, claimed, dict(output.answer), fooled)
+        )
     database.write(world.write, QA.config.id, written)
 
 

@@ -60,7 +60,7 @@ Read = list[dict[str, Any]]
 
 
 @dataclass(frozen=True)
-class Said:
+class AnsweredExample:
     """A text that a person wrote on a context, with the target's answer."""
 
     context: int
@@ -128,7 +128,9 @@ def collect(database: Database, settings: Settings, examples: int = 240, fooling
     random.Random(number).shuffle(chosen)
     context = database.read(lambda session: session.scalars(select(Context.id).where(Context.task_id == TASK)).one())
     written = [
-        Said(context, {"review": row["text"]}, {"label": row["label"]}, {"label": label}, label != row["label"])
+        AnsweredExample(
+            context, {"review": row["text"]}, {"label": row["label"]}, {"label": label}, label != row["label"]
+        )
         for row, label in chosen
     ]
     database.write(write, TASK, written)
@@ -144,7 +146,7 @@ def _target(session: Session) -> tuple[int, str, str]:
     return result.number, result.targets[0].model, result.targets[0].version
 
 
-def write(session: Session, task: str, written: Sequence[Said]) -> None:
+def write(session: Session, task: str, written: Sequence[AnsweredExample]) -> None:
     """Put what was written into the open round, each verified twice."""
     origin = session.scalars(queries.open_round(task)).one()
     number, target = origin.number, origin.targets[0]
@@ -200,9 +202,9 @@ def plan(number: int = 1, **changes: Any) -> TurnPlan:
     return plans.read_plan(values | changes)
 
 
-def start(database: Database, asked: TurnPlan, number: int | None = None, task: str = TASK) -> int:
+def start(database: Database, plan: TurnPlan, number: int | None = None, task: str = TASK) -> int:
     """Ask for a turn."""
-    return database.write(lambda session: service.start_turn(session, None, task, asked, number).id)
+    return database.write(lambda session: service.start_turn(session, None, task, plan, number).id)
 
 
 def turn(database: Database, settings: Settings, id: int | None = None, task: str = TASK) -> TurnOut:
@@ -229,5 +231,5 @@ def copied(settings: Settings, home: Path, server: Server | None = None) -> Iter
     yield _settings(settings, home, "")
 
 
-def _settings(of: Settings, home: Path, url: str) -> Settings:
-    return Settings(home=home, secret=of.secret, database_url=url, _env_file=None)  # type: ignore[call-arg]
+def _settings(settings: Settings, home: Path, url: str) -> Settings:
+    return Settings(home=home, secret=settings.secret, database_url=url, _env_file=None)  # type: ignore[call-arg]

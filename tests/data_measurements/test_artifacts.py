@@ -25,7 +25,7 @@ def test_a_planted_word_is_found_by_the_hypothesis_alone_and_by_its_own_name(see
     result = MEASURES["artifacts"].measure(sample)
     assert "Hypothesis only" in revealing_baselines(result)
     assert "Premise only" not in revealing_baselines(result)
-    assert result.finding.startswith("Hypothesis only gives the answer away")
+    assert result.finding.startswith("A part of the input gives the answer away (Hypothesis only)")
     gain = result.figures[0]
     assert gain.name == "gain_hypothesis"
     assert gain.low > 0

@@ -26,8 +26,8 @@ def sample_of_texts(*texts, **more):
     return RoundSample(tuple(rows), len(rows), {"text": "Text"})
 
 
-def value(of, name):
-    return next(item.value for item in of.figures if item.name == name)
+def value(result, name):
+    return next(item.value for item in result.figures if item.name == name)
 
 
 def test_concentration_of_writers():

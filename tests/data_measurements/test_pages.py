@@ -56,7 +56,7 @@ def test_the_page_its_files_and_the_api_say_the_same(world, client):
 
 @pytest.mark.release
 def test_few_writers_are_on_show_to_nobody_but_those_who_run_the_task(world, client, person):
-    measured(world, people=3, each=12)
+    measured(world, people=3, examples=12)
     assert "Too few writers yet" in client.get(PAGE).text
     assert client.get(f"{PAGE}/writers/figures.csv").status_code == 404
     assert client.get(API).json()["measures"] == []

@@ -18,12 +18,12 @@ from tests.validation.world import World
 pytestmark = pytest.mark.release
 
 
-def fill(world: World, people=6, each=6, planted=False):
+def fill(world: World, people=6, examples=6, planted=False):
     rng = np.random.default_rng(0)
     ids = []
     for number in range(people):
         author = world.person()
-        for place in range(each):
+        for place in range(examples):
             words = sentence(rng)
             label = LABELS[place % 3]
             if planted and label == "contradiction":
@@ -80,7 +80,7 @@ def test_examples_that_nobody_sees_leave_no_trace(world):
 
 
 def test_few_writers_are_for_those_who_run_the_task(world):
-    fill(world, people=4, each=12)
+    fill(world, people=4, examples=12)
     measure_jobs.measure_and_store(world.db, world.round_id)
     assert not visible_results(world).results
     assert set(visible_results(world).kept_back) == set(visible_results(world, everything=True).results)

@@ -15,12 +15,13 @@ from dynabench.collection.tables import Example, Prediction, Standing
 from dynabench.datasets import exports, scopes
 from dynabench.datasets.formats import FORMATS, compress_parts
 from dynabench.datasets.imports import formats
-from dynabench.datasets.rows import COLUMNS, ExampleRow, export_pseudonym
+from dynabench.datasets.rows import COLUMNS, ExampleRow
 from dynabench.kit import errors
+from dynabench.kit.security import pseudonym
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds.tables import Round
 from tests.datasets import world as made
-from tests.datasets.world import export, looked_at, proposed, rows, said, written
+from tests.datasets.world import explain, export, looked_at, proposed, rows, written
 
 
 def test_a_row_tells_how_an_example_came_about_and_what_came_of_it(world, settings):
@@ -28,7 +29,7 @@ def test_a_row_tells_how_an_example_came_about_and_what_came_of_it(world, settin
     origin = written(world, author, "It is dry.", fooled=False)
     key = written(world, author, "It is very dry.", made_from=origin, edit_distance=5, start="perturb", attempt=3)
     world.vote(world.owner, key, "correct", owner=True)
-    said(world, key, {})
+    explain(world, key, {})
     [first, row] = rows(world.db, settings)
     assert tuple(row) == (*COLUMNS, "attributions")
     assert ExampleRow.model_validate(row).uid == row["uid"]
@@ -43,9 +44,9 @@ def test_a_row_tells_how_an_example_came_about_and_what_came_of_it(world, settin
     assert (vote["vote"], vote["by_owner"], row["verdict"]) == ("correct", True, "correct")
     assert (
         row["author"]
-        == export_pseudonym(settings, author)
+        == pseudonym(settings.key, "person", author.id)
         != vote["validator"]
-        == export_pseudonym(settings, world.owner)
+        == pseudonym(settings.key, "person", world.owner.id)
     )
     assert row["explanation"]["values"] == {}
     assert judge.username not in json.dumps([first, row])

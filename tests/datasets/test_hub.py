@@ -21,7 +21,7 @@ FILES = {"README.md": CARD.encode(), "train.jsonl": ROW.encode(), "load.py": b"r
 class Hub(BaseHTTPRequestHandler):
     """The few routes that listing and downloading a dataset need."""
 
-    asked: list[str] = []  # noqa: RUF012
+    requests: list[str] = []  # noqa: RUF012
 
     def do_HEAD(self) -> None:
         self.answer(head=True)
@@ -30,7 +30,7 @@ class Hub(BaseHTTPRequestHandler):
         self.answer(head=False)
 
     def answer(self, head: bool) -> None:
-        self.asked.append(f"{self.path} {self.headers.get('authorization')}")
+        self.requests.append(f"{self.path} {self.headers.get('authorization')}")
         listing = [{"type": "file", "path": name, "size": len(held), "oid": "0"} for name, held in FILES.items()]
         if self.path.partition("?")[0] in ("/api/datasets/some/data", "/api/datasets/some/data/revision/v1"):
             self.send(
@@ -75,7 +75,7 @@ def address() -> Iterator[str]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), Hub)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
-    Hub.asked.clear()
+    Hub.requests.clear()
     yield f"http://127.0.0.1:{server.server_port}"
     server.shutdown()
     thread.join()
@@ -87,8 +87,8 @@ def test_the_files_of_a_split_are_downloaded_and_nothing_else(address, tmp_path)
     [path] = sources.download_dataset(settings, sources.HubRequest("some/data"), tmp_path / "hub")
     assert path.read_bytes() == FILES["train.jsonl"]
     assert not (tmp_path / "hub" / "load.py").exists()
-    assert not any("load.py" in request for request in Hub.asked)
-    assert all(question.endswith(" None") for question in Hub.asked), "no token leaves"
+    assert not any("load.py" in request for request in Hub.requests)
+    assert all(question.endswith(" None") for question in Hub.requests), "no token leaves"
 
 
 def test_an_unknown_dataset_is_told_apart_from_a_hub_that_is_gone(address, tmp_path):

@@ -106,9 +106,9 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("what", HOSTILE)
-def test_hostile_files_are_refused_with_a_message(read, what):
-    name, content, message = HOSTILE[what]
+@pytest.mark.parametrize("case", HOSTILE)
+def test_hostile_files_are_refused_with_a_message(read, case):
+    name, content, message = HOSTILE[case]
     with pytest.raises((errors.Invalid, errors.TooLarge), match=message):
         read(content, name)
 

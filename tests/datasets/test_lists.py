@@ -49,7 +49,7 @@ def furnish():
 
 
 @pytest.fixture
-def shown():
+def listed():
     """Return what each person may see, in the lists' order."""
     numbers = [number for number in range(COUNT) if number % 5]
     return [
@@ -72,16 +72,16 @@ def pages(client, address, **params):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("limit", [1, 7, 50, 100])
-def test_pages_of_the_api_follow_each_other_without_gap_or_repetition(client, shown, limit):
+def test_pages_of_the_api_follow_each_other_without_gap_or_repetition(client, listed, limit):
     result, count = pages(client, "/api/v1/datasets", limit=limit)
-    assert (result, count) == (shown, -(-len(shown) // limit))
+    assert (result, count) == (listed, -(-len(listed) // limit))
     of_task, _ = pages(client, "/api/v1/tasks/nli/datasets", limit=limit)
-    assert of_task == [element for element in shown if element[0] == "nli"]
+    assert of_task == [element for element in listed if element[0] == "nli"]
     searched, _ = pages(client, "/api/v1/datasets", limit=limit, q="set 1", task="nli")
-    assert searched == [item for item in shown if item[0] == "nli" and re.match("set-(1.|01)", item[1])]
+    assert searched == [item for item in listed if item[0] == "nli" and re.match("set-(1.|01)", item[1])]
 
 
-def test_what_is_added_or_hidden_meanwhile_moves_nothing(client, shown, database):
+def test_what_is_added_or_hidden_meanwhile_moves_nothing(client, listed, database):
     first = client.get("/api/v1/datasets", params={"limit": 10}).json()
 
     def change(session):
@@ -93,11 +93,11 @@ def test_what_is_added_or_hidden_meanwhile_moves_nothing(client, shown, database
 
     database.write(change)
     second = client.get("/api/v1/datasets", params={"limit": 10, "after": first["next"]}).json()
-    assert [(item["task"], item["name"]) for item in second["items"]] == shown[10:20]
+    assert [(item["task"], item["name"]) for item in second["items"]] == listed[10:20]
 
 
 @pytest.mark.parametrize("after", ["7", "nli", "nli.2.set-01", "nli.0.", "nli.0.set-01.x", "nli.0.<b>", "NLI.0.a"])
-def test_a_cursor_that_no_page_gave_is_refused(client, shown, after):
+def test_a_cursor_that_no_page_gave_is_refused(client, listed, after):
     for address in ("/api/v1/datasets", "/api/v1/tasks/nli/datasets"):
         answer = client.get(address, params={"after": after})
         assert (answer.status_code, list(answer.json()["fields"])) == (422, ["after"])
@@ -108,7 +108,7 @@ def test_a_cursor_that_no_page_gave_is_refused(client, shown, after):
 @pytest.mark.parametrize(
     ("address", "task"), [("/datasets", ""), ("/datasets?task=nli&q=set", "nli"), ("/tasks/nli/datasets", "nli")]
 )
-def test_the_links_of_a_page_lead_to_the_end_and_back(client, shown, address, task):
+def test_the_links_of_a_page_lead_to_the_end_and_back(client, listed, address, task):
     result, next = [], address
     while next:
         page = client.get(next).text
@@ -116,17 +116,17 @@ def test_the_links_of_a_page_lead_to_the_end_and_back(client, shown, address, ta
         assert ("Go to the start" in page) == (next != address)
         link = re.search(r'rel="next" href="([^"]+)"', page)
         next = unescape(link[1]) if link else ""
-    assert result == [item for item in shown if item[0] == task or not task]
+    assert result == [item for item in listed if item[0] == task or not task]
 
 
-def test_the_page_counts_what_all_pages_have(client, shown):
+def test_the_page_counts_what_all_pages_have(client, listed):
     page = client.get("/datasets").text
     counts = re.findall(r'<li><a href="/datasets[^>]*>[^<]+ <span class="muted">(\d+)</span>', page)
-    assert counts == [str(len(shown)), str(len(shown) // 2), str(len(shown) // 2)]
+    assert counts == [str(len(listed)), str(len(listed) // 2), str(len(listed) // 2)]
     assert "No dataset has this name" in client.get("/datasets", params={"task": "nothing"}).text
 
 
-@pytest.mark.usefixtures("shown")
+@pytest.mark.usefixtures("listed")
 @pytest.mark.parametrize(("language", "phrase"), [("en", "1 row"), ("es", "1 fila"), ("ar", "صف واحد")])
 def test_a_single_row_is_counted_in_the_singular(client, language, phrase):
     page = client.get("/datasets", headers={"Accept-Language": language}).text

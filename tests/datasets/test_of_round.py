@@ -18,7 +18,7 @@ __all__ = ["by_hand", "place"]
 OLD, NEW = "nli-ngram", "nli-minilm"
 
 
-class Known(Place):
+class NamedPlace(Place):
     """The world's own task."""
 
     def __init__(self, world, settings):
@@ -47,7 +47,7 @@ def world(database):
 
 @pytest.mark.parametrize("database_kind", ["postgres"], indirect=True)  # the stricter one
 def test_old_and_new_models_are_scored_on_what_a_round_verified(world, settings, database, person, by_hand):
-    here, olga = Known(world, settings), person("olga")
+    here, olga = NamedPlace(world, settings), person("olga")
     database.write(rounds.set_role, None, world.task, "olga", "owner")
     where = f"/api/v1/tasks/{world.task}"
     here.submit(OLD)

@@ -21,7 +21,7 @@ from dynabench.people.accounts import login
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds.tables import Round
 from dynabench.validation.rebuild import rebuild_all
-from tests.datasets.world import bring, export, fresh, looked_at, proposed, rows, said, written
+from tests.datasets.world import bring, explain, export, fresh, looked_at, proposed, rows, written
 from tests.furnished import in_memory
 from tests.validation.world import World
 
@@ -80,7 +80,7 @@ def _later(world, act, person, key, flag, text):
     elif act == "retract":
         world.retract(key)
     elif act == "explain":
-        said(world, key, {})
+        explain(world, key, {})
     elif act == "look":
         looked_at(world, key, label=text[:50])
 
@@ -200,7 +200,7 @@ def test_a_rich_history_comes_back_on_both_databases(world, settings, elsewhere,
     gone = written(world, people[2], "Gone.")
     written(world, people[2], "From what is gone.", made_from=gone)
     world.retract(gone)
-    said(world, third, {})
+    explain(world, third, {})
     looked_at(world, third)
     for person in people:
         if item := world.next(person):
@@ -244,7 +244,7 @@ def test_people_of_an_import_cannot_log_in_and_are_called_by_their_pseudonym(
     bring(elsewhere, other_settings, path)
     row = json.loads(path.read_text())
     people = elsewhere.read(lambda session: list(session.scalars(select(Person))))
-    assert {one.imported_as for one in people} == {row["author"], row["validations"][0]["validator"]}
+    assert {person.imported_as for person in people} == {row["author"], row["validations"][0]["validator"]}
     assert all(first.public_name == first.imported_as for first in people)
     assert not any(
         login.verify_password(candidate.password_hash, guess, 1) for candidate in people for guess in ("", "x")

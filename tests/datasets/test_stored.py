@@ -21,7 +21,7 @@ VALUES = st.dictionaries(
 )
 ROW = st.builds(
     StoredRow, uid=TEXT, inputs=VALUES, answers=st.lists(VALUES, max_size=3).map(tuple),
-    tags=st.lists(TEXT, max_size=3).map(tuple), of=TEXT, transformation=TEXT,
+    tags=st.lists(TEXT, max_size=3).map(tuple), original_uid=TEXT, transformation=TEXT,
 )  # fmt: skip
 
 
@@ -45,7 +45,7 @@ def test_what_is_written_is_read_back_and_its_digest_is_that_of_the_rows(home, r
 @given(st.lists(ROW, max_size=6))
 def test_the_digest_is_that_of_sorted_json_lines(rows):
     lines = [
-        orjson.dumps([r.uid, r.inputs, list(r.answers), list(r.tags), r.of, r.transformation],
+        orjson.dumps([r.uid, r.inputs, list(r.answers), list(r.tags), r.original_uid, r.transformation],
                      option=orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE)
         for r in rows
     ]  # fmt: skip

@@ -37,7 +37,7 @@ def test_copies_of_ones_own_take_the_place_of_those_made_here(place):
     )
     first, second = stored.read_rows(place.settings, twin.digest)
     assert first.inputs == {"premise": "John gave Mary two apples.", "hypothesis": "A MAN IS GENEROUS."}
-    assert (first.of, first.answers, first.tags) == ("r1", ROWS[0].answers, ("gifts",))
+    assert (first.original_uid, first.answers, first.tags) == ("r1", ROWS[0].answers, ("gifts",))
     assert second.transformation == "typo"
     assert place.twin("robustness").id == twin.id
     assert not [path for path in (place.settings.folder / "uploads").rglob("*") if path.is_file()]

@@ -37,11 +37,14 @@ def test_a_version_gets_the_twins_that_its_task_names_once(place):
         twin = place.twin(axis)
         rows = list(stored.read_rows(place.settings, twin.digest))
         assert twin.rows == len(rows) == sum(twin.transformations.values()) > 0
-        assert {row.of for row in rows} <= {"r1", "r2"}
-        assert all(row.uid == f"{row.of}#{row.transformation}" for row in rows)
+        assert {row.original_uid for row in rows} <= {"r1", "r2"}
+        assert all(row.uid == f"{row.original_uid}#{row.transformation}" for row in rows)
         originals = {row.uid: row for row in ROWS}
-        assert all(row.answers == originals[row.of].answers and row.tags == originals[row.of].tags for row in rows)
-        assert all(dict(row.inputs) != dict(originals[row.of].inputs) for row in rows)
+        assert all(
+            row.answers == originals[row.original_uid].answers and row.tags == originals[row.original_uid].tags
+            for row in rows
+        )
+        assert all(dict(row.inputs) != dict(originals[row.original_uid].inputs) for row in rows)
 
 
 def test_the_same_seed_gives_the_same_rows_and_another_seed_others(place):

@@ -56,7 +56,7 @@ def proposed(world: World, example: int, name: str = 'Swap, "words"', queries: i
     world.db.write(note)
 
 
-def said(world: World, example: int, values: dict[str, Any]) -> None:
+def explain(world: World, example: int, values: dict[str, Any]) -> None:
     """Return the author's explanation of an example."""
     world.db.write(lambda session: session.add(Explanation(example_id=example, values=values, at=BEGUN)))
 

@@ -20,7 +20,7 @@ PEOPLE = [
     "An élève",
 ]
 DEEDS = ["is painting", "sold", "has never seen", "runs after", "was given", "isn't holding", "will mend", "drew"]
-THINGS = ["a red kite", "the well-known song", "two 3.5-inch nails", "some bread", "a $40 watch", "the blue car", "it"]
+NOUNS = ["a red kite", "the well-known song", "two 3.5-inch nails", "some bread", "a $40 watch", "the blue car", "it"]
 PLACES = ["by the river", "in São Paulo", "at 9 o'clock", "near the school (again)", "on a hill", "for the first time"]
 SYLLABLES = "ba ce dri fo gu ha ji klo lu mna nef or pi qua ro sti tem ul vo wex yan zeb".split()
 ENDS = [".", ".", "!", " .", "", "?"]
@@ -53,7 +53,7 @@ def made_up(n: int) -> tuple[list[str], list[list[str]]]:
 
     def sentence() -> list[str]:
         person, did = drawn.choice([*PEOPLE, f"{name()} from {name()}"]), drawn.choice(DEEDS)
-        return f"{person} {did} {drawn.choice(THINGS)} {drawn.choice(PLACES)}{drawn.choice(ENDS)}".split(" ")
+        return f"{person} {did} {drawn.choice(NOUNS)} {drawn.choice(PLACES)}{drawn.choice(ENDS)}".split(" ")
 
     answer, references = [], []
     for _ in range(n):

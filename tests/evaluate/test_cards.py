@@ -29,14 +29,14 @@ def module_of(key: str, example: CardExample) -> Any:
     return load(name, example.config, kind)
 
 
-def same(found: Any, said: Any) -> bool:
-    if isinstance(said, dict):
-        return isinstance(found, dict) and all(key in found and same(found[key], said[key]) for key in said)
-    if isinstance(said, list | tuple):
-        return len(found) == len(said) and all(map(same, found, said))
-    if isinstance(said, float | int) and not isinstance(said, bool):
-        return found == pytest.approx(said, rel=1e-6, abs=1e-9)
-    return found == said
+def same(value: Any, expected: Any) -> bool:
+    if isinstance(expected, dict):
+        return isinstance(value, dict) and all(key in value and same(value[key], expected[key]) for key in expected)
+    if isinstance(expected, list | tuple):
+        return len(value) == len(expected) and all(map(same, value, expected))
+    if isinstance(expected, float | int) and not isinstance(expected, bool):
+        return value == pytest.approx(expected, rel=1e-6, abs=1e-9)
+    return value == expected
 
 
 @pytest.mark.parametrize("key", HERE)

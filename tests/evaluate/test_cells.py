@@ -11,7 +11,7 @@ TEXT = st.text(st.characters(blacklist_categories=("Cs", "Cc"), blacklist_charac
 
 
 @pytest.mark.parametrize(
-    ("column", "cells", "found"),
+    ("column", "cells", "values"),
     [
         (Labels(), ["1", "0"], [1, 0]),
         (Labels(), ["1", "cat"], ["1", "cat"]),
@@ -25,8 +25,8 @@ TEXT = st.text(st.characters(blacklist_categories=("Cs", "Cc"), blacklist_charac
         (Column(), ['{"id": 1}', "plain"], [{"id": 1}, "plain"]),
     ],
 )
-def test_a_cell_means_what_its_column_takes(column, cells, found):
-    assert parse_cells(column, cells) == found
+def test_a_cell_means_what_its_column_takes(column, cells, values):
+    assert parse_cells(column, cells) == values
 
 
 @given(st.lists(TEXT, min_size=1))

@@ -91,7 +91,7 @@ def test_texts_as_labels_become_plain_texts(wrap: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "told"),
+    ("values", "message"),
     [
         ([1, 1.5], "row 1 is 1.5, which is no label"),
         ([1, nan], "row 1 is NaN"),
@@ -112,8 +112,8 @@ def test_texts_as_labels_become_plain_texts(wrap: Any) -> None:
         (np.array(3), "give a list"),
     ],
 )
-def test_what_is_no_label_is_refused(values: Any, told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_what_is_no_label_is_refused(values: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         Labels().clean(values, "said")
 
 

@@ -29,8 +29,8 @@ def rows(n, shares, seed=0, classes=3):
     return {f"s{place}": first for place, first in enumerate(wheres)}, true
 
 
-def pair_of(found, first, second):
-    return next(pair for pair in found["pairs"] if (pair["first"], pair["second"]) == (first, second))
+def pair_of(result, first, second):
+    return next(pair for pair in result["pairs"] if (pair["first"], pair["second"]) == (first, second))
 
 
 @pytest.mark.parametrize("name", TESTS)
@@ -173,7 +173,7 @@ def test_the_table_says_all_systems_and_pairs():
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"systems": {"a": [1, 0]}}, "at least two systems"),
         ({"systems": [[1, 0], [0, 1]]}, "at least two systems"),
@@ -188,7 +188,7 @@ def test_the_table_says_all_systems_and_pairs():
         ({"metric": "f1", "average": None}, "choose an average"),
     ],
 )
-def test_what_cannot_be_compared_is_told(change, told):
+def test_what_cannot_be_compared_is_told(change, message):
     values = {"systems": {"a": [1, 0, 1], "b": [1, 1, 1]}, "references": [1, 0, 0], "resamples": 20, **change}
-    with pytest.raises(ValueError, match=told):
+    with pytest.raises(ValueError, match=message):
         compare(**values)

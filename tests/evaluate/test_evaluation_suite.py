@@ -74,7 +74,7 @@ def test_running_does_not_change_the_tasks() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("task", "message"),
     [
         ({"task_type": 3, "data": ROWS}, "task_type must be a text"),
         ({"task_type": "text-classification"}, "data must be"),
@@ -83,9 +83,9 @@ def test_running_does_not_change_the_tasks() -> None:
         ({"task_type": "text-classification", "data": ROWS, "args_for_task": [1]}, "must be a dictionary"),
     ],
 )
-def test_tasks_that_cannot_be_run_are_refused(given: dict[str, Any], told: str) -> None:
-    with pytest.raises(ValueError, match=told):
-        SubTask(**given)
+def test_tasks_that_cannot_be_run_are_refused(task: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        SubTask(**task)
 
 
 def test_suites_that_are_none_are_told(tmp_path: Path) -> None:

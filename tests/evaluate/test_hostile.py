@@ -103,9 +103,9 @@ def answers(module: Any, columns: dict[str, Any], options: dict[str, Any]) -> No
         json.dumps(result, allow_nan=False)
 
 
-def spans(found: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def spans(result: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """The intervals, of which some lie within others (F1 within a class)."""
-    for part in found.values():
+    for part in result.values():
         yield from [part] if "low" in part else spans(part)
 
 

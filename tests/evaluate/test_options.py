@@ -34,22 +34,22 @@ class Odd(Metric):
     ) -> None: ...
 
 
-KNOWN = module_options(Odd)
+OPTIONS = module_options(Odd)
 
 
 def test_what_wants_functions_models_files_or_leave_is_no_option():
-    assert not {"function", "table", "model_id", "allow_code"} & KNOWN.keys()
-    assert KNOWN["tokenizer"].forms == {"text"}
-    assert KNOWN["lexicon"].forms == {"list", "none"}
+    assert not {"function", "table", "model_id", "allow_code"} & OPTIONS.keys()
+    assert OPTIONS["tokenizer"].forms == {"text"}
+    assert OPTIONS["lexicon"].forms == {"list", "none"}
 
 
 def test_fields_fit_what_options_take():
-    fields = {name: option.field for name, option in KNOWN.items()}
+    fields = {name: option.field for name, option in OPTIONS.items()}
     assert fields["flag"] == "flag"
     assert fields["mode"] == "choice"
     assert fields["count"] == fields["share"] == "number"
     assert fields["label"] == fields["labels"] == "text"
-    assert KNOWN["flag"].text == "on or off"
+    assert OPTIONS["flag"].text == "on or off"
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_fields_fit_what_options_take():
     ],
 )
 def test_texts_are_read_as_what_they_mean(name, text, value):
-    result = KNOWN[name].read(text)
+    result = OPTIONS[name].read(text)
     assert result == value
     assert type(result) is type(value)
 
@@ -100,7 +100,7 @@ def test_texts_are_read_as_what_they_mean(name, text, value):
 )
 def test_what_an_option_does_not_take_is_refused(name, value):
     with pytest.raises(ValueError, match=r"takes|longer|large|more than"):
-        KNOWN[name].read(value) if isinstance(value, str) else KNOWN[name].check(value)
+        OPTIONS[name].read(value) if isinstance(value, str) else OPTIONS[name].check(value)
 
 
 @pytest.mark.parametrize(("kind", "name"), list(loading.builtin_modules()))

@@ -91,13 +91,13 @@ def test_millions_of_combinations_do_not_overflow_their_numbers():
     assert all(np.array_equal(np.sort(kind), np.arange(n)) for kind in kinds)
 
 
-def _chosen(one, rows):
+def _chosen(state, rows):
     """The constructor's arguments for some rows of a state."""
-    if isinstance(one, Rows):
-        return (tuple(column[rows] for column in one.columns),)
-    if isinstance(one, Sums):
-        return (one.rows[rows],)
-    return one.cells[rows], one.labels, None if one.weights is None else one.weights[rows]
+    if isinstance(state, Rows):
+        return (tuple(column[rows] for column in state.columns),)
+    if isinstance(state, Sums):
+        return (state.rows[rows],)
+    return state.cells[rows], state.labels, None if state.weights is None else state.weights[rows]
 
 
 @pytest.mark.parametrize("kind", KINDS)

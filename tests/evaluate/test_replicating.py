@@ -14,7 +14,7 @@ from dynabench.stats.bootstrap import row_draws
 from tests.evaluate.states_of import formula, systems
 
 TRUE = np.random.default_rng(0).integers(0, 3, 300)
-SAID = np.where(np.random.default_rng(1).random(300) < 0.7, TRUE, 0)
+PREDICTED = np.where(np.random.default_rng(1).random(300) < 0.7, TRUE, 0)
 
 
 def samples(digest, n, times):
@@ -25,15 +25,15 @@ def samples(digest, n, times):
 @pytest.mark.parametrize(
     ("name", "options", "columns"),
     [
-        ("accuracy", {}, (SAID, TRUE)),
-        ("f1", {"average": "macro"}, (SAID, TRUE)),
-        ("matthews_correlation", {}, (SAID, TRUE)),
-        ("mse", {}, (SAID + 0.5 * np.sin(np.arange(300)), TRUE)),
-        ("pearsonr", {}, (SAID + 0.5 * np.sin(np.arange(300)), TRUE)),
-        ("spearmanr", {}, (SAID + 0.5 * np.sin(np.arange(300)), TRUE)),
-        ("exact_match", {}, ([f"the {one}" for one in SAID], [f"the {first}" for first in TRUE])),
-        ("bleu", {}, ([f"a b c d e {one} f" for one in SAID], [f"a b c d e {single} f" for single in TRUE])),
-        ("rouge", {}, ([f"a b {one}" for one in SAID], [f"a b {candidate}" for candidate in TRUE])),
+        ("accuracy", {}, (PREDICTED, TRUE)),
+        ("f1", {"average": "macro"}, (PREDICTED, TRUE)),
+        ("matthews_correlation", {}, (PREDICTED, TRUE)),
+        ("mse", {}, (PREDICTED + 0.5 * np.sin(np.arange(300)), TRUE)),
+        ("pearsonr", {}, (PREDICTED + 0.5 * np.sin(np.arange(300)), TRUE)),
+        ("spearmanr", {}, (PREDICTED + 0.5 * np.sin(np.arange(300)), TRUE)),
+        ("exact_match", {}, ([f"the {label}" for label in PREDICTED], [f"the {first}" for first in TRUE])),
+        ("bleu", {}, ([f"a b c d e {label} f" for label in PREDICTED], [f"a b c d e {single} f" for single in TRUE])),
+        ("rouge", {}, ([f"a b {label}" for label in PREDICTED], [f"a b {candidate}" for candidate in TRUE])),
     ],
 )
 def test_replicates_are_the_metric_of_samples_of_the_rows(name, options, columns):
@@ -73,14 +73,16 @@ def test_two_evaluations_on_one_dataset_are_paired():
 
 
 def test_spread_is_the_standard_error():
-    right = SAID == TRUE
-    accuracy = score_replicates(load("accuracy"), {"predictions": SAID, "references": TRUE}, "z", 20_000)["accuracy"]
+    right = PREDICTED == TRUE
+    accuracy = score_replicates(load("accuracy"), {"predictions": PREDICTED, "references": TRUE}, "z", 20_000)[
+        "accuracy"
+    ]
     assert accuracy.mean() == pytest.approx(right.mean(), abs=6 * right.std() / np.sqrt(300 * 20_000))
     assert accuracy.std() == pytest.approx(right.std() / np.sqrt(300), rel=0.03)
 
 
 def test_scores_of_single_classes_are_left_out():
-    columns = {"predictions": SAID, "references": TRUE}
+    columns = {"predictions": PREDICTED, "references": TRUE}
     assert score_replicates(load("f1", average=None), columns, "x", 5) == {}
     assert set(score_replicates(load("f1", average="weighted"), columns, "x", 5)) == {"f1"}
 

@@ -101,7 +101,7 @@ def test_the_systems_and_pairs_of_a_comparison_can_be_drawn_as_they_are():
 
 
 @pytest.mark.parametrize(
-    ("draw", "told"),
+    ("draw", "message"),
     [
         (lambda: confusion_heat_map([[1, 2]]), "as many rows as columns"),
         (lambda: confusion_heat_map([[1, -2], [0, 0]]), "0 or more"),
@@ -116,8 +116,8 @@ def test_the_systems_and_pairs_of_a_comparison_can_be_drawn_as_they_are():
         (lambda: intervals_plot({"a": {"score": 0.5, "low": None, "high": 1}}), "a needs a value"),
     ],
 )
-def test_what_cannot_be_drawn_is_told(draw, told):
-    with pytest.raises(ValueError, match=told):
+def test_what_cannot_be_drawn_is_told(draw, message):
+    with pytest.raises(ValueError, match=message):
         draw()
 
 
@@ -173,7 +173,7 @@ def test_the_look_of_a_radar_plot_can_be_changed():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (([], []), "at least one"),
         ((MODELS, ["one"]), "one name for each model"),
@@ -184,8 +184,8 @@ def test_the_look_of_a_radar_plot_can_be_changed():
         ((MODELS, ["one", "two"], [], {"colour": 1}), "config knows no colour"),
     ],
 )
-def test_what_a_radar_plot_cannot_draw_is_told(arguments, told):
-    with pytest.raises(ValueError, match=told):
+def test_what_a_radar_plot_cannot_draw_is_told(arguments, message):
+    with pytest.raises(ValueError, match=message):
         radar_plot(*arguments)
 
 

@@ -14,10 +14,10 @@ _LINE = re.compile(r"line (\d+)")
 
 
 @dataclass(frozen=True)
-class Told:
+class Refusal:
     """The broken part; the lines that a message may name, none where a part is missing from the top."""
 
-    what: str
+    text: str
     lines: frozenset[int]
 
     def fits(self, path: str, message: str) -> bool:
@@ -26,7 +26,7 @@ class Told:
         return int(named[1]) in self.lines if named else not self.lines
 
 
-def broken(rng: Random, raw: dict[str, Any], written: Callable[[object], str]) -> tuple[str, Told]:
+def broken(rng: Random, raw: dict[str, Any], written: Callable[[object], str]) -> tuple[str, Refusal]:
     """A config with something broken: in its values, or in the text itself."""
     if rng.random() < 0.15:
         return _garbled(rng, written(raw))
@@ -36,7 +36,7 @@ def broken(rng: Random, raw: dict[str, Any], written: Callable[[object], str]) -
     lines = reading.read_config(text)[1]
     above = [path[:end] for end in range(1, len(path) + 1)]
     near = [at for at in lines if at in above or at[: len(path)] == path != ()]
-    return text, Told(subject, frozenset(lines[at] for at in near))
+    return text, Refusal(subject, frozenset(lines[at] for at in near))
 
 
 def _fields(raw: dict[str, Any]) -> list[tuple[Path, dict[str, Any]]]:
@@ -142,7 +142,7 @@ _WAYS: tuple[Callable[[Random, dict[str, Any]], tuple[str, Path]], ...] = (
 )  # fmt: skip
 
 
-def _garbled(rng: Random, text: str) -> tuple[str, Told]:
+def _garbled(rng: Random, text: str) -> tuple[str, Refusal]:
     """The text with a line that YAML, or this config's reader, takes offence at."""
     lines = text.splitlines()
     tops = [n for n, line in enumerate(lines) if re.match(r"[a-z]", line)]
@@ -152,4 +152,4 @@ def _garbled(rng: Random, text: str) -> tuple[str, Told]:
     )
     lines.insert(at, extra)
     near = frozenset(range(at, len(lines) + 2)) | {tops[0] + 1}
-    return "\n".join(lines) + "\n", Told(f"a line {extra!r}", near)
+    return "\n".join(lines) + "\n", Refusal(f"a line {extra!r}", near)

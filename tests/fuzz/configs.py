@@ -22,9 +22,9 @@ class Config:
         self.rng = rng
         self.texts: list[str] = []  # required texts of context and input, without conditions
         self.images: list[str] = []
-        self.given: list[str] = []  # fields of context and input that are always there
+        self.known_fields: list[str] = []  # fields of context and input that are always there
         self.compared: list[tuple[str, str]] = []  # a field and a value that a condition may name
-        self.taken = 0
+        self.name_count = 0
         self.odd = rng.sample(ODD, len(ODD))  # names that are left
         self.raw: dict[str, Any] = {"id": f"fuzz-{number}", "name": words(rng)}
         self._parts()
@@ -55,7 +55,7 @@ class Config:
         kind = rng.choice(among)
         while not self._fits(kind, group):
             kind = rng.choice(SIMPLE)
-        self.taken += 1
+        self.name_count += 1
         created = {"name": self._name(kind, group), "type": kind, **common(rng)}
         created |= self._group(group) if kind == "group" else KEYS[kind](rng)
         created |= self._about(kind)
@@ -65,14 +65,14 @@ class Config:
             created["required"] = maybe(rng, 0.5)
         if group != "answer" and maybe(rng, 0.25):
             created |= self._when(group)
-        self._known(created, group)
+        self._name_fields(created, group)
         return created
 
     def _name(self, kind: str, group: str) -> str:
         """A name that tells the part of the config, or one that means something to a program."""
         if kind in SIMPLE[2:] and self.odd and maybe(self.rng, 0.15):
             return self.odd.pop()
-        return f"{group[0]}{kind[:12]}_{self.taken}"
+        return f"{group[0]}{kind[:12]}_{self.name_count}"
 
     def _fits(self, kind: str, group: str) -> bool:
         if kind in ABOUT_TEXT and not self.texts:
@@ -81,7 +81,7 @@ class Config:
             return False
         if kind == "image_region" and not self.images:
             return False
-        if kind == "comparison" and len(self.given) < 2:
+        if kind == "comparison" and len(self.known_fields) < 2:
             return False
         return kind != "chat" or (group == "context" and maybe(self.rng, 0.3))
 
@@ -94,7 +94,7 @@ class Config:
         if kind == "image_region":
             return {"of": rng.choice(self.images)}
         if kind == "comparison":
-            return {"of": rng.sample(self.given, min(len(self.given), rng.randint(2, 4)))}
+            return {"of": rng.sample(self.known_fields, min(len(self.known_fields), rng.randint(2, 4)))}
         return {}
 
     def _group(self, group: str) -> dict[str, Any]:
@@ -136,23 +136,23 @@ class Config:
             return {}
         return {"when": rng.choice(choices) if maybe(rng, 0.7) else rng.sample(choices, min(2, len(choices)))}
 
-    def _known(self, made: dict[str, Any], group: str) -> None:
+    def _name_fields(self, config: dict[str, Any], group: str) -> None:
         """Take note of what later parts may refer to."""
-        always = made.get("required", made["type"] != "comment") and "when" not in made
+        always = config.get("required", config["type"] != "comment") and "when" not in config
         if group in ("context", "input") and always:
-            self.given.append(made["name"])
-            if made["type"] in ("text", "comment", "edit"):
-                self.texts.append(made["name"])
-            if made["type"] == "image":
-                self.images.append(made["name"])
+            self.known_fields.append(config["name"])
+            if config["type"] in ("text", "comment", "edit"):
+                self.texts.append(config["name"])
+            if config["type"] == "image":
+                self.images.append(config["name"])
         if group == "validate":
             return
-        if made["type"] == "choice":
-            self.compared.append((made["name"], _value(self.rng.choice(made["options"]))))
-        elif made["type"] == "yes_no":
-            self.compared.append((made["name"], "yes"))
-        elif made["type"] == "rating":
-            self.compared.append((made["name"], "3"))
+        if config["type"] == "choice":
+            self.compared.append((config["name"], _value(self.rng.choice(config["options"]))))
+        elif config["type"] == "yes_no":
+            self.compared.append((config["name"], "yes"))
+        elif config["type"] == "rating":
+            self.compared.append((config["name"], "3"))
 
     def _rule(self) -> dict[str, Any]:
         rng = self.rng
@@ -191,10 +191,10 @@ class Config:
         request = [self.field("validate", SIMPLE) for _ in range(rng.choice([0, 1, 2]))]
         return created | ({"ask": request} if request else {})
 
-    def _starts(self, shown: list[str]) -> None:
+    def _starts(self, names: list[str]) -> None:
         rng = self.rng
         used = str([part.get("of") for group in ("context", "input", "answer", "ask") for part in self.raw[group]])
-        free = [name for name in shown if name not in used and not name.startswith("cedit")]
+        free = [name for name in names if name not in used and not name.startswith("cedit")]
         texts = [
             item["name"] for item in self.raw["input"] if item["type"] in ("text", "comment") and "when" not in item
         ]

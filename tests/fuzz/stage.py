@@ -50,16 +50,16 @@ class Stage:
         self.console.log_in("root")
         image, audio, file = Image(name="i"), Audio(name="a"), FileField(name="f")
         text = b"A plain text, long enough to be told as one.\n"
-        self.kept = [media.store_upload(settings, *item) for item in
+        self.media = [media.store_upload(settings, *item) for item in
                      [(files.picture(size=(32, 24)), image), (files.sound(), audio), (text, file)]]  # fmt: skip
-        answer = [{"media": digest, **facts.document()} for digest, facts in self.kept]
+        answer = [{"media": digest, **facts.document()} for digest, facts in self.media]
         self.store = values.Store(*answer)
 
     def prepare(self, source: str, config: TaskConfig, rng: Random) -> None:
         """Save the task with two contexts, files for everybody, and a round without models that is open."""
         answer = self.root.post("/api/v1/tasks", json={"config": source})
         assert answer.status_code == 201, answer.text
-        stored: list[tuple[str, MediaFacts, str]] = [(digest, facts, "") for digest, facts in self.kept]
+        stored: list[tuple[str, MediaFacts, str]] = [(digest, facts, "") for digest, facts in self.media]
         rows = (
             [ContextRow(n, values.valid(rng, config.context, self.store, {}), "tag") for n in (1, 2)]
             if config.context
@@ -92,7 +92,7 @@ class Stage:
                 response = request.get(page)
                 assert response.status_code == 200, (page, response.status_code, response.text[-2000:])
 
-    def given(self, config: TaskConfig) -> tuple[dict[str, Any], dict[str, Any]]:
+    def draw_handout(self, config: TaskConfig) -> tuple[dict[str, Any], dict[str, Any]]:
         """A context that ada is given, and all of its values."""
         link = {field.key: "abc" for field in config.link}
         got = self.people[0].post(f"/api/v1/tasks/{config.id}/contexts/next", json={"link": link})
@@ -103,7 +103,7 @@ class Stage:
 
     def write(self, config: TaskConfig, rng: Random) -> tuple[int, dict[str, Any]]:
         """A valid example, accepted and explained; its id and what was sent."""
-        handout, context = self.given(config)
+        handout, context = self.draw_handout(config)
         input = values.valid(rng, config.input, self.store, context)
         around = {**context, **input}
         answer = values.valid(rng, config.answer, self.store, around) | (handout["goal"] or {})
@@ -135,14 +135,14 @@ class Stage:
         again = self.pages.submit(f"/tasks/{config.id}/create", page="/settings", **posted)
         assert again.status_code in (200, 422), again.text[-2000:]
 
-    def compare(self, config: TaskConfig, rng: Random, given: dict[str, Any], claimed: dict[str, Any]) -> None:
+    def compare(self, config: TaskConfig, rng: Random, handout: dict[str, Any], claimed: dict[str, Any]) -> None:
         """The fooling rule says of any answer that the fields hold whether it fools."""
-        reply = values.valid(rng, config.answer, self.store, given)
+        reply = values.valid(rng, config.answer, self.store, handout)
         chosen = {str(value): 0.5 for value in reply.values() if isinstance(value, str)}
         for answer in (reply, claimed):
             with suppress(Unavailable):  # where an optional answer is missing, or has no probability
-                assert config.fooled_by(answer, claimed, given, chosen) in (True, False)
-            assert config.agrees(answer, claimed, given) in (True, False)
+                assert config.fooled_by(answer, claimed, handout, chosen) in (True, False)
+            assert config.agrees(answer, claimed, handout) in (True, False)
 
     def check(self, config: TaskConfig, rng: Random, example: int, body: dict[str, Any]) -> None:
         """The validator's page is drawn, and a vote with what is asked beside it is taken, where the example waits."""

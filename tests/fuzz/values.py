@@ -36,7 +36,7 @@ class Store:
     """The references of files that are there, by kind of field."""
 
     def __init__(self, image: Values, audio: Values, file: Values) -> None:
-        self.of = {"image": image, "audio": audio, "file": file}
+        self.by_type = {"image": image, "audio": audio, "file": file}
 
 
 def valid(rng: Random, fields: Sequence[Field], store: Store, beside: Values) -> dict[str, Any]:
@@ -57,8 +57,8 @@ def value(rng: Random, field: Field, store: Store, beside: Values) -> Any:
             return make(rng, field, beside)
     if isinstance(field, Image) and field.choose_from:
         return dict(beside[rng.choice(field.choose_from)])
-    if field.type in store.of:
-        return dict(store.of[field.type])
+    if field.type in store.by_type:
+        return dict(store.by_type[field.type])
     if isinstance(field, Group):
         rows = [valid(rng, field.fields, store, beside) for _ in range(rng.randint(field.at_least, field.repeat or 1))]
         return rows if field.repeat else rows[0]

@@ -38,7 +38,7 @@ class Worker:
         self.process.send_signal(how)
         return self.process.wait(seconds)
 
-    def said(self) -> str:
+    def log_text(self) -> str:
         return self.log.read_text()
 
 

@@ -27,7 +27,7 @@ def test_a_failed_job_runs_again_under_its_id(worker, database, settings, client
     for runs in range(2, 5):  # each in the moment in which its end is known, while the worker still clears up after it
         job_control.retry_job(database, settings, id)
         until(lambda: state_of(database, settings, id) == JobState.FAILED, pause=0)
-        until(lambda runs=runs: worker.said().count(MISSING) == runs)
+        until(lambda runs=runs: worker.log_text().count(MISSING) == runs)
     assert [beat.name for beat in database.read(job_control.list_workers)]
     figures = job_control.queue_figures(database, settings)
     assert (figures.waiting, figures.running, figures.failed) == (0, 0, 1)

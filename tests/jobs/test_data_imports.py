@@ -49,7 +49,7 @@ def test_a_file_of_examples_is_imported_with_its_refused_rows(owner, worker, dat
     worker.start()
     rows = [row(1), row(2, label="what"), row(3, hypothesis=""), row(1)]
     answer = ended(owner, job := started(owner, rows))
-    assert answer["state"] == "done", (answer, worker.said())
+    assert answer["state"] == "done", (answer, worker.log_text())
     result = answer["result"]
     assert (result["created"], result["duplicates"], result["failed"], result["rounds"]) == (1, 1, 2, [1])
     assert [error["row"] for error in result["errors"]] == [2, 3]
@@ -71,7 +71,7 @@ def test_a_worker_that_dies_in_between_brings_nothing_twice(owner, worker, datab
     assert count(database, Example) < MANY
     worker.start()
     answer = ended(owner, job)
-    assert answer["state"] == "done", (answer, worker.said())
+    assert answer["state"] == "done", (answer, worker.log_text())
     assert answer["result"]["created"] == MANY
     assert count(database, Example) == count(database, Standing) == MANY
     assert count(database, Round) == 1
@@ -83,7 +83,7 @@ def test_a_dataset_of_the_hub_is_downloaded_and_imported(owner, worker, database
     worker.start()
     job = owner.post(f"{API}/hub", json={"dataset": "some/data"}).json()["id"]
     answer = ended(owner, job)
-    assert answer["state"] == "done", (answer, worker.said())
+    assert answer["state"] == "done", (answer, worker.log_text())
     assert (answer["result"]["created"], count(database, Example)) == (1, 1)
     unknown = ended(owner, owner.post(f"{API}/hub", json={"dataset": "no/such"}).json()["id"])
     assert (unknown["state"], "no dataset no/such" in unknown["error"]) == ("failed", True)

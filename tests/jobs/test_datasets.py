@@ -32,7 +32,7 @@ def newest(database):
     return database.read(lambda s: s.scalars(select(DatasetVersion).order_by(DatasetVersion.id.desc()).limit(1)).one())
 
 
-def told(database, id):
+def read_progress(database, id):
     return database.read(lambda s: s.get_one(Job, id)).done
 
 
@@ -43,13 +43,13 @@ def test_a_dataset_whose_worker_is_killed_while_it_reads_is_read_whole_and_annou
     assert olga.post(API, json={"name": "films", "file": file}).status_code == 202
     worker.start()
     job = newest(database).job_id
-    until(lambda: told(database, job), pause=0.02)
+    until(lambda: read_progress(database, job), pause=0.02)
     worker.end(signal.SIGKILL)
     assert newest(database).state == "reading"
     worker.start()
     until(lambda: newest(database).state != "reading")
     created = newest(database)
-    assert (created.state, created.rows) == ("ready", ROWS), (created.reason, worker.said())
+    assert (created.state, created.rows) == ("ready", ROWS), (created.reason, worker.log_text())
     uids = [row.uid for row in stored.read_rows(settings, created.digest)]
     assert uids == [f"r{n}" for n in range(ROWS)]
     with database._reads() as session:

@@ -68,7 +68,7 @@ def test_files_are_imported_with_errors_by_row(owner, worker, database, settings
     nothing for the file after them."""
     worker.start()
     answer = ended(owner, job := upload(owner, "contexts.JSONL", JSONL))
-    assert answer["state"] == "done", (answer, worker.said())
+    assert answer["state"] == "done", (answer, worker.log_text())
     assert answer["error"] is None
     result = answer["result"]
     assert {name: result[name] for name in ("created", "duplicates", "failed")} == {
@@ -137,7 +137,7 @@ def test_an_import_goes_on_after_its_worker_died(owner, worker, database, settin
     for share in (0.02, 0.2):
         least = max(int(MANY * share), seen + 1)
         seen = until(lambda least=least: (result := count(database, Context)) >= least and result, pause=0.02)
-        assert ended_by(worker, database, how) in (-how, 0), worker.said()
+        assert ended_by(worker, database, how) in (-how, 0), worker.log_text()
         seen = count(database, Context)
         assert seen < MANY - 2, "the import was over before the worker died"
         state = owner.get(f"{FILES}/{job}").json()
@@ -146,7 +146,7 @@ def test_an_import_goes_on_after_its_worker_died(owner, worker, database, settin
             assert state["progress"]["of"] > state["progress"]["bytes"] > 0
         worker.start()
     answer = ended(owner, job)
-    assert answer["state"] == "done", (answer, worker.said())
+    assert answer["state"] == "done", (answer, worker.log_text())
     assert answer["result"] == {
         "created": MANY - 2,
         "duplicates": 1,
@@ -170,7 +170,7 @@ def test_what_was_committed_before_a_crash_is_not_done_again(owner, worker, data
     worker.start()
     for job in (batch, last):
         answer = ended(owner, job)
-        assert answer["state"] == "done", (answer, worker.said())
+        assert answer["state"] == "done", (answer, worker.log_text())
         assert answer["result"]["created"] == 3
     assert count(database, Context) == 0
 

@@ -45,9 +45,9 @@ def test_a_killed_worker_goes_on_and_makes_the_same_copies(owner, worker, databa
     worker.end(signal.SIGKILL)
     worker.start()
     twin = ended(database, version, "robustness")
-    assert (twin.state, twin.rows) == ("ready", ROWS), worker.said()
+    assert (twin.state, twin.rows) == ("ready", ROWS), worker.log_text()
     rows = stored.read_rows(settings, twin.digest)
-    assert [row.of for row in rows] == [f"r{n}" for n in range(ROWS)]
+    assert [row.original_uid for row in rows] == [f"r{n}" for n in range(ROWS)]
     until(lambda: not folder.exists())
 
 
@@ -55,7 +55,7 @@ def test_a_worker_makes_and_replaces_copies(owner, worker, database, settings):
     version = database.write(furnish, settings, 3)
     worker.start()
     database.write(lambda s: twins.request_twins(s, s.get_one(DatasetVersion, version)))
-    assert {ended(database, version, axis).state for axis in twins.AXES} == {"ready"}, worker.said()
+    assert {ended(database, version, axis).state for axis in twins.AXES} == {"ready"}, worker.log_text()
     rows = [{"uid": "mine", "input_id": "r1", "hypothesis": "They have an animal."}]
     content = "\n".join(json.dumps(row) for row in rows).encode()
     address = "/api/v1/tasks/nli/datasets/small/twins/fairness/file"

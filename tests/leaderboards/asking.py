@@ -10,5 +10,5 @@ def board(client, query="", **how):
     return answer.json()
 
 
-def ranks(found):
-    return {row["name"]: (row["rank"]["low"], row["rank"]["high"]) for row in found["rows"] if row["rank"]}
+def ranks(result):
+    return {row["name"]: (row["rank"]["low"], row["rank"]["high"]) for row in result["rows"] if row["rank"]}

@@ -27,8 +27,8 @@ def board(values: list[list[tuple[float, ...]]], rows: list[int]) -> TaskBoard:
     return board_of([metric.name for metric in METRICS], array, replicates, rows)
 
 
-def score(of: TaskBoard, name: str = "model-0") -> float:
-    ranking = rank_entrants(of, default_weights(of))
+def score(board: TaskBoard, name: str = "model-0") -> float:
+    ranking = rank_entrants(board, default_weights(board))
     value = next(row.score.value for row in ranking.rows if row.entrant.name == name)
     assert value is not None
     return value

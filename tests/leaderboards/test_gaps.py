@@ -70,8 +70,8 @@ def forget(database, metric, submissions, datasets=("first", "second")):
     _cache.clear()
 
 
-def reason(found, name):
-    return next(row["unranked"] for row in found["rows"] if row["name"] == name)
+def reason(gaps, name):
+    return next(row["unranked"] for row in gaps["rows"] if row["name"] == name)
 
 
 def test_a_metric_that_nobody_has_yet_is_named_with_its_reason_and_the_link_that_ranks_all(client, ids, database):

@@ -187,7 +187,7 @@ def test_a_model_does_better_over_rounds_as_its_error_falls(client, ids, databas
                 )
 
     database.write(write)
-    assert "over rounds 2 of 4 models do better and 1 worse" in client.get("/tasks/sentiment/matrix").text
+    assert "over the rounds, better: 2 of 4 models, worse: 1" in client.get("/tasks/sentiment/matrix").text
     assert "Current models on this round" in client.get("/tasks/sentiment/rounds/1/data").text
     with speaking("en"):
         table = database.read(board_views.models_on_round, None, "sentiment", 1)

@@ -117,7 +117,7 @@ def test_the_page_computes_the_dynascore_of_the_library(page):
         np.testing.assert_allclose(scores, expected(case), rtol=1e-6, atol=1e-6)
 
 
-def shown(page: Page) -> list[tuple[str, str]]:
+def rows_of(page: Page) -> list[tuple[str, str]]:
     rows = page.locator(".lb-table tbody tr")
     return [
         (row.locator("th a").inner_text(), row.locator("[data-c=score]").inner_text().split()[0]) for row in rows.all()
@@ -128,7 +128,7 @@ def shown(page: Page) -> list[tuple[str, str]]:
 def test_a_slider_moved_by_keys_re_ranks_at_once_and_the_link_shows_the_same(page):
     page.goto(BOARD)
     page.evaluate("() => { window.stayed = true }")
-    before = shown(page)
+    before = rows_of(page)
     page.get_by_text("Edit weights").click()
     slider = page.get_by_label("Accuracy", exact=True).first
     slider.focus()
@@ -136,17 +136,17 @@ def test_a_slider_moved_by_keys_re_ranks_at_once_and_the_link_shows_the_same(pag
         slider.press("ArrowLeft")
     expect(page.locator("[data-status]")).to_contain_text("Ranked again")
     assert "m.accuracy=0" in page.url
-    now = shown(page)
+    now = rows_of(page)
     assert now != before
     assert page.evaluate("() => window.stayed"), "no page load"
     intervals = page.locator("[data-c=rank] strong").all_inner_texts()
     page.goto(page.url)
-    assert shown(page) == now, "what the page computed is what the server computes"
+    assert rows_of(page) == now, "what the page computed is what the server computes"
     assert page.locator("[data-c=rank] strong").all_inner_texts() == intervals
     page.get_by_text("Edit weights").click()
     page.get_by_role("link", name="Reset").click()
     expect(page.locator("[data-status]")).to_contain_text("Ranked again")
-    assert shown(page) == before
+    assert rows_of(page) == before
     assert "?" not in page.url
 
 

@@ -51,7 +51,7 @@ class Eye(Rule):
 def open_eye() -> Iterator[tuple[Eye, RuleHost]]:
     """The rule, and a host that serves it."""
     rule = Eye("eye", "nli", lambda _: "")
-    rule.said = {
+    rule.card_changes = {
         "task": "colours",
         "inputs": ("image",),
         "images": ("image",),

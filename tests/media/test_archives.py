@@ -76,7 +76,7 @@ def link() -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         (b"PK no zip", "no zip file"),
         (packed(("../rows.csv", CSV)), "no path within"),
@@ -89,8 +89,8 @@ def link() -> bytes:
     ],
     ids=["none", "above", "absolute", "link", "two", "no table", "bomb", "zeros"],
 )
-def test_hostile_archives_are_refused(owner, client, settings, tmp_path, content, told):
-    with pytest.raises(errors.Invalid, match=told):
+def test_hostile_archives_are_refused(owner, client, settings, tmp_path, content, message):
+    with pytest.raises(errors.Invalid, match=message):
         read(client, settings, tmp_path, content)
     assert not list(tmp_path.glob("sent.*"))
 
@@ -110,11 +110,11 @@ def test_a_zip_comes_in_over_the_api_and_the_console(owner, browser, client, set
     assert len(contexts(client)) == 2
 
 
-ONE = TASK.replace("colours", "shades").replace(", {name: other, type: image}", "").replace("one, other", "one")
+SMALL_TASK = TASK.replace("colours", "shades").replace(", {name: other, type: image}", "").replace("one, other", "one")
 
 
 def test_files_alone_are_a_context_each_where_a_context_is_a_file(owner, browser, client):
-    client.app.state.db.write(service.save_task, None, ONE)
+    client.app.state.db.write(service.save_task, None, SMALL_TASK)
     root = browser()
     root.log_in("root")
     where, headers = "/tasks/shades/manage/contexts/files", {"X-CSRF-Token": root.token()}
@@ -134,7 +134,9 @@ def test_files_alone_are_a_context_each_where_a_context_is_a_file(owner, browser
 
 
 def test_several_files_are_refused_where_contexts_have_none(owner, browser, client):
-    plain = ONE.replace("{name: one, type: image}", "{name: word, type: text}").replace(", choose_from: [one]", "")
+    plain = SMALL_TASK.replace("{name: one, type: image}", "{name: word, type: text}").replace(
+        ", choose_from: [one]", ""
+    )
     client.app.state.db.write(service.save_task, None, plain)
     root = browser()
     root.log_in("root")

@@ -37,7 +37,7 @@ def test_a_picture_that_lies_on_its_side_is_turned():
 
 
 @pytest.mark.parametrize(
-    ("sent", "told"),
+    ("sent", "message"),
     [
         (files.SVG, "not a readable PNG"),
         (files.HTML, "not a readable PNG"),
@@ -54,8 +54,8 @@ def test_a_picture_that_lies_on_its_side_is_turned():
     ],
     ids=["svg", "html", "gif", "empty", "cut", "polyglot", "bomb", "large", "corrupt", "long", "moving", "sound"],
 )
-def test_what_is_no_honest_picture_is_refused(sent, told):
-    with pytest.raises(UploadRefused, match=told):
+def test_what_is_no_honest_picture_is_refused(sent, message):
+    with pytest.raises(UploadRefused, match=message):
         file_formats.check_upload(sent, "image", LIMITS)
 
 
@@ -67,7 +67,7 @@ def test_sounds_are_told_with_their_length():
 
 
 @pytest.mark.parametrize(
-    ("sent", "told"),
+    ("sent", "message"),
     [
         (files.HTML, "not a readable WAV"),
         (files.sound(20), "20 s; the limit is 10 s"),
@@ -79,8 +79,8 @@ def test_sounds_are_told_with_their_length():
     ],
     ids=["html", "long", "long recording", "film", "cut", "wav", "mp3"],
 )
-def test_what_is_no_honest_sound_is_refused(sent, told):
-    with pytest.raises(UploadRefused, match=told):
+def test_what_is_no_honest_sound_is_refused(sent, message):
+    with pytest.raises(UploadRefused, match=message):
         file_formats.check_upload(sent, "audio", LIMITS)
 
 

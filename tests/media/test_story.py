@@ -60,13 +60,13 @@ def test_only_who_may_see_an_example_sees_its_picture(owner, ada, bob, client):
     assert [get(element, mine) for element in (bob, owner)] == [404, 404]
     _, created = play(ada, {"media": mine}, "red")
     id = created.json()["id"]
-    assert [get(each, mine) for each in (ada, owner, bob)] == [200, 200, 404]
+    assert [get(caller, mine) for caller in (ada, owner, bob)] == [200, 200, 404]
     item = bob.post("/api/v1/tasks/colours/validations/next").json()
     assert item["example_id"] == id
     assert get(bob, mine) == 200
     assert client.get(f"/api/v1/media/{mine}").status_code == 401
     owner.post(f"/api/v1/examples/{id}/hide")
-    assert [get(each, mine) for each in (ada, bob, owner)] == [404, 404, 200]
+    assert [get(caller, mine) for caller in (ada, bob, owner)] == [404, 404, 200]
     owner.post(f"/api/v1/examples/{id}/restore")
     ada.post(f"/api/v1/examples/{id}/retract")
     assert [get(this_item, mine) for this_item in (ada, bob, owner)] == [404, 404, 404]
@@ -113,7 +113,7 @@ def test_what_is_claimed_of_a_picture_counts_for_nothing(owner, ada, eye):
 
 
 @pytest.mark.parametrize(
-    ("field", "content", "told"),
+    ("field", "content", "message"),
     [
         ("input.image", files.SVG, "not a readable PNG"),
         ("input.image", files.bomb(), "pixels"),
@@ -124,8 +124,8 @@ def test_what_is_claimed_of_a_picture_counts_for_nothing(owner, ada, eye):
         ("nowhere.image", files.picture(), "no upload field of this name"),
     ],
 )
-def test_hostile_files_are_refused_with_a_message(owner, ada, field, content, told):
-    assert told in send(ada, field, content, 422)["detail"]
+def test_hostile_files_are_refused_with_a_message(owner, ada, field, content, message):
+    assert message in send(ada, field, content, 422)["detail"]
 
 
 def test_contexts_are_for_owners(owner, ada):

@@ -67,7 +67,7 @@ def _own(parts):
 
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         (made.SVG, ""),
         (made.bomb(), "pixels"),
@@ -77,13 +77,13 @@ def _own(parts):
     ],
     ids=["svg", "bomb", "no picture", "empty", "too large"],
 )
-def test_files_that_no_upload_could_be_are_refused(content, told, archive, elsewhere, other_settings, tmp_path):
+def test_files_that_no_upload_could_be_are_refused(content, message, archive, elsewhere, other_settings, tmp_path):
     name = f"media/{hashlib.sha256(content).hexdigest()}"
     hostile = put_together(files(archive) | {name: content})
-    if not told:  # text, which a file may be, and which is shown nowhere
+    if not message:  # text, which a file may be, and which is shown nowhere
         assert bring(elsewhere, other_settings, hostile, "hues", tmp_path).refused == []
         return
-    with pytest.raises(Invalid, match=told):
+    with pytest.raises(Invalid, match=message):
         bring(elsewhere, other_settings, hostile, "hues", tmp_path)
     assert elsewhere.read(lambda session: session.scalar(select(func.count()).select_from(Task))) == 0
 

@@ -94,7 +94,7 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
             answer[created.name] = json.loads(result.stdout)
         return created
 
-    folder.told = answer  # type: ignore[attr-defined]
+    folder.outputs = answer  # type: ignore[attr-defined]
     return folder
 
 

@@ -46,14 +46,14 @@ def address(remote):
 
 
 def story(address, run, timeout=0.3):
-    async def told():
+    async def run_story():
         host = Host(address, timeout)
         try:
             return await run(host)
         finally:
             await host.close()
 
-    return asyncio.run(told())
+    return asyncio.run(run_story())
 
 
 def test_a_remote_server_without_probabilities_is_understood(address):

@@ -11,7 +11,7 @@ from dynabench.kit.errors import Unavailable
 from dynabench.models.client import Host
 
 
-def said(text):
+def reply_of(text):
     outputs = [{"name": "label", "datatype": "BYTES", "shape": [1], "data": [text]}]
     return json.dumps({"model_name": "m", "model_version": "1", "outputs": outputs}).encode()
 
@@ -25,16 +25,16 @@ def documents(text):
 
 
 @pytest.mark.parametrize(
-    ("answer", "told"),
+    ("answer", "message"),
     [
         (DEEP, "gave no answer"),
         (documents(DEEP.decode()), "no prediction"),
-        (said("\0"), "cannot be stored"),
-        (said("\ud800"), "cannot be stored"),
+        (reply_of("\0"), "cannot be stored"),
+        (reply_of("\ud800"), "cannot be stored"),
     ],
     ids=["deep", "deep within", "nul", "surrogate"],
 )
-def test_what_cannot_be_read_or_stored_is_no_answer(answer, told):
+def test_what_cannot_be_read_or_stored_is_no_answer(answer, message):
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self):
             self.rfile.read(int(self.headers["Content-Length"]))
@@ -56,6 +56,6 @@ def test_what_cannot_be_read_or_stored_is_no_answer(answer, told):
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        with pytest.raises(Unavailable, match=told):
+        with pytest.raises(Unavailable, match=message):
             asyncio.run(ask(f"http://127.0.0.1:{server.server_port}"))
         server.shutdown()

@@ -37,12 +37,12 @@ except Unavailable as refusal:
 class Hub(DatasetHub):
     """A repository of an encoder: files by commit, the last of which is its main branch."""
 
-    asked: list[str] = []  # noqa: RUF012
+    requests: list[str] = []  # noqa: RUF012
     commits: dict[str, dict[str, bytes]] = {}  # noqa: RUF012
 
     def answer(self, head):
         path = self.path.partition("?")[0]
-        self.asked.append(path)
+        self.requests.append(path)
         api, repository = f"/api/models/{encoder.HUB_ID}", f"/{encoder.HUB_ID}/resolve/"
         if path.startswith(api):
             kind, _, expected = path.removeprefix(api).strip("/").partition("/")
@@ -66,7 +66,7 @@ def hub(monkeypatch):
     server = ThreadingHTTPServer(("127.0.0.1", 0), Hub)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
-    Hub.asked.clear()
+    Hub.requests.clear()
 
     def holding(commits):
         monkeypatch.setattr(Hub, "commits", commits)
@@ -94,7 +94,7 @@ def test_the_hubs_encoder_is_that_of_one_commit_and_nothing_else_of_it(hub, tmp_
     ours = {name: (installed / name).read_bytes() for name in encoder.FILES}
     result = Path(find(hub({encoder.REVISION: ours, NEWER: OTHER}), tmp_path)["folder"])
     assert {path.name: path.read_bytes() for path in result.iterdir()} == ours
-    assert not [path for path in Hub.asked if NEWER in path or path.endswith((".bin", ".py"))]
+    assert not [path for path in Hub.requests if NEWER in path or path.endswith((".bin", ".py"))]
 
 
 def test_other_bytes_at_that_commit_are_refused(hub, tmp_path):

@@ -94,7 +94,7 @@ def test_members_need_a_version_that_exists(write):
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({"weights": [1.0]}, "one number above 0"),
         ({"weights": [1.0, -1.0]}, "one number above 0"),
@@ -104,8 +104,8 @@ def test_members_need_a_version_that_exists(write):
         ({"colour": "red"}, "colour"),
     ],
 )
-def test_options_that_make_no_ensemble_are_refused(write, options, told):
-    with pytest.raises(Invalid, match=told):
+def test_options_that_make_no_ensemble_are_refused(write, options, message):
+    with pytest.raises(Invalid, match=message):
         catalog.open_model(write(**options))
 
 

@@ -93,7 +93,7 @@ def test_the_folder_says_where_it_comes_from_and_keeps_licence_labels_and_limits
 @pytest.mark.models
 def test_the_command_tells_how_far_answers_agree_and_how_quick_both_are(exported):
     folder = exported("sentiment-minilm")
-    answer = exported.told[folder.name]
+    answer = exported.outputs[folder.name]
     assert (answer["name"], answer["version"]) == ("sentiment-minilm", spec.version(folder))
     assert (answer["rows"], answer["equal"], answer["differing"]) == (12, 1.0, [])
     assert min(*answer["first"].values(), *answer["second"].values()) > 0
@@ -120,17 +120,17 @@ def test_below_the_floor_nothing_is_kept(exported, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "more", "told"),
+    ("name", "more", "message"),
     [
         ("nli-ngram", [], "no network to export"),
         ("nobody", [], "There is no model 'nobody'"),
         ("sentiment-minilm", ["--column", "x"], "INPUT=COLUMN"),
     ],
 )
-def test_what_cannot_be_exported_is_refused_with_the_reason(name, more, told, tmp_path):
+def test_what_cannot_be_exported_is_refused_with_the_reason(name, more, message, tmp_path):
     result = export(name, tmp_path / "new", *more)
     assert result.exit_code == 1
-    assert told in str(result.exception)
+    assert message in str(result.exception)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -46,14 +46,14 @@ def task() -> TaskConfig:
     return next(shipped.config for shipped in shipped_tasks() if shipped.config.id == "qa")
 
 
-def asked(question: str, passage: str = PASSAGE) -> dict[str, str]:
+def question_of(question: str, passage: str = PASSAGE) -> dict[str, str]:
     return {"question": question, "passage": passage}
 
 
 def test_it_marks_the_answer_in_the_passage(qa):
     assert isinstance(qa, Attributable)
     for question, right in QUESTIONS.items():
-        output = qa.predict([asked(question)])[0]
+        output = qa.predict([question_of(question)])[0]
         (span,) = output.answer["answer"]
         assert right in span["text"]
         assert PASSAGE[span["start"] : span["end"]] == span["text"]
@@ -73,32 +73,37 @@ def test_its_answers_are_answers_of_the_task(qa, task):
 @pytest.mark.parametrize("text", HARD)
 def test_hard_passages_and_questions_have_answers_that_lie_within_them(qa, text):
     for passage, question in ((text, "What is it?"), (f"{text} It was green. {text}", text)):
-        for span in qa.predict([asked(question, passage)])[0].answer["answer"]:
+        for span in qa.predict([question_of(question, passage)])[0].answer["answer"]:
             assert passage[span["start"] : span["end"]] == span["text"]
             assert span["text"].strip() == span["text"] != ""
 
 
 def test_a_passage_without_words_has_no_answer(qa):
-    output = qa.predict([asked("Who?", " \n")])[0]
+    output = qa.predict([question_of("Who?", " \n")])[0]
     assert (output.answer, output.probabilities) == ({"answer": []}, {})
-    assert qa.attribute(asked("Who?", " "), "start", "gradient").fields == {"question": [], "passage": []}
+    assert qa.attribute(question_of("Who?", " "), "start", "gradient").fields == {"question": [], "passage": []}
 
 
 def test_an_answer_deep_in_a_long_passage_is_found(qa):
     filler = "Sheep graze on the meadow behind the old wall, and nothing much happens there. " * 60
     passage = f"{filler}The lighthouse keeper is called Orla Finch. {filler}"
-    reading = qa.prepare(asked("What is the lighthouse keeper called?", passage))
+    reading = qa.prepare(question_of("What is the lighthouse keeper called?", passage))
     assert len(reading.windows) > 5
-    (span,) = qa.predict([asked("What is the lighthouse keeper called?", passage)])[0].answer["answer"]
+    (span,) = qa.predict([question_of("What is the lighthouse keeper called?", passage)])[0].answer["answer"]
     assert span["text"] == "Orla Finch"
     assert span["start"] == passage.index("Orla Finch")
-    words = qa.attribute(asked("What is the lighthouse keeper called?", passage), "end", "gradient").fields["passage"]
+    words = qa.attribute(question_of("What is the lighthouse keeper called?", passage), "end", "gradient").fields[
+        "passage"
+    ]
     assert all(passage[word.start : word.end] == word.text for word in words)
     assert {word.text for word in words if abs(word.weight) > 0.5} & {"Orla", "Finch", "called", "keeper"}
 
 
 def test_an_answer_hardly_depends_on_its_batch_even_when_other_models_share_it(qa, sentiment):
-    inputs = [asked(question) for question in QUESTIONS] + [asked("Who?", PASSAGE * 12), asked("", "One.")]
+    inputs = [question_of(question) for question in QUESTIONS] + [
+        question_of("Who?", PASSAGE * 12),
+        question_of("", "One."),
+    ]
     alone = [qa.predict([first])[0] for first in inputs] + [sentiment.predict([{"statement": t}])[0] for t in HARD]
     calls = [(qa, qa.prepare(this_input)) for this_input in inputs] + [
         (sentiment, sentiment.prepare({"statement": text})) for text in HARD
@@ -113,7 +118,7 @@ def test_an_answer_hardly_depends_on_its_batch_even_when_other_models_share_it(q
 @pytest.mark.parametrize("label", ["start", "end"])
 @pytest.mark.parametrize("method", ["gradient", "layer_integrated_gradients"])
 def test_both_ends_of_an_answer_are_explained_by_words_of_question_and_passage(qa, label, method):
-    inputs = asked("What held the ferry against the current?", PASSAGE[-60:])
+    inputs = question_of("What held the ferry against the current?", PASSAGE[-60:])
     result = qa.attribute(inputs, label, method)
     assert (result.label, result.method, list(result.fields)) == (label, method, ["question", "passage"])
     for field, words in result.fields.items():
@@ -125,8 +130,8 @@ def test_both_ends_of_an_answer_are_explained_by_words_of_question_and_passage(q
 
 def test_labels_that_are_no_end_of_an_answer_are_refused(qa):
     with pytest.raises(Invalid, match="label"):
-        qa.attribute(asked("Who?"), "Jonas", "gradient")
+        qa.attribute(question_of("Who?"), "Jonas", "gradient")
     with pytest.raises(Invalid, match="method"):
-        qa.attribute(asked("Who?"), "start", "exact")
+        qa.attribute(question_of("Who?"), "start", "exact")
     with pytest.raises(Invalid, match="passage"):
         qa.predict([{"question": "Who?"}])

@@ -13,11 +13,11 @@ from dynabench.models.training import adapter, recipes, rows, run
 pytestmark = pytest.mark.release
 
 COLOURS = ["red", "green", "blue", "black", "white", "brown", "yellow", "grey"]
-THINGS = ["door", "boat", "lamp", "coat", "wall", "chair", "roof", "gate"]
+NOUNS = ["door", "boat", "lamp", "coat", "wall", "chair", "roof", "gate"]
 
 
 def paragraph(rng):
-    colour, item, other = rng.choice(COLOURS), *rng.sample(THINGS, 2)
+    colour, item, other = rng.choice(COLOURS), *rng.sample(NOUNS, 2)
     text = f"House {rng.randrange(10**6)}: the {item} is {colour}, and the {other} is old."
     question = {"question": f"Which colour is the {item}?", "answers": [{"text": colour}]}
     question["answers"][0]["answer_start"] = text.index(colour)

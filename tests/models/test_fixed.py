@@ -54,13 +54,13 @@ def test_a_support_vector_machine_has_no_probabilities(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("rows", "told"),
+    ("rows", "message"),
     [
         ([ChosenRow("a", ("one two",), "roads"), ChosenRow("b", ("three four",), "roads")], "the same label"),
         ([ChosenRow("a", ("!",), "roads"), ChosenRow("b", ("?",), "waste")], "Nothing can be learnt"),
     ],
 )
-def test_what_nothing_can_be_learnt_from_is_told(tmp_path, rows, told):
-    with pytest.raises(Invalid, match=told):
+def test_what_nothing_can_be_learnt_from_is_told(tmp_path, rows, message):
+    with pytest.raises(Invalid, match=message):
         fitted.train_on_choice(tmp_path / "mine", SHIPPED.config, rows, "Learnt.")
     assert not (tmp_path / "mine").exists()

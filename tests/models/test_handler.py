@@ -28,7 +28,7 @@ from tests.models.handlers import NLI, PAIR, doing, need_sandbox, write
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/how-to/handlers.md").read_text()
 CODE = re.search(r"```python\n(.*?)```", PAGE, re.DOTALL).group(1)
-SAID = yaml.safe_load(re.search(r"```yaml\n(.*?)```", PAGE, re.DOTALL).group(1))
+DOCUMENTED = yaml.safe_load(re.search(r"```yaml\n(.*?)```", PAGE, re.DOTALL).group(1))
 SIZE = 1 << 14
 CLASSIFIERS = {
     "sentiment": ("sst3", "test", {"statement": "text"}, {}, 0.5),
@@ -75,7 +75,7 @@ def classifiers(tmp_path_factory):
         )
         folder = tmp_path_factory.mktemp("handlers") / task
         inputs = list(CLASSIFIERS[task][2])
-        created[task] = write(folder, code, **SAID | {"task": task, "labels": labels, "inputs": inputs})
+        created[task] = write(folder, code, **DOCUMENTED | {"task": task, "labels": labels, "inputs": inputs})
         save_file({"weights": learnt(task)}, folder / "weights.safetensors")
         (folder / "weights.safetensors").chmod(0o644)
     return created
@@ -146,7 +146,7 @@ def test_a_handler_that_runs_onnx_agrees_with_the_one_in_numpy(classifiers, open
         [onnx.numpy_helper.from_array(weights, "weights")],
     )
     model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=10)
-    folder = write(tmp_path / "onnx", ONNX, **SAID | {"options": {}})
+    folder = write(tmp_path / "onnx", ONNX, **DOCUMENTED | {"options": {}})
     onnx.save(model, folder / "model.onnx")
     batch = [inputs for inputs, _ in of_set("sentiment", "test", 64)]
     for prediction, other in zip(
@@ -227,7 +227,7 @@ def test_the_host_serves_handlers_and_ends_them_with_itself(classifiers, serve_m
     async def story(host):
         while not await host.ready():
             await asyncio.sleep(0.05)
-        name, version = SAID["name"], spec.version(tmp_path / "models" / "one")
+        name, version = DOCUMENTED["name"], spec.version(tmp_path / "models" / "one")
         answers = await asyncio.gather(
             *(host.answer(name, version, {"statement": text}) for text in ["awful", "a wonderful film"] * 10)
         )
@@ -266,8 +266,8 @@ def test_missing_fields_are_told_before_anything_runs(opened, tmp_path):
 
 
 def test_the_example_says_what_the_code_does():
-    assert NLI["kind"] == SAID["kind"] == "handler"
-    assert set(SAID["labels"]) == set(re.findall(r'"(\w+)"', re.search(r"LABELS = .*", CODE)[0]))
+    assert NLI["kind"] == DOCUMENTED["kind"] == "handler"
+    assert set(DOCUMENTED["labels"]) == set(re.findall(r'"(\w+)"', re.search(r"LABELS = .*", CODE)[0]))
 
 
 def test_what_a_process_said_before_it_ended_is_read(tmp_path):

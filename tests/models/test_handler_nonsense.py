@@ -16,7 +16,7 @@ def test_answers_beyond_measure_are_not_read(attempt):
 
 
 @pytest.mark.parametrize(
-    ("answer", "told"),
+    ("answer", "message"),
     [
         ("'neutral'", "predict returns a list of dictionaries"),
         ("None", "predict returns a list of dictionaries"),
@@ -32,16 +32,16 @@ def test_answers_beyond_measure_are_not_read(attempt):
         ("{'label': 'neutral', 'note': '\\ud800'}", "no Unicode"),
     ],
 )
-def test_nonsense_is_told_apart_from_an_answer(attempt, answer, told):
-    assert told in attempt(f"LABELS = ['entailment', 'neutral', 'contradiction']\nreturn {answer}")
+def test_nonsense_is_told_apart_from_an_answer(attempt, answer, message):
+    assert message in attempt(f"LABELS = ['entailment', 'neutral', 'contradiction']\nreturn {answer}")
 
 
 @pytest.mark.parametrize(
-    ("returned", "told"),
+    ("returned", "message"),
     [("None", "predict returns a list"), ("[]", "0 outputs for 1 inputs"), ("batch * 2", "the answer lacks|2 outputs")],
 )
-def test_the_wrong_number_of_answers_is_told(shared_handler, returned, told):
-    with pytest.raises(Unavailable, match=told):
+def test_the_wrong_number_of_answers_is_told(shared_handler, returned, message):
+    with pytest.raises(Unavailable, match=message):
         shared_handler().predict([PAIR | {"premise": f"predict = lambda batch: {returned}"}])
 
 
@@ -68,7 +68,7 @@ def test_a_handler_that_answers_its_loading_with_nonsense_is_told(small_handler)
 
 
 @pytest.mark.parametrize(
-    ("source", "told"),
+    ("source", "message"),
     [
         ("class Model:\n    def __init__(self, folder)\n", "SyntaxError: expected ':'"),
         ("import os\nos._exit(3)", "it ended with exit status 3"),
@@ -88,18 +88,18 @@ def test_a_handler_that_answers_its_loading_with_nonsense_is_told(small_handler)
         ),
     ],
 )
-def test_a_handler_that_does_not_load_is_told_with_the_end_of_its_log(small_handler, source, told):
-    seconds = 0.3 if "loading took" in told else 20
+def test_a_handler_that_does_not_load_is_told_with_the_end_of_its_log(small_handler, source, message):
+    seconds = 0.3 if "loading took" in message else 20
     with pytest.raises(Invalid) as raised:
         small_handler(
-            f"print('about to load', flush=True)\n{source}" if "Syntax" not in told else source, load_seconds=seconds
+            f"print('about to load', flush=True)\n{source}" if "Syntax" not in message else source, load_seconds=seconds
         )
-    assert told in raised.value.fields["handler.py"]
-    assert "Syntax" in told or "about to load" in raised.value.detail
+    assert message in raised.value.fields["handler.py"]
+    assert "Syntax" in message or "about to load" in raised.value.detail
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "message"),
     [
         ("def deep(n): return deep(n + 1)\ndeep(0)", "RecursionError"),
         ("import sys\nsys.setrecursionlimit(10**9)\ndeep = lambda n: sorted([n], key=deep)\ndeep(0)", "signal 11"),
@@ -110,8 +110,8 @@ def test_a_handler_that_does_not_load_is_told_with_the_end_of_its_log(small_hand
         ("open('/proc/self/oom_score_adj', 'wb', buffering=0).write(b'-1000')", "PermissionError"),
     ],
 )
-def test_a_handler_that_breaks_itself_is_told_and_starts_again(attempt, body, told):
-    assert any(part in attempt(body) for part in told.split("|"))
+def test_a_handler_that_breaks_itself_is_told_and_starts_again(attempt, body, message):
+    assert any(part in attempt(body) for part in message.split("|"))
 
 
 def test_a_handler_that_keeps_ending_is_started_ever_less_often(small_handler):

@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({"memory_mb": 100_000}, "options.memory_mb: This platform allows up to 4096"),
         ({"processes": 9999}, "options.processes: This platform allows up to 256"),
@@ -31,8 +31,8 @@ ROOT = Path(__file__).parents[2]
         ({"memory_mb": "much"}, "options.memory_mb"),
     ],
 )
-def test_more_than_the_operator_allows_is_refused(tmp_path, options, told):
-    with pytest.raises(Invalid, match=re.escape(told)):
+def test_more_than_the_operator_allows_is_refused(tmp_path, options, message):
+    with pytest.raises(Invalid, match=re.escape(message)):
         HandlerModel.open(write(tmp_path / "greedy", doing("pass"), options=options))
 
 

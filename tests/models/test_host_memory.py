@@ -70,7 +70,7 @@ def story(places, run, models=3.0):
 
     sizes = sizes_of(*places)
 
-    async def told():
+    async def run_story():
         memory.give_back()  # what earlier stories left is not given back in the middle of this one
         repository = Repository(places)
         repository.memory.limit = repository.held + int(models * max(sizes.values()))
@@ -83,7 +83,7 @@ def story(places, run, models=3.0):
             await engine.close()
             await repository.close()
 
-    asyncio.run(told())
+    asyncio.run(run_story())
 
 
 async def ask(engine, name, within=None):

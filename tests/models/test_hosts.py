@@ -29,7 +29,7 @@ class Stand:
         labels = ("positive", "negative")
         self.card = ModelCard("m", "1", "sentiment", "oip", ("statement",), "label", labels, seconds=seconds)
         self.entry = {"state": "READY", "reason": ""} | entry
-        self.delay, self.refusal, self.calls, self.heard = 0.0, None, 0, []
+        self.delay, self.refusal, self.calls, self.deadlines = 0.0, None, 0, []
         index = Route("/v2/repository/index", self.index, methods=["POST"])
         infer = Route("/v2/models/{path:path}", self.infer, methods=["POST"])
         self.app = Starlette(routes=[index, infer])
@@ -39,7 +39,7 @@ class Stand:
 
     async def infer(self, request):
         self.calls += 1
-        self.heard.append(request.headers.get("answer-within"))
+        self.deadlines.append(request.headers.get("answer-within"))
         await asyncio.sleep(self.delay)
         if self.refusal:
             return JSONResponse(*self.refusal)
@@ -54,14 +54,14 @@ def story(run, *apps, timeout=1.0, more=""):
             with served(rest[0], "http://127.0.0.1:0") as url:
                 return within(rest[1:], [*urls, url])
 
-        async def told():
+        async def run_story():
             host = Host(",".join(urls) + more, timeout)
             try:
                 return await run(host)
             finally:
                 await host.close()
 
-        return asyncio.run(told())
+        return asyncio.run(run_story())
 
     return within(list(apps), [])
 
@@ -97,13 +97,13 @@ def test_what_the_hosts_say_is_merged_and_where_a_model_runs_is_told():
 
 
 @pytest.mark.parametrize(
-    ("refusal", "told"),
+    ("refusal", "message"),
     [
         (({"error": "busy", "position": 3, "seconds": 4.0}, 503), "position 3"),
         (({"error": "this host does not serve m"}, 404), "does not serve"),
     ],
 )
-def test_a_host_that_is_busy_or_lacks_the_model_is_passed_over_once(refusal, told):
+def test_a_host_that_is_busy_or_lacks_the_model_is_passed_over_once(refusal, message):
     full, free = Stand(), Stand()
     full.refusal = refusal
 
@@ -111,7 +111,7 @@ def test_a_host_that_is_busy_or_lacks_the_model_is_passed_over_once(refusal, tol
         for _ in range(4):
             assert (await host.answer("m", "1", INPUTS)).extras == {"by": "m"}
         free.refusal = refusal
-        with pytest.raises(Unavailable, match=told) as refused:
+        with pytest.raises(Unavailable, match=message) as refused:
             await host.answer("m", "1", INPUTS)
         if len(refusal[0]) == 3:
             assert (refused.value.extra["position"], refused.value.extra["seconds"]) == (3, 4.0)
@@ -257,7 +257,7 @@ def test_a_model_whose_card_says_that_it_takes_long_is_waited_for():
         assert (await host.answer("m", None, INPUTS)).version == "1"
 
     story(run, slow.app, timeout=0.3)
-    assert all(4 < float(received) < 5 for received in slow.heard)
+    assert all(4 < float(received) < 5 for received in slow.deadlines)
 
 
 @pytest.mark.release

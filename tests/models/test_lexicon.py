@@ -12,7 +12,7 @@ from dynabench.models import catalog, validity
 MODEL = catalog.open_model(catalog.BUILTIN / "translation-lexicon")
 
 
-def said(pair, source):
+def label_of(pair, source):
     [output] = MODEL.predict([{"pair": pair, "source": source}])
     return output.answer["translation"]
 
@@ -30,7 +30,7 @@ def said(pair, source):
     ],
 )
 def test_the_longest_known_phrase_is_replaced_and_other_words_stay(pair, source, expected):
-    assert said(pair, source) == expected
+    assert label_of(pair, source) == expected
 
 
 @settings(deadline=None)

@@ -64,10 +64,10 @@ def stored(reviews, tmp_path_factory):
     return pair
 
 
-def same(pipeline, model, texts, asked=None):
+def same(pipeline, model, texts, questions=None):
     """Compare both answers; `asked` is what the pipeline is given for the texts' inputs."""
-    inputs = [{"statement": text} for text in texts] if asked is None else texts
-    outputs, values = model.predict(inputs), (texts if asked is None else asked)
+    inputs = [{"statement": text} for text in texts] if questions is None else texts
+    outputs, values = model.predict(inputs), (texts if questions is None else questions)
     margins = np.atleast_2d(np.asarray(pipeline.decision_function(values)).reshape(len(inputs), -1))
     sure = np.abs(margins[:, 0]) > 1e-9 if margins.shape[1] == 1 else np.ptp(np.sort(margins)[:, -2:], axis=1) > 1e-9
     predictions = pipeline.predict(values)

@@ -58,7 +58,7 @@ def test_a_damaged_folder_is_refused_with_the_reason(name, reviews, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "message"),
     [
         ("- statement\n    separator", "- premise\n    separator", "premise are no inputs"),
         ("(?u)\\b\\w\\w+\\b", "(\\w+)+", "token pattern"),
@@ -66,11 +66,11 @@ def test_a_damaged_folder_is_refused_with_the_reason(name, reviews, tmp_path):
         ("lowercase: true", "lowercase: true\n    code: rm", "code"),
     ],
 )
-def test_settings_that_are_none_are_refused_by_name(old, new, told, reviews, tmp_path):
+def test_settings_that_are_none_are_refused_by_name(old, new, message, reviews, tmp_path):
     pipeline = Pipeline([("v", TfidfVectorizer()), ("c", LogisticRegression())]).fit(reviews[0][:60], reviews[1][:60])
     path = fitted.save(tmp_path / "model", pipeline, **CARD) / "model.yaml"
     text = path.read_text()
     assert old in text, text
     path.write_text(text.replace(old, new))
-    with pytest.raises(Invalid, match=told):
+    with pytest.raises(Invalid, match=message):
         LinearModel.open(path.parent)

@@ -226,7 +226,7 @@ def test_what_the_folder_lacks_or_holds_too_much_is_said(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("card", "told"),
+    ("card", "message"),
     [
         ({"inputs": ["a", "b", "c"]}, "one or two texts"),
         ({"images": ["statement"]}, "one or two texts"),
@@ -237,8 +237,8 @@ def test_what_the_folder_lacks_or_holds_too_much_is_said(tmp_path):
         ({"options": {"threads": 4000}}, "threads"),
     ],
 )
-def test_a_card_that_no_graph_can_serve_is_refused(card, told, tmp_path):
-    with pytest.raises(Invalid, match=told):
+def test_a_card_that_no_graph_can_serve_is_refused(card, message, tmp_path):
+    with pytest.raises(Invalid, match=message):
         OnnxModel.open(write(tmp_path / "card", graph(GOOD), SENTIMENT | card))
 
 

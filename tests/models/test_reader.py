@@ -28,7 +28,7 @@ def model():
     opened.close()
 
 
-def found(*texts: str) -> FoundAnswers:
+def candidates(*texts: str) -> FoundAnswers:
     """Return the spans of an extractor, the most probable first."""
     places = [(PASSAGE.index(text), text) for text in texts]
     spans = [Span(at, at + len(text), text, 0.6 / 2**order, 0, 0, 0) for order, (at, text) in enumerate(places)]
@@ -48,20 +48,24 @@ def found(*texts: str) -> FoundAnswers:
     ],
 )
 def test_an_answer_has_the_form_that_is_asked_for(question, texts, answer):
-    assert reader.answered(question, found(*texts)) == answer
+    assert reader.answered(question, candidates(*texts)) == answer
 
 
 def test_the_evidence_counts_what_the_passage_lacks():
     names = dict(
-        zip(reader.NAMES, reader.weigh_evidence("Who built the ferry in 1931?", PASSAGE, *found("1921")), strict=True)
+        zip(
+            reader.NAMES,
+            reader.weigh_evidence("Who built the ferry in 1931?", PASSAGE, *candidates("1921")),
+            strict=True,
+        )
     )
     assert (names["numbers_missing"], names["no_person"]) == (1, 1)
     assert names["words_found"] == pytest.approx(2 / 3)
     plain = dict(
-        zip(reader.NAMES, reader.weigh_evidence("When was the ferry built?", PASSAGE, *found("1921")), strict=True)
+        zip(reader.NAMES, reader.weigh_evidence("When was the ferry built?", PASSAGE, *candidates("1921")), strict=True)
     )
     assert (plain["numbers_missing"], plain["no_time"], plain["words_found"]) == (0, 0, 1)
-    negated = reader.weigh_evidence("What was not built at Lind?", PASSAGE, *found("ferry"))
+    negated = reader.weigh_evidence("What was not built at Lind?", PASSAGE, *candidates("ferry"))
     assert negated[reader.NAMES.index("negation")] == 1
     assert np.isfinite(negated).all()
 

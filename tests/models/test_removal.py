@@ -25,11 +25,11 @@ class Lexicon:
 
     def __init__(self, pause: float = 0.0) -> None:
         self.pause = pause
-        self.asked = 0
+        self.calls = 0
 
     def predict(self, batch):
         time.sleep(self.pause)
-        self.asked += len(batch)
+        self.calls += len(batch)
         return [self.output(inputs["text"]) for inputs in batch]
 
     def output(self, text):
@@ -37,8 +37,8 @@ class Lexicon:
         return ModelOutput({"label": "yes" if p >= 0.5 else "no"}, {"yes": float(p), "no": float(1 - p)})
 
 
-def weights(found, field="text"):
-    return np.array([word.weight for word in found.fields[field]])
+def weights(attribution, field="text"):
+    return np.array([word.weight for word in attribution.fields[field]])
 
 
 @pytest.mark.parametrize("method", ["occlusion", "shapley", "lime"])
@@ -93,7 +93,7 @@ def test_an_occlusion_cut_short_still_weighs_what_was_asked():
 def test_no_question_is_asked_twice():
     model = Lexicon()
     removal.explain(model, {"text": "good bad"}, "yes", "shapley")
-    assert model.asked <= 1 + 4
+    assert model.calls <= 1 + 4
 
 
 def test_texts_without_words_weigh_nothing():

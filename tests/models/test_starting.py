@@ -21,7 +21,7 @@ from dynabench.tasks.shipped import shipped_drawings
 from tests.models.contract.table import needs
 
 CONFIGS = {shipped_task.config.id: shipped_task.config for shipped_task in shipped_tasks()}
-SAID = {"url": "https://models.example.org/v1", "model": "small"}
+ENDPOINT = {"url": "https://models.example.org/v1", "model": "small"}
 WRITTEN = TaskConfig.parse(
     """
 id: endings
@@ -68,7 +68,7 @@ def test_the_rule_goes_by_the_tasks_words():
 @pytest.mark.parametrize("kind", sorted(set(starting.starts()) - {"transformers", "openai-images"}))
 def test_what_is_written_is_a_models_folder_and_says_what_may_be_changed(tmp_path, kind):
     needs(kind)
-    folder = starting.start("mine", CONFIGS["nli"], kind, tmp_path, **SAID)
+    folder = starting.start("mine", CONFIGS["nli"], kind, tmp_path, **ENDPOINT)
     details = spec.read(folder)
     assert (details.name, details.kind, details.task) == ("mine", kind, "nli")
     assert sorted(details.labels) == ["contradiction", "entailment", "neutral"]
@@ -82,16 +82,16 @@ def test_what_is_written_is_a_models_folder_and_says_what_may_be_changed(tmp_pat
 def test_models_that_draw_are_begun_for_tasks_that_have_something_drawn(tmp_path):
     needs("openai-images")
     [task] = shipped_drawings()
-    folder = starting.start("mine", task.config, "openai-images", tmp_path, **SAID)
+    folder = starting.start("mine", task.config, "openai-images", tmp_path, **ENDPOINT)
     assert (spec.read(folder).kind, spec.read(folder).task) == ("openai-images", task.config.id)
     with pytest.raises(Invalid, match="draw"):
-        starting.start("other", CONFIGS["nli"], "openai-images", tmp_path, **SAID)
+        starting.start("other", CONFIGS["nli"], "openai-images", tmp_path, **ENDPOINT)
     with pytest.raises(Invalid, match="draw"):
-        starting.start("other", task.config, "openai", tmp_path, **SAID)
+        starting.start("other", task.config, "openai", tmp_path, **ENDPOINT)
 
 
 @pytest.mark.parametrize(
-    ("name", "kind", "said", "field"),
+    ("name", "kind", "options", "field"),
     [
         ("Mine", "handler", {}, "name"),
         ("../mine", "handler", {}, "name"),
@@ -104,11 +104,11 @@ def test_models_that_draw_are_begun_for_tasks_that_have_something_drawn(tmp_path
         ("mine", "transformers", {}, "source"),
     ],
 )
-def test_what_cannot_be_begun_says_why_and_leaves_nothing(tmp_path, name, kind, said, field):
+def test_what_cannot_be_begun_says_why_and_leaves_nothing(tmp_path, name, kind, options, field):
     if kind in starting.starts():
         needs(kind)
     with pytest.raises(Invalid) as refused:
-        starting.start(name, CONFIGS["nli"], kind, tmp_path, **said)
+        starting.start(name, CONFIGS["nli"], kind, tmp_path, **options)
     assert field in refused.value.fields
     assert not list(tmp_path.iterdir())
 
@@ -136,7 +136,7 @@ def test_what_is_there_is_not_written_over(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("own", "wanted", "expected"),
+    ("own", "candidates", "expected"),
     [
         (["NEGATIVE", "NEUTRAL", "POSITIVE"], ["positive", "neutral", "negative"], {}),
         (["pos", "neg", "neu"], ["positive", "neutral", "negative"],
@@ -146,8 +146,8 @@ def test_what_is_there_is_not_written_over(tmp_path):
         (["LABEL_0", "LABEL_1"], ["hateful", "not-hateful"], {}),
     ],
 )  # fmt: skip
-def test_labels_of_others_are_guessed_only_where_names_tell(own, wanted, expected):
-    assert described.guessed(own, wanted) == expected
+def test_labels_of_others_are_guessed_only_where_names_tell(own, candidates, expected):
+    assert described.guessed(own, candidates) == expected
 
 
 def run(*words: str) -> Any:

@@ -32,7 +32,7 @@ class Writer:
         yield "Hello"
 
 
-async def said(streams, model, within=10.0):
+async def collect(streams, model, within=10.0):
     return [piece async for piece in streams.converse(model, HELLO, 8, within)]
 
 
@@ -50,8 +50,8 @@ def test_whatever_a_model_raises_its_listener_is_told_and_the_next_one_is_answer
         async with asyncio.timeout(20):
             for _ in range(2):
                 with pytest.raises(ValueError if isinstance(error, ValueError) else Unavailable, match=r"a bug|failed"):
-                    await said(streams, Writer(fail_with(error)))
-            assert await said(streams, Writer(lambda: None)) == ["Hello"]
+                    await collect(streams, Writer(fail_with(error)))
+            assert await collect(streams, Writer(lambda: None)) == ["Hello"]
             await streams.close()
 
     asyncio.run(story())
@@ -65,10 +65,10 @@ def test_a_model_that_never_goes_on_keeps_nobody_waiting_for_ever():
             async with asyncio.timeout(20):
                 with pytest.raises(TimeoutError):
                     async with asyncio.timeout(0.2):
-                        await said(streams, Writer(lambda: stuck.wait(60)))
+                        await collect(streams, Writer(lambda: stuck.wait(60)))
                 with pytest.raises(Unavailable, match="busy"):
-                    await said(streams, Writer(lambda: None), within=0.01)
-                assert await said(streams, Writer(lambda: None)) == ["Hello"]
+                    await collect(streams, Writer(lambda: None), within=0.01)
+                assert await collect(streams, Writer(lambda: None)) == ["Hello"]
                 assert compute_threads.has_stuck_threads()
                 await streams.close()
         finally:

@@ -62,13 +62,13 @@ def test_it_scores_what_its_card_says():
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "told"),
+    ("before", "after", "message"),
     [("bits: 15", "bits: 14", "tagger"), ("returns: tags", "returns: spans", "returns"), ("bits: 15", "bit: 15", "")],
 )
-def test_a_folder_that_does_not_fit_is_refused(copied, before, after, told):
+def test_a_folder_that_does_not_fit_is_refused(copied, before, after, message):
     folder = copied("ner-tagger")
     path = folder / "model.yaml"
     path.write_text(path.read_text().replace(before, after))
     with pytest.raises(Invalid) as refused:
         tagger.TaggerModel.open(folder)
-    assert any(told in key for key in refused.value.fields)
+    assert any(message in key for key in refused.value.fields)

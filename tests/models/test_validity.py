@@ -22,29 +22,29 @@ numbers = st.floats(allow_nan=True, allow_infinity=True) | st.integers(-3, 3)
 odds = st.lists(st.floats(1e-3, 1.0), min_size=3, max_size=3)
 
 
-def one(card, answer, probabilities=None, extras=None):
+def validate(card, answer, probabilities=None, extras=None):
     return check_outputs(card, [ROW], [ModelOutput({card.answer: answer}, probabilities, extras or {})])
 
 
 @given(odds, st.sampled_from(LABELS))
 def test_a_label_with_probabilities_that_sum_to_one_is_an_answer(parts, label):
     known_values = {name: part / sum(parts) for name, part in zip(LABELS, parts, strict=True)}
-    assert one(NLI, label, known_values)[0].probabilities == known_values
-    assert one(NLI, label)[0].probabilities is None
+    assert validate(NLI, label, known_values)[0].probabilities == known_values
+    assert validate(NLI, label)[0].probabilities is None
 
 
 @given(st.dictionaries(st.sampled_from(LABELS), numbers, min_size=3, max_size=3))
-def test_other_numbers_are_no_probabilities(known):
-    fine = all(math.isfinite(value) and -SLACK <= value <= 1 + SLACK for value in known.values())
-    if fine and abs(sum(known.values()) - 1) <= SLACK:
-        one(NLI, "neutral", known)
+def test_other_numbers_are_no_probabilities(probabilities):
+    fine = all(math.isfinite(value) and -SLACK <= value <= 1 + SLACK for value in probabilities.values())
+    if fine and abs(sum(probabilities.values()) - 1) <= SLACK:
+        validate(NLI, "neutral", probabilities)
         return
     with pytest.raises(Broken, match=r"a-model, output 0: (the probability of|the probabilities sum to)"):
-        one(NLI, "neutral", known)
+        validate(NLI, "neutral", probabilities)
 
 
 @pytest.mark.parametrize(
-    ("known", "says"),
+    ("probabilities", "says"),
     [
         ({"entailment": 0.5, "neutral": 0.5}, "needed: entailment, neutral, contradiction"),
         ({**dict.fromkeys(LABELS, 0.25), "other": 0.25}, "needed: entailment, neutral, contradiction"),
@@ -57,9 +57,9 @@ def test_other_numbers_are_no_probabilities(known):
         (dict.fromkeys(LABELS, 0.5), "sum to 1.5, not 1; apply a softmax"),
     ],
 )
-def test_wrong_probabilities_are_named(known, says):
+def test_wrong_probabilities_are_named(probabilities, says):
     with pytest.raises(Broken) as broken:
-        one(NLI, "neutral", known)
+        validate(NLI, "neutral", probabilities)
     assert says in broken.value.detail
 
 
@@ -68,7 +68,7 @@ def test_whatever_is_no_label_is_none_of_the_labels(answer):
     if answer in LABELS:
         return
     with pytest.raises(Broken, match="none of the labels entailment, neutral, contradiction"):
-        one(NLI, answer)
+        validate(NLI, answer)
 
 
 @given(st.integers(-3, 30), st.integers(-3, 30))
@@ -76,10 +76,10 @@ def test_a_span_lies_in_the_text_and_says_what_stands_there(start, end):
     passage = ROW["passage"]
     span = {"start": start, "end": end, "text": passage[max(start, 0) : max(end, 0)]}
     if 0 <= start <= end <= len(passage):
-        assert one(QA, [span])[0].answer == {"answer": [span]}
+        assert validate(QA, [span])[0].answer == {"answer": [span]}
     else:
         with pytest.raises(Broken, match="is not what 'passage' says there"):
-            one(QA, [span])
+            validate(QA, [span])
 
 
 @pytest.mark.parametrize(
@@ -99,25 +99,25 @@ def test_a_span_lies_in_the_text_and_says_what_stands_there(start, end):
 )
 def test_whatever_is_no_list_of_spans_is_refused(answer):
     with pytest.raises(Broken):
-        one(QA, answer)
-    assert one(QA, []) == [ModelOutput({"answer": []})]
+        validate(QA, answer)
+    assert validate(QA, []) == [ModelOutput({"answer": []})]
 
 
 def test_a_tag_has_one_of_the_labels():
     span = {"start": 0, "end": 3, "text": "Ada"}
-    assert one(TAGS, [{**span, "label": "PER"}])
+    assert validate(TAGS, [{**span, "label": "PER"}])
     for label in ("ORG", None, 3):
         with pytest.raises(Broken, match="none of the labels PER, LOC"):
-            one(TAGS, [{**span, "label": label}])
+            validate(TAGS, [{**span, "label": label}])
     with pytest.raises(Broken, match="none of the labels"):
-        one(TAGS, [span])
+        validate(TAGS, [span])
 
 
 @pytest.mark.parametrize("answer", [None, 3, ["text"], "x" * (LONGEST + 1)])
 def test_a_written_answer_is_a_text_of_some_length(answer):
-    assert one(TEXT, "x" * LONGEST)
+    assert validate(TEXT, "x" * LONGEST)
     with pytest.raises(Broken, match="a text of up to"):
-        one(TEXT, answer)
+        validate(TEXT, answer)
 
 
 plain = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
@@ -126,13 +126,13 @@ plain |= st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0
 
 @given(st.recursive(plain, lambda inner: st.lists(inner, max_size=3), max_leaves=20))
 def test_extras_may_be_values_of_json(value):
-    assert one(TEXT, "fine", extras={"more": value})
+    assert validate(TEXT, "fine", extras={"more": value})
 
 
 @pytest.mark.parametrize("value", [b"bytes", 1j, {1, 2}, float("nan"), float("inf"), [object()]])
 def test_extras_that_are_no_values_of_json_are_refused(value):
     with pytest.raises(Broken, match="extras must be values of JSON"):
-        one(TEXT, "fine", extras={"more": value})
+        validate(TEXT, "fine", extras={"more": value})
 
 
 def nested(depth):
@@ -145,13 +145,13 @@ def nested(depth):
 @pytest.mark.parametrize("depth", [100, 100_000])
 def test_extras_nested_beyond_reading_are_refused(depth):
     with pytest.raises(Broken, match=r"nesting|values of JSON"):
-        one(TEXT, "fine", extras={"more": nested(depth)})
+        validate(TEXT, "fine", extras={"more": nested(depth)})
 
 
 def test_extras_without_end_are_refused_by_their_size():
-    assert one(TEXT, "fine", extras={"more": "x" * (EXTRAS - 100)})
+    assert validate(TEXT, "fine", extras={"more": "x" * (EXTRAS - 100)})
     with pytest.raises(Broken, match="extras take"):
-        one(TEXT, "fine", extras={"more": "x" * EXTRAS})
+        validate(TEXT, "fine", extras={"more": "x" * EXTRAS})
 
 
 @pytest.mark.parametrize("strange", ["\0", "\ud800", "fine \udfff"])
@@ -163,19 +163,21 @@ def test_text_that_no_database_holds_is_no_answer(strange):
         ("fine", None, {"more": [{strange: 1}]}),
     ):
         with pytest.raises(Broken, match="cannot be stored; write valid Unicode"):
-            one(TEXT, answer, known_values, extras)
+            validate(TEXT, answer, known_values, extras)
 
 
 @pytest.mark.parametrize("number", [10**400, -(10**400), 10**5000], ids=["large", "small", "long"])
 def test_numbers_beyond_measure_are_no_probabilities(number):
     with pytest.raises(Broken, match="must lie between 0 and 1"):
-        one(NLI, "neutral", {"entailment": number, "neutral": 0, "contradiction": 0})
+        validate(NLI, "neutral", {"entailment": number, "neutral": 0, "contradiction": 0})
 
 
-@pytest.mark.parametrize("known", [dict.fromkeys(map(str, range(MOST + 1)), 0.0), {"x" * (LONGEST + 1): 1.0}, {3: 1.0}])
-def test_what_is_likely_is_told_of_so_many_texts_and_no_more(known):
+@pytest.mark.parametrize(
+    "probabilities", [dict.fromkeys(map(str, range(MOST + 1)), 0.0), {"x" * (LONGEST + 1): 1.0}, {3: 1.0}]
+)
+def test_what_is_likely_is_told_of_so_many_texts_and_no_more(probabilities):
     with pytest.raises(Broken, match=f"up to {MOST} texts"):
-        one(TEXT, "fine", known)
+        validate(TEXT, "fine", probabilities)
 
 
 @pytest.mark.parametrize("outputs", [None, "text", [None], {}, [ModelOutput({"label": "neutral"})] * 2, [], iter([])])

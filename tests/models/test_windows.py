@@ -16,7 +16,7 @@ from .texts import HARD
 TEXT = "Ada’s mill ground flour, rye-flour and bran; the Orren's water-wheel turned slowly. "
 
 
-def said(reading, seed, scale=3.0):
+def draw_logits(reading, seed, scale=3.0):
     rng = np.random.default_rng(seed)
     return [rng.normal(scale=scale, size=(len(window.pieces) + 3, 2)) for window in reading.windows]
 
@@ -53,7 +53,7 @@ def test_a_question_of_any_length_leaves_room_for_the_passage():
 @given(st.integers(0, 10**6), st.sampled_from([1, 2, 5]), st.sampled_from([1, 4, 21]))
 def test_spans_are_the_likeliest_of_all_over_all_windows(seed, times, longest):
     reading = pieces.read_passage("Who?", TEXT * times, 48)
-    logits = said(reading, seed)
+    logits = draw_logits(reading, seed)
     scores = {}
     for window, values in zip(reading.windows, logits, strict=True):
         for i in range(window.count):
@@ -77,7 +77,7 @@ def test_spans_are_the_likeliest_of_all_over_all_windows(seed, times, longest):
 def test_spans_cover_whole_words(text):
     reading = pieces.read_passage("Who?", text, 64)
     starts, ends = ({getattr(word, side) for word in reading.words} for side in ("start", "end"))
-    for span in spans.spans(reading, said(reading, 1)):
+    for span in spans.spans(reading, draw_logits(reading, 1)):
         assert span.start in starts
         assert span.end in ends
         assert text[span.start : span.end] == span.text

@@ -30,7 +30,7 @@ class Inbox:
     port: int = 0
     answers: list[str] = field(default_factory=list)
     refuses: list[str] = field(default_factory=list)  # answers to the recipient
-    taken: list[EmailMessage] = field(default_factory=list)
+    mails: list[EmailMessage] = field(default_factory=list)
     drops: bool = False
     encrypted: list[bool] = field(default_factory=list)
 
@@ -48,7 +48,7 @@ class Inbox:
             return self.answers.pop(0)
         self.encrypted.append(server.transport.get_extra_info("cipher") is not None)
         read = message_from_bytes(bytes(envelope.content or b""), policy=policy.default)
-        self.taken.append(read)  # type: ignore[arg-type]
+        self.mails.append(read)  # type: ignore[arg-type]
         return "250 OK"
 
 

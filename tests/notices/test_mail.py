@@ -56,7 +56,7 @@ def test_no_mail_goes_to_an_address_that_nobody_confirmed(person, database, inbo
     assert bob.post("/api/v1/me/notifications/address", json={"address": "bob@example.org"}).json()["verified"] is False
     tell(database, bob)
     work()
-    [request] = inbox.taken
+    [request] = inbox.mails
     assert (request["To"], request["Subject"]) == ("bob@example.org", "Confirm your email address for Dynabench")
     assert "List-Unsubscribe" not in request
 
@@ -65,7 +65,7 @@ def test_the_link_in_the_first_mail_confirms_the_address(person, browser, databa
     bob = person("bob")
     bob.post("/api/v1/me/notifications/address", json={"address": "bob@example.org"})
     work()
-    path = links_in(inbox.taken[0])[0].removeprefix("https://bench.example.org")
+    path = links_in(inbox.mails[0])[0].removeprefix("https://bench.example.org")
     visitor = browser()
     assert "b…@example.org" in visitor.get(path).text
     assert bob.get("/api/v1/me/notifications").json()["verified"] is False  # looking at the link is not confirming
@@ -73,7 +73,7 @@ def test_the_link_in_the_first_mail_confirms_the_address(person, browser, databa
     assert bob.get("/api/v1/me/notifications").json()["verified"] is True
     tell(database, bob)
     work()
-    assert len(inbox.taken) == 2
+    assert len(inbox.mails) == 2
 
 
 def test_a_link_holds_for_one_address_one_purpose_and_two_days(person, database, settings, monkeypatch):
@@ -100,7 +100,7 @@ def test_what_is_told_within_a_minute_comes_in_one_mail(ada, database, inbox, wo
     job = database.read(lambda session: session.get_one(Job, mail.job_id))
     assert 50 < (job.due_at - job.created_at).total_seconds() <= 60
     work()
-    [mail] = inbox.taken
+    [mail] = inbox.mails
     assert (mail["To"], mail["Subject"], mail["Bcc"]) == (ADDRESS, "2 notices from Dynabench", None)
     assert str(mail["From"]) == "The Bench <bench@example.org>"
     assert mail["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
@@ -108,15 +108,15 @@ def test_what_is_told_within_a_minute_comes_in_one_mail(ada, database, inbox, wo
     assert "https://bench.example.org/tasks/nli" in text
     tell(database, ada, "More <b>later</b>")
     work()
-    assert inbox.taken[1]["Subject"] == "More <b>later</b>"
-    assert "More &lt;b&gt;later" in inbox.taken[1].get_body(("html",)).get_content()
+    assert inbox.mails[1]["Subject"] == "More <b>later</b>"
+    assert "More &lt;b&gt;later" in inbox.mails[1].get_body(("html",)).get_content()
     assert [item.state for item in mailings(database)] == ["sent", "sent"]
 
 
 def test_no_header_can_be_injected(ada, database, inbox, work):
     tell(database, ada, "Done\r\nBcc: eve@example.org\r\n\r\nBody\u2028X-Evil: 1\x1f" + "long " * 100)
     work()
-    [mail] = inbox.taken
+    [mail] = inbox.mails
     assert mail["Bcc"] is None
     assert mail["X-Evil"] is None
     assert mail["Subject"].startswith("Done Bcc: eve@example.org Body X-Evil")
@@ -127,7 +127,7 @@ def test_no_header_can_be_injected(ada, database, inbox, work):
 def test_one_click_ends_all_mail_without_a_log_in(ada, client, database, inbox, work):
     tell(database, ada)
     work()
-    address = inbox.taken[0]["List-Unsubscribe"].strip("<>").removeprefix("https://bench.example.org")
+    address = inbox.mails[0]["List-Unsubscribe"].strip("<>").removeprefix("https://bench.example.org")
     assert client.get(address, follow_redirects=True).status_code == 200
     assert "mail" in ada.get("/api/v1/me/notifications").json()["channels"]["evaluation"]
     form = {"List-Unsubscribe": "One-Click"}
@@ -136,7 +136,7 @@ def test_one_click_ends_all_mail_without_a_log_in(ada, client, database, inbox, 
     assert client.post(address, data=form).status_code == 204
     tell(database, ada)
     work()
-    assert len(inbox.taken) == 1
+    assert len(inbox.mails) == 1
     assert [item.state for item in mailings(database)] == ["sent", "dropped"]
     assert client.post(address[:-2], data=form).status_code == 404
 
@@ -153,7 +153,7 @@ def test_each_kind_takes_the_ways_that_the_person_chose(ada, database, inbox, wo
     for kind in ("evaluation", "submission", "warning"):
         tell(database, ada, f"About {kind}.", kind=kind)
     work()
-    text = inbox.taken[0].get_body(("plain",)).get_content()
+    text = inbox.mails[0].get_body(("plain",)).get_content()
     assert ("About evaluation" in text, "About submission" in text, "About warning" in text) == (False, True, True)
     seen = database.read(lambda s: {n.kind: n.seen_at is not None for n in s.scalars(select(Notice))})
     assert seen == {"evaluation": False, "submission": True, "warning": False}
@@ -164,8 +164,8 @@ def test_each_kind_takes_the_ways_that_the_person_chose(ada, database, inbox, wo
 def test_what_may_quote_rows_stays_on_the_page(ada, database, inbox, work):
     tell(database, ada, "It failed: row 7 says SECRET", outside="It failed (wrong_rows).")
     work()
-    assert "SECRET" not in inbox.taken[0].as_string()
-    assert "It failed (wrong_rows)." in inbox.taken[0].as_string()
+    assert "SECRET" not in inbox.mails[0].as_string()
+    assert "It failed (wrong_rows)." in inbox.mails[0].as_string()
 
 
 @pytest.mark.parametrize("trouble", ["greylisted", "full", "dropped", "gone"])
@@ -182,14 +182,14 @@ def test_a_mail_that_did_not_get_through_is_sent_again_under_the_same_id(
             settings.smtp_port = closed.getsockname()[1]
     tell(database, ada)
     work()
-    assert inbox.taken == []
+    assert inbox.mails == []
     [waiting] = mailings(database)
     assert (waiting.state, waiting.tries) == ("sending", 1)
     job = database.read(lambda session: session.get_one(Job, waiting.job_id))
     assert job.due_at > job.created_at
     inbox.drops, settings.smtp_port = False, port
     work()
-    assert len(inbox.taken) == 1
+    assert len(inbox.mails) == 1
     assert [item.state for item in mailings(database)] == ["sent"]
 
 
@@ -246,7 +246,7 @@ def test_mails_at_once_from_several_transactions_lose_no_notice(ada, database, i
     for thread in threads:
         thread.join()
     work()
-    text = "".join(mail.get_body(("plain",)).get_content() for mail in inbox.taken)
+    text = "".join(mail.get_body(("plain",)).get_content() for mail in inbox.mails)
     assert sorted(set(re.findall(r"Number \d", text))) == [f"Number {n}" for n in range(8)]
 
 
@@ -259,7 +259,7 @@ def test_an_unencrypted_server_is_never_fallen_back_to(settings, inbox):
         mailing.send_letter(settings.model_copy(update={"smtp_security": "starttls"}), message)
     with pytest.raises(mailing.Later, match="SSL"):
         mailing.send_letter(settings.model_copy(update={"smtp_security": "tls"}), message)
-    assert inbox.taken == []
+    assert inbox.mails == []
 
 
 def test_a_deleted_account_gets_no_mail_and_leaves_no_address(ada, database, inbox, work):
@@ -267,7 +267,7 @@ def test_a_deleted_account_gets_no_mail_and_leaves_no_address(ada, database, inb
     answer = ada.post("/api/v1/me/deletion", json={"confirm": "ada", "password": "correct horse battery"})
     assert answer.status_code in (200, 204), answer.text
     work()
-    assert inbox.taken == []
+    assert inbox.mails == []
     assert database.read(lambda session: session.scalars(select(Wish)).all()) == []
 
 

@@ -30,7 +30,7 @@ def test_a_worker_sends_what_was_asked_for_before_it_was_killed(person, worker, 
     ada.post("/api/v1/me/notifications/address", json={"address": "ada@example.org"})
     worker.start()
     until(lambda: receiver.got)
-    until(lambda: inbox.taken)
+    until(lambda: inbox.mails)
     worker.end()
     [failed] = ada.get(f"/api/v1/me/webhooks/{hook}/deliveries").json()["items"]
     assert failed["event"] == "webhook.test"
@@ -38,7 +38,7 @@ def test_a_worker_sends_what_was_asked_for_before_it_was_killed(person, worker, 
     ada.post(f"/api/v1/me/webhooks/{hook}/test")
     worker.start()
     until(lambda: len({headers["webhook-id"] for headers, _ in receiver.got}) == 2)
-    assert inbox.taken[0]["Subject"] == "Confirm your email address for Dynabench"
+    assert inbox.mails[0]["Subject"] == "Confirm your email address for Dynabench"
 
 
 def certificate(folder):
@@ -89,10 +89,10 @@ def test_mail_goes_over_tls_to_a_server_whose_certificate_holds(settings, tmp_pa
         message["From"], message["To"], message["Subject"] = "bench@example.org", "ada@example.org", "Hello"
         to = settings.model_copy(update={"smtp_host": "localhost", "smtp_port": port, "smtp_security": way})
         mailing.send_letter(to, message)
-        assert (len(inbox.taken), inbox.encrypted) == (1, [True])
+        assert (len(inbox.mails), inbox.encrypted) == (1, [True])
         monkeypatch.delenv("SSL_CERT_FILE")
         with pytest.raises(mailing.Later, match="CERTIFICATE_VERIFY_FAILED"):
             mailing.send_letter(to, message)
-        assert len(inbox.taken) == 1
+        assert len(inbox.mails) == 1
     finally:
         server.stop()

@@ -6,6 +6,7 @@ import pytest
 
 from dynabench.datasets import stored
 from dynabench.kit import errors
+from dynabench.kit.disk import erase_paths
 from dynabench.open_evaluations import predictions, service
 from dynabench.open_evaluations.tables import DatasetFile
 from tests.open_evaluations.conftest import Desk, reviews
@@ -29,7 +30,7 @@ def age(desk: Desk, id: str) -> None:
 
 
 def delete_evaluation(desk: Desk, id: int) -> None:
-    service.erase(desk.database.write(lambda s: service.delete_evaluation(s, desk.settings, desk.someone(s), id)))
+    erase_paths(desk.database.write(lambda s: service.delete_evaluation(s, desk.settings, desk.someone(s), id)))
 
 
 def count_lines(desk: Desk, id: int) -> int:
@@ -65,7 +66,7 @@ def test_only_the_owner_deletes_a_file(desk: Desk, owner_of):
     other = Desk(desk.database, desk.settings, owner_of("mallory"))
     with pytest.raises(errors.NotFound):
         other.database.write(lambda s: service.delete_file(s, other.settings, other.someone(s), file))
-    service.erase(desk.database.write(lambda s: service.delete_file(s, desk.settings, desk.someone(s), file)))
+    erase_paths(desk.database.write(lambda s: service.delete_file(s, desk.settings, desk.someone(s), file)))
     assert not service.new_file_path(desk.settings, file).exists()
     assert count_lines(desk, id) == 30
 
@@ -76,7 +77,7 @@ def test_rows_are_erased_with_the_last_evaluation_of_them(desk: Desk):
     assert desk.seen(second).evaluation.digest == digest
     path = stored.rows_path(desk.settings, digest)
     for id, stays in ((first, True), (second, False)):
-        service.erase(
+        erase_paths(
             desk.database.write(lambda s, id=id: service.delete_evaluation(s, desk.settings, desk.someone(s), id))
         )
         assert path.is_file() == stays

@@ -154,8 +154,8 @@ for command in sys.argv[1:]:
         print(end.code)
 """
 
-    def call(*arguments, each=False):
-        run = [sys.executable, "-I", "-S", "-c", once + (loop if each else "; main()"), *arguments]
+    def call(*arguments, separately=False):
+        run = [sys.executable, "-I", "-S", "-c", once + (loop if separately else "; main()"), *arguments]
         return subprocess.run(run, capture_output=True, text=True, cwd=site, timeout=60)
 
     return call
@@ -189,7 +189,7 @@ def test_a_command_of_the_platform_says_so_in_one_line_where_the_library_is_alon
     lines = [f"`dynabench {name}` needs the platform: {install_command(PLATFORM, 'models')}\n" for name in commands]
     done = light(commands[0], "list")
     assert (done.returncode, done.stderr) == (1, lines[0])
-    done = light(*commands[1:], each=True)
+    done = light(*commands[1:], separately=True)
     assert (done.stdout.split(), done.stderr) == (["1"] * len(lines[1:]), "".join(lines[1:]))
 
 

@@ -94,23 +94,23 @@ class Histories(RuleBasedStateMachine):
             elif not standing.targets:
                 assert standing.open == (standing.verdict == "pending")
 
-    @rule(who=person)
-    def ask(self, who):
-        item = self.world.next(self.people[who])
-        assert item is None or self.world.standing(item.example_id).author_id != self.people[who].id
+    @rule(caller=person)
+    def ask(self, caller):
+        item = self.world.next(self.people[caller])
+        assert item is None or self.world.standing(item.example_id).author_id != self.people[caller].id
 
     @precondition(lambda self: self.examples)
-    @rule(who=person, label=LABELS)
-    def ask_and_vote(self, who, label):
-        if item := self.world.next(self.people[who]):
-            self._cast(self.people[who], item.example_id, item.mode, label)
+    @rule(caller=person, label=LABELS)
+    def ask_and_vote(self, caller, label):
+        if item := self.world.next(self.people[caller]):
+            self._cast(self.people[caller], item.example_id, item.mode, label)
             votes = [cast.person_id for cast in self.world.counted(item.example_id)]
-            assert self.people[who].id in votes, "who holds a place may vote"
+            assert self.people[caller].id in votes, "who holds a place may vote"
 
     @precondition(lambda self: self.examples)
-    @rule(who=person, example=which, label=LABELS, mode=st.sampled_from(["judge", "answer"]))
-    def vote_unasked(self, who, example, label, mode):
-        self._quietly(self._cast, self.people[who], self._pick(example), mode, label)
+    @rule(caller=person, example=which, label=LABELS, mode=st.sampled_from(["judge", "answer"]))
+    def vote_unasked(self, caller, example, label, mode):
+        self._quietly(self._cast, self.people[caller], self._pick(example), mode, label)
 
     @precondition(lambda self: self.examples)
     @rule(owner=st.integers(0, 1), example=which, label=LABELS)
@@ -118,17 +118,17 @@ class Histories(RuleBasedStateMachine):
         self._quietly(self.world.vote, self.owners[owner], self._pick(example), label, owner=True)
 
     @precondition(lambda self: self.examples)
-    @rule(who=st.integers(0, PEOPLE + 1), last=st.booleans(), example=which)
-    def undo(self, who, last, example):
-        entry = [*self.people, *self.owners][who]
+    @rule(caller=st.integers(0, PEOPLE + 1), last=st.booleans(), example=which)
+    def undo(self, caller, last, example):
+        entry = [*self.people, *self.owners][caller]
         mine = select(Validation.example_id).where(Validation.person_id == entry.id).order_by(Validation.id.desc())
         newest = self.world.db.read(lambda session: session.scalars(mine.limit(1)).first())
         self._quietly(self.world.undo, entry, newest if last and newest else self._pick(example))
 
     @precondition(lambda self: self.examples)
-    @rule(who=person, example=which)
-    def skip(self, who, example):
-        self._quietly(self.world.skip, self.people[who], self._pick(example))
+    @rule(caller=person, example=which)
+    def skip(self, caller, example):
+        self._quietly(self.world.skip, self.people[caller], self._pick(example))
 
     @rule()
     def places_run_out(self):
@@ -166,11 +166,11 @@ class Histories(RuleBasedStateMachine):
     def _pick(self, number):
         return self.examples[number % len(self.examples)]
 
-    def _cast(self, somebody, example, mode, label):
+    def _cast(self, caller, example, mode, label):
         if mode == "answer" and label != "flagged":
-            self.world.answer(somebody, example, "contradiction" if label == "correct" else "neutral")
+            self.world.answer(caller, example, "contradiction" if label == "correct" else "neutral")
         else:
-            self.world.vote(somebody, example, label)
+            self.world.vote(caller, example, label)
 
     def _quietly(self, act, *args, **how):
         """Refused acts change nothing; the invariants check that."""

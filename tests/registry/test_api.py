@@ -118,7 +118,7 @@ def test_what_does_not_run_says_so_and_why_to_who_looks_after_it(client, owner, 
 
 
 def test_visitors_do_not_ask_what_is_served_elsewhere(client, owner, person, rules):
-    rules.rules["nli-a"].said = {"inside": False}
+    rules.rules["nli-a"].card_changes = {"inside": False}
     assert client.post(f"{MODELS}/nli-a/ask", json={"inputs": PAIR}).status_code == 401
     assert person("ada").post(f"{MODELS}/nli-a/ask", json={"inputs": PAIR}).status_code == 200
     assert rules.rules["nli-a"].seen == [PAIR]

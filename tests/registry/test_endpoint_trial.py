@@ -255,7 +255,7 @@ def test_an_address_becomes_a_model_on_the_board_and_the_target_of_a_draft(owner
         until_ready(url)
         body = {"kind": "endpoint", "name": "far", "protocol": "oip", "url": url, "model": "nli-ngram", "round": "new"}
         result = ended(owner, worker, owner.post(SENT, json=body).json()["id"])
-        assert result["state"] == "ready", (result, worker.said())
+        assert result["state"] == "ready", (result, worker.log_text())
     [draft] = database.read(lambda s: s.scalars(select(Round).where(Round.state == RoundState.DRAFT)).all())
     targets = database.read(lambda s: [(t.model, t.version) for t in s.get_one(Round, draft.id).targets])
     assert targets == [("far", result["version"])]

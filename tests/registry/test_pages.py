@@ -28,7 +28,7 @@ def picture(kind="PNG", size=(8, 6)):
 @pytest.fixture
 def sees_pictures(rules):
     """`nli-b` takes a picture and a question from now on."""
-    rules.rules["nli-b"].said = {"inputs": ("image", "question"), "images": ("image",)}
+    rules.rules["nli-b"].card_changes = {"inputs": ("image", "question"), "images": ("image",)}
     return rules.rules["nli-b"]
 
 
@@ -62,10 +62,14 @@ def test_a_task_has_a_tab_with_its_models(owner, visitor):
 
 
 @pytest.mark.slow
-def test_weights_for_research_alone_say_so_where_the_model_is_shown(owner, visitor, rules):
-    rules.rules["nli-a"].said = {"licence": "LicenseRef-Research-Use"}
+def test_weights_for_research_alone_say_so_where_the_model_is_shown_with_its_first_labels(owner, visitor, rules):
+    labels = tuple(f"label-{number}" for number in range(30))
+    rules.rules["nli-a"].card_changes = {"licence": "LicenseRef-Research-Use", "labels": labels}
     assert "research use only" in text(visitor.get("/models", params={"q": "nli-a"}))
-    assert "Licence research use only" in text(visitor.get("/models/nli-a"))
+    page = text(visitor.get("/models/nli-a"))
+    assert "Licence research use only" in page
+    assert "label-19 and 10 more" in page
+    assert "label-20" not in page
 
 
 def test_a_model_s_card_is_sanitised_markdown_without_its_head(owner, visitor, rules):
@@ -227,7 +231,7 @@ def test_a_picture_is_sent_kept_and_explained_by_a_heat_map(owner, visitor, sees
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "PNG, JPEG or WebP"),
         (b"GIF89a\x01\x00\x01\x00", "PNG, JPEG or WebP"),
@@ -236,10 +240,10 @@ def test_a_picture_is_sent_kept_and_explained_by_a_heat_map(owner, visitor, sees
     ],
     ids=["svg", "gif", "cut short", "too wide"],
 )
-def test_what_is_no_picture_of_a_sane_size_is_refused(owner, visitor, sees_pictures, content, told):
+def test_what_is_no_picture_of_a_sane_size_is_refused(owner, visitor, sees_pictures, content, message):
     page = send_picture(visitor, content)
     assert page.status_code == 422
-    assert told in page.text
+    assert message in page.text
     assert "What is this?" in page.text
     assert sees_pictures.seen == []
 

@@ -47,7 +47,7 @@ def ended(caller, worker, id):
     def look():
         time.sleep(0.3)  # the worker needs the processor
         document = caller.get(f"/api/v1/submissions/{id}").json()
-        assert worker.process.poll() is None, worker.said()
+        assert worker.process.poll() is None, worker.log_text()
         return document if document["state"] not in ("queued", "checking") else None
 
     return until(look, 300)

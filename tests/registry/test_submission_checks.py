@@ -49,7 +49,7 @@ def ended(caller, worker, id):
     database = caller.client.app.state.db
 
     def look():
-        assert worker.process.poll() is None, worker.said()
+        assert worker.process.poll() is None, worker.log_text()
         state = database.read(lambda s: s.scalar(select(Submission.state).where(Submission.id == id)))
         return state not in ("queued", "checking")
 
@@ -73,7 +73,7 @@ def bomb(path):
     return path
 
 
-def of(path, **files):
+def bundle(path, **files):
     with zipfile.ZipFile(path, "w") as zip_file:
         for name, content in files.items():
             zip_file.writestr(name, content)
@@ -85,7 +85,7 @@ def of(path, **files):
 def test_a_packed_model_is_checked_and_then_in_the_catalog(ada, worker, tmp_path, settings, database):
     path, _ = ngram(tmp_path)
     created = ended(ada, worker, enter(ada, "adapter", "mine", path))
-    assert created["state"] == "ready", (created, worker.said())
+    assert created["state"] == "ready", (created, worker.log_text())
     assert created["report"]["passed"]
     assert {step["name"] for step in created["report"]["steps"]} >= {"found", "loads", "answers", "batches", "speed"}
     assert (created["model"], created["inside"], created["card"]["kind"]) == ("mine", True, "ngram")
@@ -110,10 +110,12 @@ def test_hostile_archives_fail_with_what_is_wrong_and_leave_nothing(ada, owner, 
     write(served, "", kind="oip", name="served", options={"url": "https://example.org", "model": "m"})
     (served / "handler.py").unlink()
     ids = {
-        "is no path within": enter(ada, "adapter", "up", of(tmp_path / "up.zip", **{"../../model.yaml": "x"})),
+        "is no path within": enter(ada, "adapter", "up", bundle(tmp_path / "up.zip", **{"../../model.yaml": "x"})),
         "200 times as large": enter(ada, "adapter", "bomb", bomb(tmp_path / "bomb.zip")),
-        "pickle": enter(ada, "adapter", "pickle", of(tmp_path / "p.zip", **{"model.yaml": "x", "weights.pkl": "x"})),
-        "has model.yaml at its top": enter(ada, "adapter", "empty", of(tmp_path / "e.zip", **{"a.txt": "x"})),
+        "pickle": enter(
+            ada, "adapter", "pickle", bundle(tmp_path / "p.zip", **{"model.yaml": "x", "weights.pkl": "x"})
+        ),
+        "has model.yaml at its top": enter(ada, "adapter", "empty", bundle(tmp_path / "e.zip", **{"a.txt": "x"})),
         "Only models that run in the sandbox": enter(ada, "archive", "code", ngram(tmp_path)[0]),
         "Submit its address": enter(ada, "adapter", "served", archives.pack(served, tmp_path / "served.zip")),
     }
@@ -148,8 +150,8 @@ def rows(count):
     return [{"uid": f"r{n}", "label": labels[n % 3]} for n in range(count)]
 
 
-def lines(found):
-    return "".join(json.dumps(item) + "\n" for item in found)
+def lines(report):
+    return "".join(json.dumps(item) + "\n" for item in report)
 
 
 @pytest.mark.slow

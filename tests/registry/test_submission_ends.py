@@ -168,7 +168,7 @@ def test_a_served_model_is_checked_over_its_protocol_and_its_inputs_count_as_lea
     good = send(json=answer | {"name": "served", "model": "nli-a"}).json()["id"]
     bad = send(json=answer | {"name": "nowhere", "model": "no-such-model"}).json()["id"]
     created = ended(ada, worker, good)
-    assert (created["state"], created["inside"]) == ("ready", False), (created, worker.said())
+    assert (created["state"], created["inside"]) == ("ready", False), (created, worker.log_text())
     assert rules.rules["nli-a"].seen
     queued = [job.payload for job in database.read(_queued)]
     assert {"submission": good} in queued

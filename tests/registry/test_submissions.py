@@ -30,7 +30,7 @@ def test_a_submission_waits_for_its_check_which_is_asked_for_in_the_same_transac
 
 
 @pytest.mark.parametrize(
-    ("said", "field"),
+    ("fields", "field"),
     [
         ({"name": "Mine"}, "name"),
         ({"name": "../mine"}, "name"),
@@ -56,8 +56,8 @@ def test_a_submission_waits_for_its_check_which_is_asked_for_in_the_same_transac
         ({"kind": "predictions"}, "files"),
     ],
 )
-def test_what_is_wrong_is_told_at_its_field_and_nothing_is_kept(ada, database, said, field):
-    answer = ada.post(SENT, json=HUB | said)
+def test_what_is_wrong_is_told_at_its_field_and_nothing_is_kept(ada, database, fields, field):
+    answer = ada.post(SENT, json=HUB | fields)
     assert answer.status_code == 422, answer.text
     assert list(answer.json()["fields"]) == [field]
     assert database.read(lambda s: s.scalars(select(Submission)).all()) == []

@@ -49,7 +49,7 @@ def world(furnished, database):
     return furnished[1].moved_to(database)
 
 
-def asked(world):
+def target_jobs(world):
     """The jobs that enter targets."""
     return world.db.read(lambda s: s.scalars(select(jobs.Job).where(jobs.Job.kind == "enter_targets")).all())
 
@@ -57,7 +57,7 @@ def asked(world):
 @pytest.mark.slow
 def test_a_released_round_s_targets_are_entered_for_its_task_once(world, settings):
     released(world, settings)
-    [job] = asked(world)
+    [job] = target_jobs(world)
     entered = world.db.write(platform_submissions.submit_missing_targets, job.payload["task"], job.payload["round"])
     [created] = world.db.read(lambda s: s.scalars(select(Submission)).all())
     assert entered == [created.id]
@@ -71,10 +71,10 @@ def test_a_released_round_s_targets_are_entered_for_its_task_once(world, setting
 def test_a_round_released_by_the_command_is_a_board_with_its_target_scored(world, client, worker):
     done = CliRunner().invoke(app, ["round", "release", world.task, "--round", "1", "--anyway", "--json"])
     assert done.exit_code == 0, done.output
-    [job] = asked(world)
+    [job] = target_jobs(world)
     again = CliRunner().invoke(app, ["round", "release", world.task, "--round", "1", "--json"])
     assert json.loads(again.stdout)["digest"] == json.loads(done.stdout)["digest"]
-    assert [item.id for item in asked(world)] == [job.id], "a round that is released already enters nobody anew"
+    assert [item.id for item in target_jobs(world)] == [job.id], "a round that is released already enters nobody anew"
     worker.start()
 
     def scored():

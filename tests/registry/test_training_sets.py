@@ -19,14 +19,14 @@ TOPICS = ("roads", "waste")
 
 
 @pytest.fixture
-def given(tmp_path):
+def settings_and_task(tmp_path):
     settings = Settings(home=tmp_path, secret="s" * 32)
     rows = (StoredRow(f"p-{n}", {"message": f"words {n}"}, ({"topic": TOPICS[n % 2]},)) for n in range(6))
     return settings, stored.write_rows(settings, rows).digest
 
 
-def read(given, tmp_path, name, content, config=CONFIG):
-    settings, digest = given
+def read(settings_and_task, tmp_path, name, content, config=CONFIG):
+    settings, digest = settings_and_task
     path = tmp_path / "sent"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     chosen, created = training_sets.read_training_set(settings, config, path, name, digest)
@@ -44,12 +44,12 @@ def read(given, tmp_path, name, content, config=CONFIG):
         ("ids.txt.gz", gzip.compress(b"\xef\xbb\xbfp-0\np-1\np-4\n", mtime=0)),
     ],
 )
-def test_rows_are_named_by_their_uid_in_any_kind_of_file(given, tmp_path, name, content):
-    assert read(given, tmp_path, name, content) == (["p-0", "p-1", "p-4"], [])
+def test_rows_are_named_by_their_uid_in_any_kind_of_file(settings_and_task, tmp_path, name, content):
+    assert read(settings_and_task, tmp_path, name, content) == (["p-0", "p-1", "p-4"], [])
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "told"),
+    ("name", "content", "message"),
     [
         ("a.txt", "", "The file is empty"),
         ("a.csv", "uid\n", "The file is empty"),
@@ -69,17 +69,17 @@ def test_rows_are_named_by_their_uid_in_any_kind_of_file(given, tmp_path, name, 
         ("a.exe", "p-0", "Upload a file that ends in"),
     ],
 )
-def test_what_is_wrong_is_said_with_its_line(given, tmp_path, name, content, told):
-    assert told in "\n".join(read(given, tmp_path, name, content)[1])
+def test_what_is_wrong_is_said_with_its_line(settings_and_task, tmp_path, name, content, message):
+    assert message in "\n".join(read(settings_and_task, tmp_path, name, content)[1])
 
 
-def test_a_set_may_not_be_too_large_and_that_is_said_once(given, tmp_path):
-    _, answer = read(given, tmp_path, "a.txt", "p-0\np-1\np-2\np-3\np-9\n", MANY)
+def test_a_set_may_not_be_too_large_and_that_is_said_once(settings_and_task, tmp_path):
+    _, answer = read(settings_and_task, tmp_path, "a.txt", "p-0\np-1\np-2\np-3\np-9\n", MANY)
     assert answer == ["The file has 5 rows; the limit is 3."]
 
 
 @pytest.mark.parametrize(
-    ("row", "told"),
+    ("row", "message"),
     [
         ({"message": "A hole."}, "line 2: The row has no label: give its topic."),
         ({"message": "A hole.", "topic": "moon"}, "line 2: topic: Choose one of the options."),
@@ -88,15 +88,15 @@ def test_a_set_may_not_be_too_large_and_that_is_said_once(given, tmp_path):
         ({"message": "Bins.", "topic": "roads"}, "line 2: This text already occurs in line 1."),
     ],
 )
-def test_rows_of_ones_own_are_the_tasks_fields_and_answer(given, tmp_path, row, told):
+def test_rows_of_ones_own_are_the_tasks_fields_and_answer(settings_and_task, tmp_path, row, message):
     first = json.dumps({"message": "Bins.", "topic": "waste"})
-    assert told in "\n".join(read(given, tmp_path, "a.jsonl", f"{first}\n{json.dumps(row)}\n", OWN)[1])
+    assert message in "\n".join(read(settings_and_task, tmp_path, "a.jsonl", f"{first}\n{json.dumps(row)}\n", OWN)[1])
     good = "message,topic,uid\nA hole.,roads,\nBins.,waste,\n,,p-3\n"
-    assert read(given, tmp_path, "a.csv", good, OWN) == (["", "", "p-3"], [])
+    assert read(settings_and_task, tmp_path, "a.csv", good, OWN) == (["", "", "p-3"], [])
 
 
-def test_baselines_are_the_pool_and_rows_drawn_with_the_learners_seed(given):
-    settings, digest = given
+def test_baselines_are_the_pool_and_rows_drawn_with_the_learners_seed(settings_and_task):
+    settings, digest = settings_and_task
     every = training_sets.baseline_set(settings, MANY, digest, "all")
     assert [row.uid for row in every] == [f"p-{n}" for n in range(6)]
     some = training_sets.baseline_set(settings, MANY, digest, "random")

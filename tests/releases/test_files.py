@@ -65,8 +65,8 @@ def test_the_parts_keep_the_rules(world, settings):
     assert created.report["held"] == ["writers", "contexts"]
 
 
-def _data(settings, made):
-    folder = service.release_folder(settings, made.id) / "data"
+def _data(settings, release):
+    folder = service.release_folder(settings, release.id) / "data"
     return {path.stem: path.read_bytes() for path in folder.glob("*.jsonl")}
 
 
@@ -149,15 +149,15 @@ def test_what_is_not_released_yet_is_in_no_release_of_a_later_round(world, setti
             assert (item in owners) == (uid in named), "who owns the task reads all of its rounds"
 
 
-def in_public(world, made, edits):
+def in_public(world, release, edits):
     """The uids of the origins of those edits that a release does not keep hidden."""
-    parts, names = world.db.read(service.part_by_uid, made.round_id), uids(world)
+    parts, names = world.db.read(service.part_by_uid, release.round_id), uids(world)
     origins = world.db.read(lambda session: {edit: session.get_one(Example, edit).made_from for edit in edits})
     return {names[origins[item]] for item in edits if parts[names[item]] not in ("hidden", "withheld")}
 
 
-def export_of(world, settings, what):
-    return b"".join(FORMATS["jsonl"].write(exports.read_records(world.db, settings, what), what))
+def export_of(world, settings, form):
+    return b"".join(FORMATS["jsonl"].write(exports.read_records(world.db, settings, form), form))
 
 
 @pytest.mark.slow

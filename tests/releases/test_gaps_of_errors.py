@@ -101,7 +101,7 @@ def test_less_error_on_the_public_part_is_a_gap_whose_chance_is_corrected_over_b
     reply = {(at, item.model): item.p for at, result in enumerate((first, second)) for item in result}
     assert reply == pytest.approx(expected)
     assert multipletests(alone[:3], method="holm")[1][2] < views.LEVEL < expected[0, "model-2"], "lucky in one of two"
-    assert [each.model for each in (*first, *second) if each.flagged] == ["model-1"]
+    assert [item.model for item in (*first, *second) if item.flagged] == ["model-1"]
 
 
 def test_a_submission_that_the_ladder_holds_back_has_no_gap(database, settings, board, person):

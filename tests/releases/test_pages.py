@@ -204,7 +204,7 @@ def test_a_release_is_pushed_to_stores_and_to_the_hub(world, settings, tmp_path)
     with pytest.raises(errors.Invalid, match="no address"):
         manifest.upload_release(settings, folder, "nothing://x")
     hub = ThreadingHTTPServer(("127.0.0.1", 0), Hub)
-    hub.taken = {}
+    hub.uploads = {}
     threading.Thread(target=hub.serve_forever, daemon=True).start()
     try:
         known_values = settings.model_copy(update={"hub_url": f"http://127.0.0.1:{hub.server_address[1]}"})
@@ -213,7 +213,7 @@ def test_a_release_is_pushed_to_stores_and_to_the_hub(world, settings, tmp_path)
         hub.shutdown()
         hub.server_close()
     assert place.endswith("/datasets/some/round/tree/" + "a" * 40)
-    assert set(hub.taken) == {str(path.relative_to(folder)) for path in folder.rglob("*.*")}
+    assert set(hub.uploads) == {str(path.relative_to(folder)) for path in folder.rglob("*.*")}
     assert created.digest in hub.summary
     with pytest.raises(errors.Invalid, match="OWNER/NAME"):
         manifest.upload_release(known_values, folder, "hf://models/some/round")
@@ -238,7 +238,7 @@ class Hub(BaseHTTPRequestHandler):
                 if line["key"] == "header":
                     self.server.summary = line["value"]["summary"]
                 else:
-                    self.server.taken[line["value"]["path"]] = base64.b64decode(line["value"]["content"])
+                    self.server.uploads[line["value"]["path"]] = base64.b64decode(line["value"]["content"])
             self.answer(
                 {"success": True, "commitOid": "a" * 40, "commitUrl": f"{home}/commit/{'a' * 40}", "hookOutput": ""}
             )

@@ -31,20 +31,20 @@ def test_every_division_keeps_its_word(items, seed, train):
     rules = ReleaseSettings(seed=seed, unverified="train" if train else "apart")
     result = divide_items(items, rules)
     parts = result.parts
-    assert parts == divide_items(items[::-1], rules).parts or len({result.kin[each.uid] for each in items}) < len(items)
-    assert parts.keys() == {each.uid for each in items}
-    for each in items:
-        part = parts[each.uid]
-        assert (part in (*SPLITS, "hidden")) == (each.verified or (part == "train" and train))
-        if each.verdict in ("incorrect", "flagged"):
+    assert parts == divide_items(items[::-1], rules).parts or len({result.kin[item.uid] for item in items}) < len(items)
+    assert parts.keys() == {item.uid for item in items}
+    for item in items:
+        part = parts[item.uid]
+        assert (part in (*SPLITS, "hidden")) == (item.verified or (part == "train" and train))
+        if item.verdict in ("incorrect", "flagged"):
             assert part in ("rejected", "withheld")
     tested = {"test": "test", "hidden": "test"}
-    verified = [each for each in items if each.verified]
+    verified = [item for item in items if item.verified]
 
     def shared(value):
         seen = {}
-        for each in verified:
-            seen.setdefault(value(each), set()).add(tested.get(parts[each.uid], parts[each.uid]))
+        for item in verified:
+            seen.setdefault(value(item), set()).add(tested.get(parts[item.uid], parts[item.uid]))
         return [key for key, some in seen.items() if len(some) > 1]
 
     assert not shared(lambda item: result.kin[item.uid])
@@ -58,9 +58,9 @@ def test_every_division_keeps_its_word(items, seed, train):
     assert sum(answer.parts.values()) == len(items)
 
 
-def verified(writers, contexts, each=5):
+def verified(writers, contexts, per_writer=5):
     return [SplitItem(f"u{w:02}{c:02}{n}", f"w{w}", f"c{c}", sentence(1000 * w + 10 * c + n), "a", "correct")
-            for w in writers for c in contexts(w) for n in range(each)]  # fmt: skip
+            for w in writers for c in contexts(w) for n in range(per_writer)]  # fmt: skip
 
 
 def test_shares_are_filled_where_nothing_stands_in_the_way():
@@ -71,7 +71,7 @@ def test_shares_are_filled_where_nothing_stands_in_the_way():
 
 
 def test_contexts_give_way_before_writers_and_the_report_says_so():
-    items = verified(range(20), lambda w: range(4), each=1)
+    items = verified(range(20), lambda w: range(4), per_writer=1)
     result = divide_items(items, ReleaseSettings())
     assert result.held == ("writers",)
     answer = release_report(items, result, ReleaseSettings(), 2, 1)

@@ -10,7 +10,7 @@ from dynabench.collection.tables import Example
 from dynabench.kit.db import Database
 from dynabench.kit.settings import Settings
 from dynabench.rounds.tables import Context, Round
-from tests.datasets.world import said, written
+from tests.datasets.world import explain, written
 from tests.validation.world import World
 
 WORDS = """river candle orbit meadow signal copper lantern harvest violin glacier button thunder pocket marble anchor
@@ -23,7 +23,7 @@ def sentence(number: int) -> str:
     return " ".join(drawn.sample(WORDS, 9)).capitalize() + "."
 
 
-def collected(database: Database, writers: int = 10, each: int = 4) -> World:
+def collected(database: Database, writers: int = 10, per_writer: int = 4) -> World:
     """`writers` people with a context each and `each` verified examples on it; the last of each is not verified."""
     world = World(database)
     judges = [world.person(), world.person()]
@@ -38,15 +38,15 @@ def collected(database: Database, writers: int = 10, each: int = 4) -> World:
             return created.id
 
         world.tagged[tag] = database.write(context)
-        for place in range(each):
+        for place in range(per_writer):
             label = ("entailment", "neutral", "contradiction")[(number + place) % 3]
             text = sentence(100 * number + place)
             id = written(world, author, text, tag=tag, answer={"label": label}, fooled=place != 2)
             if place == 0:
-                said(world, id, {})
+                explain(world, id, {})
             if place != 2:
                 for judge in judges:
-                    world.vote(judge, id, "incorrect" if place == each - 1 else "correct")
+                    world.vote(judge, id, "incorrect" if place == per_writer - 1 else "correct")
     return world
 
 

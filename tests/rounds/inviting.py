@@ -11,8 +11,8 @@ def invite(owner, **body):
     return answer.json()
 
 
-def accept(caller, made):
-    return caller.post("/api/v1/invitations/accept", json={"secret": made["secret"]})
+def accept(caller, invitation):
+    return caller.post("/api/v1/invitations/accept", json={"secret": invitation["secret"]})
 
 
 def role_of(database, caller):

@@ -30,7 +30,7 @@ def test_who_gets_the_mail_becomes_what_it_says(owner, bob, database, settings, 
     assert invite(owner).status_code == 202
     request = job(database)
     assert invitations.try_mailing(database, settings, request.payload) == "sent"
-    [sent] = inbox.taken
+    [sent] = inbox.mails
     assert (sent["To"], sent["Subject"]) == ("bob@example.org", "An invitation to Natural language inference")
     secret = re.search(r"https://bench.example.org/join/(\S+)", sent.get_body(("plain",)).get_content())[1]
     assert secret not in json.dumps(request.payload)

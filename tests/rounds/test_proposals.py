@@ -29,17 +29,17 @@ def decide(admin, id, accept, reason=""):
     return admin.post(f"/api/v1/proposals/{id}/decision", json={"accept": accept, "reason": reason})
 
 
-def told(person):
+def notices_of(person):
     return [item["text"] for item in person.get("/api/v1/me/notices").json()["items"]]
 
 
 def test_an_accepted_proposal_is_a_task_of_who_wrote_it(admin, ada, bob):
     id = proposed(ada, note="Nobody measures this.")
-    assert "ada proposes a task: Irony." in told(admin)
+    assert "ada proposes a task: Irony." in notices_of(admin)
     assert bob.get(f"/api/v1/proposals/{id}").status_code == 404
     assert decide(bob, id, True).status_code == 403
     assert decide(admin, id, True).json()["state"] == "accepted"
-    assert any("was accepted" in item for item in told(ada))
+    assert any("was accepted" in item for item in notices_of(ada))
     assert ada.post("/api/v1/tasks", json={"config": CONFIG.format(id="irony") + "# more\n"}).json()["version"] == 2
     assert bob.post("/api/v1/tasks", json={"config": CONFIG.format(id="irony") + "# mine\n"}).status_code == 403
     assert decide(admin, id, False, "Late.").status_code == 409
@@ -49,7 +49,7 @@ def test_a_refusal_says_why_and_leaves_no_task(admin, ada, client):
     id = proposed(ada)
     assert decide(admin, id, False).status_code == 422
     assert decide(admin, id, False, "Too like nli.").json()["reason"] == "Too like nli."
-    assert any("Too like nli." in item for item in told(ada))
+    assert any("Too like nli." in item for item in notices_of(ada))
     assert client.get("/api/v1/tasks/irony").status_code == 404
     assert [element["state"] for element in ada.get("/api/v1/proposals").json()["items"]] == ["refused"]
 

@@ -16,10 +16,10 @@ TASK = "/api/v1/tasks/sentiment"
 MODELS = ("sentiment-minilm", "sentiment-ngram")
 
 
-def phenomena(each=5):
+def phenomena(rows=5):
     """Rows of the shipped suite, some of each phenomenon."""
     for _, items in groupby(checklist.load_suite("sentiment-phenomena").items(), lambda item: item.phenomenon):
-        for item in islice(items, each):
+        for item in islice(items, rows):
             yield StoredRow(item.uid, item.inputs, (item.answer,), (item.phenomenon,))
 
 
@@ -122,12 +122,12 @@ def test_a_file_that_is_gone_or_broken_says_nothing(settings):
         assert row_scores.read_row_scores(settings, 7) is None
 
 
-@pytest.mark.parametrize(("said", "accepted", "right"), [
+@pytest.mark.parametrize(("answer", "accepted", "right"), [
     ("red car", ["blue car"], True), ("red car", ["a blue old car"], True), ("red car", ["blue bus", "car"], True),
     ("red car", ["the big old blue car"], False), ("", [""], True), ("car", [""], False), ("", ["car"], False),
 ])  # fmt: skip
-def test_an_answer_is_right_just_where_the_task_would_not_call_the_model_fooled(said, accepted, right):
+def test_an_answer_is_right_just_where_the_task_would_not_call_the_model_fooled(answer, accepted, right):
     config = next(shipped.config for shipped in shipped_tasks() if shipped.config.id == "qa")
-    marked = [[{"start": 0, "end": len(text), "text": text}] if text else [] for text in (said, *accepted)]
+    marked = [[{"start": 0, "end": len(text), "text": text}] if text else [] for text in (answer, *accepted)]
     assert config.fooled.right(marked[0], marked[1:], config.answer[0]) is right
     assert "0.4" in config.fooled.right_in_words

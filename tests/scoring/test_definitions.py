@@ -22,8 +22,8 @@ def spans(*texts):
     return [{"start": 0, "end": len(text), "text": text} for text in texts]
 
 
-def labels(said, right, **more):
-    return AnswerColumns(FIELDS["sentiment"], predictions=list(said), right=[[item] for item in right], **more)
+def labels(predictions, right, **more):
+    return AnswerColumns(FIELDS["sentiment"], predictions=list(predictions), right=[[item] for item in right], **more)
 
 
 @given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 1)), min_size=1, max_size=400))

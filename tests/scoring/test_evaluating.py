@@ -61,6 +61,16 @@ def folder(settings, name, line="pass", seconds=0.0):
     return name
 
 
+def check_record(database, settings, evaluation):
+    """The record of an evaluation is signed, and names the digests of its answers."""
+    record = database.read(lambda session: session.get_one(Record, evaluation))
+    key = records.public_keys(settings)[0]
+    assert records.is_signature_valid(record.document, record.signature, key)
+    assert not records.is_signature_valid(record.document | {"rows": 1}, record.signature, key)
+    digests = {shard["digest"] for shard in record.document["shards"]}
+    assert digests == set(database.read(lambda session: session.scalars(select(Shard.digest)).all()))
+
+
 @pytest.mark.slow
 def test_a_worker_queues_what_is_new_and_gives_an_installed_model_all_its_scores_and_a_signed_record(
     place, worker, database, settings, owner_of
@@ -85,7 +95,7 @@ def test_a_worker_queues_what_is_new_and_gives_an_installed_model_all_its_scores
     worker.start()
     until(lambda: database.read(lambda session: session.get(Evaluation, 2)))
     result = here.ended(2)
-    assert result.state == "done", (result.code, result.reason, result.log, worker.said())
+    assert result.state == "done", (result.code, result.reason, result.log, worker.log_text())
     assert (result.version_id, result.rows_done, result.rows) == (version, 170, 170)
     assert here.queue(submission=1) == 0
     fault = here.ended(1)
@@ -110,13 +120,8 @@ def test_a_worker_queues_what_is_new_and_gives_an_installed_model_all_its_scores
         assert abs(drawn.mean() - score.value) <= 1.2 * (score.high - score.low) + 1e-6 * score.value
     assert 0 <= scores["calibration_error", ""].value < 0.2
 
-    record = database.read(lambda session: session.get_one(Record, 2))
-    key = records.public_keys(settings)[0]
-    assert records.is_signature_valid(record.document, record.signature, key)
-    assert not records.is_signature_valid(record.document | {"rows": 1}, record.signature, key)
-    digests = {shard["digest"] for shard in record.document["shards"]}
+    check_record(database, settings, 2)
     with database._reads() as session:
-        assert digests == set(session.scalars(select(Shard.digest)))
         assert [item.kind for item in session.scalars(select(Notice))] == ["evaluation"] * 2
 
 
@@ -310,7 +315,7 @@ def test_workers_that_die_score_each_shard_once(place, worker, database, setting
         worker.end(signal.SIGKILL)
     worker.start()
     result = [here.ended(this_number) for this_number in range(1, 5)]
-    assert {item.state for item in result} == {"done"}, [(each.code, each.reason) for each in result]
+    assert {item.state for item in result} == {"done"}, [(evaluation.code, evaluation.reason) for evaluation in result]
     with database._reads() as session:
         for this_item in result:
             shards = session.scalars(

@@ -89,11 +89,11 @@ def test_an_evaluation_whose_job_was_given_up_ends_and_can_be_run_again(place, w
     worker.start()
     for number in (1, 2):
         result = here.ended(number, 30)
-        assert (result.state, result.code) == ("failed", "crashed"), worker.said()
+        assert (result.state, result.code) == ("failed", "crashed"), worker.log_text()
     with database._reads() as session:
         assert len(session.scalars(select(Notice).where(Notice.kind == "evaluation")).all()) == 2
     database.write(lambda session: service.retry_evaluation(session, session.get_one(Person, sam), 2))
-    assert here.ended(2).state == "done", worker.said()
+    assert here.ended(2).state == "done", worker.log_text()
 
 
 @pytest.mark.parametrize("code", ["unreachable", "cluster", "crashed", "failed"])

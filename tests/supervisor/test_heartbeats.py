@@ -95,7 +95,7 @@ def beats(monkeypatch):
     monkeypatch.setenv(heartbeat.VARIABLE, str(writing))
     monkeypatch.setattr(heartbeat, "EVERY", 0.02)
     threads = set(threading.enumerate())
-    yield lambda: len(_heard(reading))
+    yield lambda: len(_receive(reading))
     os.close(reading)
     for thread in set(threading.enumerate()) - threads:
         if thread.name == "heartbeat":
@@ -149,7 +149,7 @@ def test_a_process_that_never_gets_to_its_loop_falls_silent(beats, monkeypatch):
     until(beats)
 
 
-def _heard(pipe):
+def _receive(pipe):
     try:
         return os.read(pipe, 65536)
     except BlockingIOError:
@@ -163,8 +163,8 @@ def test_a_worker_beats(tmp_path):
     watched = Watched("worker", [sys.executable, "-m", "dynabench", "worker"], env={"DYNABENCH_HOME": str(tmp_path)})
     watched.start()
     try:
-        until(lambda: _heard(watched.beats))
-        assert until(lambda: _heard(watched.beats)), "it goes on"
+        until(lambda: _receive(watched.beats))
+        assert until(lambda: _receive(watched.beats)), "it goes on"
         assert watched.process.poll() is None
     finally:
         end([watched])

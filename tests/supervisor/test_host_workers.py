@@ -85,11 +85,11 @@ def running(tmp_path_factory):
     end([host.watched])
 
 
-async def asked(host, stop, told):
+async def collect_answers(host, stop, answers):
     """One person who asks without pause."""
     while not stop.is_set():
         answer = await host.answer("sentiment-ngram", None, STATEMENT)
-        told.append(answer.answer["label"])
+        answers.append(answer.answer["label"])
 
 
 def under_load(running, harm, people=6, timeout=20.0):
@@ -97,7 +97,7 @@ def under_load(running, harm, people=6, timeout=20.0):
 
     async def story():
         host, stop, answer = Host(",".join(running.urls), timeout, TOKEN), asyncio.Event(), []
-        tasks = [asyncio.create_task(asked(host, stop, answer)) for _ in range(people)]
+        tasks = [asyncio.create_task(collect_answers(host, stop, answer)) for _ in range(people)]
         try:
             while len(answer) < 50:
                 await asyncio.sleep(0.01)
@@ -201,14 +201,14 @@ def test_an_address_that_is_taken_is_told(running):
 @pytest.mark.slow
 def test_a_host_beats_and_one_that_ends_leaves_no_process(running):
     for _ in range(2):
-        until(lambda: _heard(running.watched.beats))
+        until(lambda: _receive(running.watched.beats))
     children = [child.pid for child in running.workers()]
     running.process.terminate()
     running.process.wait(60)
     until(lambda: not any(alive(pid) for pid in children))
 
 
-def _heard(beats):
+def _receive(beats):
     try:
         return os.read(beats, 65536)
     except BlockingIOError:

@@ -11,7 +11,7 @@ from dynabench.tasks import TaskConfig, shipped
 from dynabench.tasks.fields import Chat
 
 TURN = {"said": "Hello?", "replies": [{"text": "Hello."}, {"text": "No."}], "choice": "A", "continued": 0}
-KEPT = {**TURN, "replies": [{"text": "Hello.", "rating": None}, {"text": "No.", "rating": None}]}
+STORED = {**TURN, "replies": [{"text": "Hello.", "rating": None}, {"text": "No.", "rating": None}]}
 field = Chat(name="talk")
 [preference, _] = shipped.shipped_conversations()
 
@@ -26,22 +26,22 @@ def _config(**changes):
 
 
 def test_a_transcript_is_a_value_as_an_object_and_as_the_text_of_a_cell():
-    assert field.clean({"turns": [TURN]}) == {"turns": [KEPT]}
-    assert field.clean_answer(json.dumps({"turns": [TURN]})) == {"turns": [KEPT]}
+    assert field.clean({"turns": [TURN]}) == {"turns": [STORED]}
+    assert field.clean_answer(json.dumps({"turns": [TURN]})) == {"turns": [STORED]}
     assert not field.is_answer("7")
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "message"),
     [
         ({"input": {"name": "g", "type": "group", "fields": [{"name": "talk", "type": "chat"}]}}, "part of a group"),
         ({"fooled": {"rule": "judged_by_annotator"}}, "without a judge"),
         ({"ask": {"name": "again", "type": "chat"}}, "belongs in the input"),
     ],
 )
-def test_where_a_conversation_cannot_stand_is_told(changes, told):
+def test_where_a_conversation_cannot_stand_is_told(changes, message):
     TaskConfig.model_validate(_config())
-    with pytest.raises(ValidationError, match=told):
+    with pytest.raises(ValidationError, match=message):
         TaskConfig.model_validate(_config(**changes))
 
 

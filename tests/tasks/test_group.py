@@ -20,7 +20,7 @@ FIELDS = [
     {"name": "which", "type": "text", "max_length": 30, "when": "kind == other"},
     {"name": "age", "type": "number", "integer": True, "min": 0, "max": 150, "required": False},
 ]
-one = Group.model_validate({"name": "who", "type": "group", "fields": FIELDS})
+group = Group.model_validate({"name": "who", "type": "group", "fields": FIELDS})
 many = Group.model_validate({"name": "who", "type": "group", "fields": FIELDS, "repeat": 4, "at_least": 2})
 
 words = st.text(st.characters(codec="utf-8", categories=["L", "N", "P"]), min_size=1, max_size=10)
@@ -45,19 +45,19 @@ def cleaned(field, raw):
 
 @given(rows)
 def test_what_a_form_posts_of_an_object_is_the_object(row):
-    assert one.clean(one.read_form(posted("input.who", row), "input.who")) == one.clean(row)
+    assert group.clean(group.read_form(posted("input.who", row), "input.who")) == group.clean(row)
 
 
 @given(st.lists(rows, min_size=2, max_size=4))
-def test_what_a_form_posts_of_a_list_is_the_list_whatever_rows_were_removed(found):
-    gaps = {f"input.who.{3 * at}": row for at, row in enumerate(found)}
+def test_what_a_form_posts_of_a_list_is_the_list_whatever_rows_were_removed(value):
+    gaps = {f"input.who.{3 * at}": row for at, row in enumerate(value)}
     form = {name: text for place, row in gaps.items() for name, text in posted(place, row).items()}
     blank = {"input.who.1.name": [" "], "input.who.1.age": [""]}
-    assert many.clean(many.read_form(form | blank, "input.who")) == many.clean(found)
+    assert many.clean(many.read_form(form | blank, "input.who")) == many.clean(value)
 
 
 @pytest.mark.release
-@pytest.mark.parametrize("field", [one, many])
+@pytest.mark.parametrize("field", [group, many])
 @given(raw=anything | rows | st.lists(rows, max_size=6))
 def test_the_schema_takes_what_is_stored_and_the_field_takes_what_the_schema_does(field, raw):
     jsonschema.Draft202012Validator.check_schema(field.json_schema())
@@ -84,21 +84,21 @@ def test_messages_stand_beside_the_fields_within():
 
 
 def test_a_condition_within_is_about_the_same_object():
-    assert one.clean({"name": "Ada", "kind": "person", "which": "dropped"}) == {"name": "Ada", "kind": "person"}
+    assert group.clean({"name": "Ada", "kind": "person", "which": "dropped"}) == {"name": "Ada", "kind": "person"}
 
 
 def test_an_optional_group_may_be_left_blank_as_a_whole_only():
-    optional = one.model_copy(update={"required": False})
+    optional = group.model_copy(update={"required": False})
     blank = {"name": " ", "kind": None, "which": "", "age": None}
     assert optional.clean(blank) is None
     with pytest.raises(FieldError):
         optional.clean(blank | {"age": 7})
     with pytest.raises(FieldError):
-        one.clean(blank)
+        group.clean(blank)
 
 
 def test_models_get_all_fields_and_people_read_labels():
-    assert one.serialise({"name": "Ada", "kind": "person"}) == {
+    assert group.serialise({"name": "Ada", "kind": "person"}) == {
         "name": "Ada",
         "kind": "person",
         "which": "",

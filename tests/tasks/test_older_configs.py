@@ -89,13 +89,13 @@ def _leaves(value, path=()):
         yield path
 
 
-def notes(made, key):
-    return [(note.line, note.kind) for note in made.notes if note.key == key]
+def notes(config, key):
+    return [(note.line, note.kind) for note in config.notes if note.key == key]
 
 
-def task(made):
-    assert made.valid, made.notes
-    return TaskConfig.parse(made.source)
+def task(config):
+    assert config.valid, config.notes
+    return TaskConfig.parse(config.source)
 
 
 def test_a_classic_config_becomes_a_task_and_each_line_is_spoken_of():
@@ -143,7 +143,7 @@ def test_a_later_config_becomes_a_task_and_each_line_is_spoken_of():
     assert [field.name for field in config.ask] == ["kind"]
     assert [field.name for field in config.validation.ask] == ["again"]
     assert (config.fooled.rule, config.contexts.sampling, config.metrics.primary) == ("differs", "unseen", "sacrebleu")
-    for key in later.LEFT:
+    for key in later.WITHOUT_COUNTERPART:
         assert notes(content, key)[0][1] == "dropped", key
     assert notes(content, "validation_options.3") == [(24, "dropped")]
     assert notes(content, "model_input.remark") == [(16, "same")]
@@ -173,7 +173,7 @@ def test_every_later_input_maps(kind):
 @pytest.mark.parametrize("kind", [*shown.TYPES, "plain-text-dev"])
 def test_every_later_context_maps_or_is_reported(kind):
     context = {"type": kind, "tags": ["a", "b"], "field_names_for_the_model": {"context": "given", "answer": "label"},
-               "generative_context": {"artifacts": dict.fromkeys([*shown.ARTIFACTS, *shown.SAID], "some")
+               "generative_context": {"artifacts": dict.fromkeys([*shown.ARTIFACTS, *shown.INSTRUCTIONS], "some")
                                       | {"options_slider": ["a"], "need_consent": True, "consent_uri": "x",
                                          "num_interactions_chatbot": 4, "choose_when_tie": False}}}  # fmt: skip
     text = {"context": context, "user_input": [{"type": "text", "field_name_for_the_model": "it"},

@@ -45,7 +45,7 @@ def test_no_span_two_spans_and_spans_elsewhere_are_refused(answer):
 
 
 @pytest.mark.parametrize(
-    ("said", "claimed", "fooled"),
+    ("answer", "claimed", "fooled"),
     [
         ("Ada’s brother", "Ada’s brother", False),
         ("Ada’s brother oils it", "brother", False),  # F1 0.4 is not below 0.4
@@ -55,19 +55,19 @@ def test_no_span_two_spans_and_spans_elsewhere_are_refused(answer):
         ("Fridays", "Ada’s brother", True),
     ],
 )
-def test_a_model_is_fooled_when_too_few_words_are_common(said, claimed, fooled):
-    assert qa.fooled_by(marked(said), marked(claimed)) is fooled
-    assert qa.agrees(marked(said), marked(claimed)) is not fooled
+def test_a_model_is_fooled_when_too_few_words_are_common(answer, claimed, fooled):
+    assert qa.fooled_by(marked(answer), marked(claimed)) is fooled
+    assert qa.agrees(marked(answer), marked(claimed)) is not fooled
 
 
 def test_a_model_that_finds_no_answer_is_fooled():
     assert qa.fooled_by({"answer": []}, marked("Fridays"))
 
 
-@pytest.mark.parametrize("said", [None, "Fridays", {}, ["Fridays"], [{"text": "Fridays"}], [{"start": 1, "end": 2}]])
-def test_a_model_that_answers_anything_but_spans_is_broken_not_fooled(said):
+@pytest.mark.parametrize("answer", [None, "Fridays", {}, ["Fridays"], [{"text": "Fridays"}], [{"start": 1, "end": 2}]])
+def test_a_model_that_answers_anything_but_spans_is_broken_not_fooled(answer):
     with pytest.raises(Unavailable, match="spans"):
-        qa.fooled_by({"answer": said}, marked("Fridays"))
+        qa.fooled_by({"answer": answer}, marked("Fridays"))
 
 
 def test_a_validator_may_mark_another_answer():

@@ -37,12 +37,12 @@ def crowd(world: World, work) -> None:
     people = [world.person() for _ in range(PEOPLE)]
     start = threading.Barrier(PEOPLE)
 
-    def one(number: int) -> None:
+    def vote_once(number: int) -> None:
         start.wait()
         work(people[number], random.Random(number))
 
     with ThreadPoolExecutor(PEOPLE) as pool:
-        for done in [pool.submit(one, number) for number in range(PEOPLE)]:
+        for done in [pool.submit(vote_once, number) for number in range(PEOPLE)]:
             done.result()
 
 

@@ -42,7 +42,7 @@ def folder(world, monkeypatch):
     end()
 
 
-def found(world: World) -> list[int]:
+def find_examples(world: World) -> list[int]:
     return world.db.read(lambda session: list(search.matching(session, EVERYTHING, None)))
 
 
@@ -69,7 +69,7 @@ def test_readers_see_all_that_was_written_before_while_a_worker_folds(world, fol
         for turns in itertools.count(1):
             last = done.is_set()
             before = set(written)
-            seen = found(world)
+            seen = find_examples(world)
             assert before <= set(seen)
             assert seen == sorted(set(seen), reverse=True)
             assert counted(world) >= len(before)
@@ -84,7 +84,7 @@ def test_readers_see_all_that_was_written_before_while_a_worker_folds(world, fol
         finally:
             done.set()
         assert all(reader.result() for reader in readers)
-    assert found(world) == sorted(written, reverse=True)
+    assert find_examples(world) == sorted(written, reverse=True)
     assert counted(world) == len(written)
     folder()  # while it folds, nobody else does
     folding.fold_all(world.db)
@@ -113,7 +113,7 @@ def test_counting_anew_while_others_write_and_vote_loses_nothing(world, folder):
             rebuild_all(world.db)
         for single in working:
             single.result()
-    assert len(found(world)) == counted(world) == 24
+    assert len(find_examples(world)) == counted(world) == 24
     assert world.projections() == world.rebuilt()
 
 
@@ -143,10 +143,10 @@ def test_who_comes_while_another_folds_does_not_wait_and_their_changes_are_seen(
         assert folding.fold(session) == 1
         later = world.example(author)
         assert world.db.write(folding.fold) == 0
-        assert (counted(world), later in found(world)) == (2, True)
+        assert (counted(world), later in find_examples(world)) == (2, True)
         session.commit()
     assert rows_of(world, ExampleChange) == 1
-    assert (counted(world), len(found(world))) == (2, 2)
+    assert (counted(world), len(find_examples(world))) == (2, 2)
     assert world.db.write(folding.fold) == 1
     assert world.projections() == world.rebuilt()
 
@@ -192,7 +192,7 @@ def test_changes_of_a_transaction_that_fails_are_never_seen(world):
 
     with pytest.raises(RuntimeError):
         world.db.write(fail)
-    assert (counted(world), len(found(world))) == (1, 1)
+    assert (counted(world), len(find_examples(world))) == (1, 1)
 
 
 def record_and_die(world: World, author: int) -> int:
@@ -215,5 +215,5 @@ def test_an_example_of_a_process_that_died_before_the_fold_is_folded_by_the_next
     assert [rows_of(world, table) for table in (ExampleChange, SearchPosting, Breakdown)] == [1, 0, 0]
     before = world.projections()
     assert folding.fold_all(world.db) == 1
-    assert (counted(world), len(found(world))) == (1, 1)
+    assert (counted(world), len(find_examples(world))) == (1, 1)
     assert world.projections() == before == world.rebuilt()

@@ -149,7 +149,7 @@ def interrupt_at(number: int):
     """Interrupt after so many steps forward."""
     turns = iter(range(number))
 
-    def progress(step: str, done: int, of: int) -> None:
+    def progress(step: str, done: int, total: int) -> None:
         if next(turns, None) is None:
             raise Interruption
 
@@ -172,7 +172,7 @@ def test_an_interruption_at_any_moment_changes_nothing_that_was_right(world):
 def die_while_rebuilding(url: str, number: int) -> int:
     """Let a process die in the middle of a rebuild; its exit status."""
 
-    def progress(step: str, done: int, of: int) -> None:
+    def progress(step: str, done: int, total: int) -> None:
         if next(turns, None) is None:
             os._exit(9)
 

@@ -6,7 +6,7 @@ import pytest
 from statsmodels.stats.proportion import proportion_confint
 
 from dynabench.collection import figures as round_figures
-from dynabench.collection.statistics import person_figures, statistics
+from dynabench.collection.statistics import statistics
 from dynabench.rounds.tables import Round
 from dynabench.stats.rates import ErrorCounts
 
@@ -83,14 +83,6 @@ def test_intervals_by_annotator_have_the_same_value_and_another_width(world):
     total = figures(world).total
     assert total.clustered.mer.value == pytest.approx(5 / 8)
     assert total.clustered.mer.low < total.rates.mer.low
-
-
-@pytest.mark.slow
-def test_figures_of_each_person(world):
-    result = world.db.read(lambda session: person_figures(session, session.get_one(Round, world.round_id)))
-    assert result[world.ada.id].counts == ErrorCounts(6, 4, 1, 3)
-    assert result[world.bob.id].counts == ErrorCounts(2, 1, 1, 1)
-    assert world.robot.id not in result
 
 
 def test_a_recount_of_the_ledger_changes_nothing(world):

@@ -106,7 +106,7 @@ class World:
         fooled: bool | None = True,
         *,
         tag: str = "",
-        asked: bool = True,
+        models: bool = True,
         **columns: Any,
     ) -> int:
         """As `example`, in a transaction of the caller's; `asked` is false where no model was."""
@@ -144,10 +144,10 @@ class World:
             position=0, model="m", version="1", answer=WRONG if fooled else CLAIM, probabilities=None
         )
         prediction.example_id, prediction.fooled, prediction.latency_ms = example.id, fooled, 1.0
-        if asked:
+        if models:
             session.add(prediction)
-        right = int(asked and fooled is False)
-        projections.count_example(session, example, targets=int(asked), targets_right=right, config=self.config)
+        right = int(models and fooled is False)
+        projections.count_example(session, example, targets=int(models), targets_right=right, config=self.config)
         return example.id
 
     def retract(self, example_id: int) -> None:

@@ -27,7 +27,7 @@ def page(chromium: Browser, gallery_address: str) -> Iterator[Page]:
     context.set_default_timeout(gallery.PATIENCE)
     opened = context.new_page()
     answer: list[str] = []
-    opened._said = answer
+    opened.console_messages = answer
     opened.on("console", lambda message: answer.append(message.text))
     opened.on("pageerror", lambda error: answer.append(str(error)))
     yield opened

@@ -124,40 +124,40 @@ PERTURBED = PERTURB | {
 QA_JUDGE = JUDGE | {
     "task": "qa", "config": QA,
     "item": Thing(example_id=31, mode="judge", context={"passage": PASSAGE}, input={"question": QUESTION},
-                  answer={"answer": MINE_SPAN}, said=[], config=QA, round=samples._round("qa"),
+                  answer={"answer": MINE_SPAN}, model_answers=[], config=QA, round=samples._round("qa"),
                   expires_at=samples.NOW),
 }  # fmt: skip
 QA_LAST = Thing(
-    id=6, vote="incorrect", verdict="pending", votes=1, config=QA, predictions=samples.kept([QA_SAID]),
+    id=6, vote="incorrect", verdict="pending", votes=1, config=QA, predictions=samples.stored_predictions([QA_SAID]),
     example_id=29, content=Thing(context={}, input={"question": QUESTION}, answer={"answer": MINE_SPAN}),
 )  # fmt: skip
 HATE_JUDGE = JUDGE | {
     "task": "hate", "config": HATE,
     "item": Thing(example_id=33, mode="judge", context={}, input={"statement": PLAIN}, answer={"label": "not-hateful"},
-                  config=HATE, said=[], round=samples._round("hate"), expires_at=samples.NOW),
+                  config=HATE, model_answers=[], round=samples._round("hate"), expires_at=samples.NOW),
 }  # fmt: skip
 
 
-def _shown(template: str, values: dict[str, object]) -> tuple[str, dict[str, object], object]:
+def _render(template: str, values: dict[str, object]) -> tuple[str, dict[str, object], object]:
     assert isinstance(values["config"], TaskConfig)
     return template, values, ADA
 
 
 PAGES = samples.PAGES | {
-    "qa-create": _shown("collection/create.html", QA_CREATE),
-    "qa-answered": _shown("collection/create.html", QA_ANSWERED),
-    "qa-refused": _shown("collection/create.html", QA_REFUSED),
-    "qa-validate": _shown("validation/validate.html", QA_JUDGE),
-    "qa-voted": _shown("validation/validate.html", QA_JUDGE | {"outcome": QA_LAST, "voted_context": {
+    "qa-create": _render("collection/create.html", QA_CREATE),
+    "qa-answered": _render("collection/create.html", QA_ANSWERED),
+    "qa-refused": _render("collection/create.html", QA_REFUSED),
+    "qa-validate": _render("validation/validate.html", QA_JUDGE),
+    "qa-voted": _render("validation/validate.html", QA_JUDGE | {"outcome": QA_LAST, "voted_context": {
         "passage": PASSAGE}}),
-    "qa-blind": _shown("validation/validate.html", QA_JUDGE | {"item": Thing(**{
+    "qa-blind": _render("validation/validate.html", QA_JUDGE | {"item": Thing(**{
         **vars(QA_JUDGE["item"]), "mode": "answer", "answer": None})}),
-    "seed": _shown("collection/create.html", SEEDED),
-    "seed-answered": _shown("collection/create.html", SEED_ANSWERED),
-    "control": _shown("collection/create.html", CONTROL),
-    "perturb": _shown("collection/create.html", PERTURB),
-    "perturbed": _shown("collection/create.html", PERTURBED),
-    "hate-validate": _shown("validation/validate.html", HATE_JUDGE | {"outcome": LAST}),
-    "warning": _shown("collection/warning.html", {
+    "seed": _render("collection/create.html", SEEDED),
+    "seed-answered": _render("collection/create.html", SEED_ANSWERED),
+    "control": _render("collection/create.html", CONTROL),
+    "perturb": _render("collection/create.html", PERTURB),
+    "perturbed": _render("collection/create.html", PERTURBED),
+    "hate-validate": _render("validation/validate.html", HATE_JUDGE | {"outcome": LAST}),
+    "warning": _render("collection/warning.html", {
         "task": "hate", "config": HATE, "next": "/tasks/hate/create", "days": 30}),
 }  # fmt: skip

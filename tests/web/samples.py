@@ -85,7 +85,7 @@ TRIES = [
 MINE = Mine(
     examples=48,
     fooled=17,
-    known=48,
+    outcome_known=48,
     validated=9,
     today=12,
     streak=3,
@@ -146,9 +146,9 @@ def statistics():
     )
 
 
-def drawn(found):
+def drawn(figures):
     """The charts of a round's page."""
-    by = found.by
+    by = figures.by
     created = [
         charts.rates_per_day(
             *[[(day, element.rates.mer, element.rates.vmer) for day, element in by["day"].items()]] * 2
@@ -227,7 +227,7 @@ NO_LINES = index_values([], TaskFilter(), "active")
 def _item(config, mode, context, text, answer):
     field = config.input[0].name
     return Thing(example_id=31, mode=mode, context=context, input={field: text}, answer=answer, config=config,
-                 round=_round(config.id), said=[], expires_at=NOW + timedelta(minutes=10))  # fmt: skip
+                 round=_round(config.id), model_answers=[], expires_at=NOW + timedelta(minutes=10))  # fmt: skip
 
 
 JUDGE = {
@@ -237,13 +237,14 @@ JUDGE = {
 }  # fmt: skip
 
 
-def kept(predictions):
+def stored_predictions(predictions):
     """Predictions as the database has them: with what holds of them now."""
     return [Thing(**prediction.model_dump(), errs=prediction.fooled) for prediction in predictions]
 
 
 LAST = Thing(
-    id=5, vote="correct", verdict="pending", votes=1, config=NLI, predictions=kept(_outcome(True).predictions),
+    id=5, vote="correct", verdict="pending", votes=1, config=NLI,
+    predictions=stored_predictions(_outcome(True).predictions),
     example_id=30,
     content=Thing(context={}, input={"hypothesis": "Nobody is near the water."}, answer={"label": "contradiction"}),
 )  # fmt: skip
@@ -262,21 +263,21 @@ BOARD = BoardPage(
     ],
     next="50",
 )  # fmt: skip
-FOUND = statistics()
+FIGURES = statistics()
 PROGRAM = ErrorCounts(examples=320, fooled=121, validated=74, resolved=90)
 PROGRAMS = Board(
     [ProgramLine("textfooler", "2", 1, PROGRAM, error_rates(PROGRAM), 41_200, 0.0),
      ProgramLine("language-model", "zero-shot", 2, PROGRAM, error_rates(PROGRAM), 640, 1.92)],
     mer=ProgramComparison(
-        FOUND.total.clustered.mer, wilson(242, 640), rate_difference(FOUND.total.clustered.mer, wilson(242, 640))
+        FIGURES.total.clustered.mer, wilson(242, 640), rate_difference(FIGURES.total.clustered.mer, wilson(242, 640))
     ),
     vmer=ProgramComparison(
-        FOUND.total.clustered.vmer, wilson(148, 640), rate_difference(FOUND.total.clustered.vmer, wilson(148, 640))
+        FIGURES.total.clustered.vmer, wilson(148, 640), rate_difference(FIGURES.total.clustered.vmer, wilson(148, 640))
     ),
 )  # fmt: skip
 ROUND = {
-    "task": "nli", "config": NLI, "round": _round(), "numbers": [4, 3, 2, 1], "statistics": FOUND,
-    "charts": drawn(FOUND), "waiting": 21, "targets": TARGETS, "lower_bound": True,
+    "task": "nli", "config": NLI, "round": _round(), "numbers": [4, 3, 2, 1], "statistics": FIGURES,
+    "charts": drawn(FIGURES), "waiting": 21, "targets": TARGETS, "lower_bound": True,
     "programs": PROGRAMS, "overlap": Overlap(marked=61, shared=24, chance=9.5), "goals": [Goal("verified", 400, 61)],
     "writers": BOARD, "findings": [("artifacts", "Artifacts", "No word tells")],
     "written": 312, "verified_count": 61, "filters": ExampleFilters(tag="rain", fooled="yes"),
@@ -287,7 +288,7 @@ NO_PROGRAMS = Board([], ProgramComparison(UNKNOWN, UNKNOWN, UNKNOWN), ProgramCom
 NO_FIGURES = RoundStatistics(figures(), clustered_rate([], []), clustered_rate([], []), {})
 TASK = {
     "task": "nli", "config": NLI, "round": _round(), "numbers": [4, 3, 2, 1], "owners": ["grace"],
-    "statistics": FOUND, "chart": charts.rate_over_rounds(HISTORY, TARGETS_OF_ROUNDS), "examples": SPECIMENS[:1],
+    "statistics": FIGURES, "chart": charts.rate_over_rounds(HISTORY, TARGETS_OF_ROUNDS), "examples": SPECIMENS[:1],
     "targets": TARGETS, "lower_bound": True,
 }  # fmt: skip
 NO_ROUND = {**dict.fromkeys(("round", "statistics", "chart")), "numbers": [], "examples": [], "owners": [],

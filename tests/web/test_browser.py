@@ -227,4 +227,4 @@ def test_a_chart_over_time_is_also_a_table(page: Page) -> None:
 
 def console_of(page: Page) -> list[str]:
     """Collect the messages of the page's console; a test that breaks something on purpose clears them."""
-    return page._said  # type: ignore[attr-defined]
+    return page.console_messages  # type: ignore[attr-defined]

@@ -134,7 +134,7 @@ def test_where_nothing_is_judged_no_bar_says_that_models_won():
     assert "duel-models" in module.duel(0, 3)
 
 
-@pytest.mark.parametrize("of", [str, lambda state: SimpleNamespace(state=state), lambda state: {"state": state}])
-def test_a_template_asks_for_the_state_of_an_object_or_a_mapping(of):
+@pytest.mark.parametrize("sort", [str, lambda state: SimpleNamespace(state=state), lambda state: {"state": state}])
+def test_a_template_asks_for_the_state_of_an_object_or_a_mapping(sort):
     template = environment().from_string("{{ round is open }} {{ round is not open }}")
-    assert [template.render(round=of(state)) for state in ("open", "closed")] == ["True False", "False True"]
+    assert [template.render(round=sort(state)) for state in ("open", "closed")] == ["True False", "False True"]

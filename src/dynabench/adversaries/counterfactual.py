@@ -71,7 +71,6 @@ _TRANSITIVE_VERBS = frozenset(
     "thanked greeted photographed hired followed interviewed chased called visited helped phoned fired invited taught "
     "hugged kissed paid fed warned watched".split()
 )
-_QUANTIFIERS = {"all": "some", "every": "some", "some": "all", "everybody": "somebody", "somebody": "everybody"}
 
 
 def _negate(text: str) -> list[Edit]:

@@ -51,7 +51,7 @@ def _tell(session: Session, job_id: str, id: int) -> bool:
             notices.notify_person(
                 session, person, "announcement", f"{name}: {announcement.text}", link=f"/tasks/{announcement.task_id}"
             )
-    announcement.told += len(ids)
+    announcement.notified += len(ids)
     if ids:
         job.done = done | {"last": ids[-1]}
     return len(ids) == SIZE

@@ -31,7 +31,7 @@ class Announcement(Base):
     task_id: Mapped[str] = mapped_column(ForeignKey("tasks.id"))
     text: Mapped[str] = mapped_column(Text)
     until: Mapped[datetime]
-    told: Mapped[int] = mapped_column(default=0)
+    notified: Mapped[int] = mapped_column("told", default=0)
     created_by: Mapped[int | None] = mapped_column(ForeignKey("people.id", ondelete="SET NULL"))
     created_at: Mapped[datetime] = mapped_column(default=now)
 

@@ -119,11 +119,6 @@ def people(round_ids: list[int]) -> Select[int]:
     )
 
 
-def any_example_of(person_id: int) -> Select[int]:
-    """An example that a person wrote, retracted or not: one index probe."""
-    return select(Example.id).where(Example.author_id == person_id).limit(1)
-
-
 def waiting(round_id: int) -> Select[int]:
     """Select the number of examples of a round that wait for votes.
 
@@ -263,12 +258,14 @@ def place_from(cursor: str) -> int:
 
 @dataclass(frozen=True)
 class Mine:
-    """A person's own figures in a round; `streak` counts their latest examples that fooled in a row, `known` those of
-    which it is known whether they did."""
+    """A person's own figures in a round.
+
+    `streak` counts their latest examples that fooled in a row, `outcome_known` those with a known outcome.
+    """
 
     examples: int
     fooled: int
-    known: int
+    outcome_known: int
     validated: int
     today: int
     streak: int
@@ -301,7 +298,7 @@ def mine(session: Session, person: Person, round_: Round) -> Mine:
     return Mine(
         examples=int(counts.examples),
         fooled=int(counts.fooled),
-        known=int(counts.examples - counts.unknown),
+        outcome_known=int(counts.examples - counts.unknown),
         validated=int(counts.validated),
         today=int(today.examples),
         streak=len(list(takewhile(bool, latest))),

@@ -198,7 +198,7 @@ class Goal:
     """A goal of a round, `examples`, `fooled` or `verified`: how many are wanted, and how many there are."""
 
     name: str
-    wanted: int
+    required: int
     reached: int
 
 

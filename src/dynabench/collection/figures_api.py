@@ -187,7 +187,7 @@ async def read_progress(db: Db, task: str, n: Number, viewer: Viewer) -> RoundPr
         views.visible_round(session, viewer, task, n)
         round_ = rounds.round_of(session, task, n)
         goals = [
-            GoalOut(name=goal.name, wanted=goal.wanted, reached=goal.reached)
+            GoalOut(name=goal.name, wanted=goal.required, reached=goal.reached)
             for goal in eligibility.goals(session, round_)
         ]
         quota = eligibility.quota(session, viewer.id, round_.id, parse_plan(round_.plan)) if viewer else None

@@ -20,7 +20,7 @@ from sqlalchemy.orm import Session
 from dynabench.collection import projections, search
 from dynabench.collection.projections import CONTROL, COUNTS
 from dynabench.collection.tables import Breakdown, ExampleChange
-from dynabench.kit.db import PACKED, Database, replace_rows
+from dynabench.kit.db import PACKED, Database, lock_until_commit, replace_rows
 from dynabench.kit.language import _
 from dynabench.people.contributions import note_examples
 
@@ -59,8 +59,7 @@ def fold(session: Session) -> int:
 
 def keep_from_folding(session: Session) -> None:
     """Let nobody fold until this transaction, which writes, ends. On SQLite it is alone anyway."""
-    if session.get_bind().dialect.name == "postgresql":
-        session.execute(select(func.pg_advisory_xact_lock(LOCK)))
+    lock_until_commit(session, LOCK)
 
 
 def fold_all(database: Database) -> int:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 
 from starlette.datastructures import FormData
@@ -106,15 +105,6 @@ def posted(config: TaskConfig, form: FormData | list[tuple[str, Any]], context_i
 def read_seconds(text: str) -> float | None:
     """Return the whole seconds that a page measured, None for anything else."""
     return float(text) if text.isascii() and text.isdecimal() and len(text) <= 7 else None
-
-
-def read_moment(text: str) -> datetime | None:
-    """Return the moment with a time zone that a page sends back, None for anything else."""
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return moment if moment.tzinfo else None
 
 
 def read_writing(plain: Mapping[str, str]) -> WritingIn:

@@ -92,16 +92,6 @@ def statistics(
     return RoundStatistics(_figures(chosen), accuracy, gap.difference, breakdowns, cumulative, gap.model)
 
 
-def person_figures(session: Session, round: Round, sources: Sequence[str] = PEOPLE) -> dict[int, ExampleFigures]:
-    """The figures of each person in a round, by the person's id."""
-    groups: dict[int, list[TallyRow]] = defaultdict(list)
-    controls = plan.arms_without_targets(round.arms)
-    for row in session.execute(_tallies(round.id)):
-        if row.source in sources and row.arm not in controls:
-            groups[row.person_id].append(row)
-    return {person: _figures(group) for person, group in groups.items()}
-
-
 def _tallies(round_id: int) -> Select[int, str, str, str, str, int, int, int, int, int, int, int]:
     rated = (Tally.examples, Tally.fooled, Tally.validated, Tally.resolved, Tally.unknown)
     key = (Tally.person_id, Tally.day, Tally.start, Tally.arm, Tally.source)

@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 from starlette.requests import Request
 from starlette.responses import Response
 
-from dynabench.crowd import accounts, entry, lifecycle, participation, studies
+from dynabench.crowd import entry, lifecycle, participation, studies
 from dynabench.crowd.participation import FinishedPart
 from dynabench.crowd.provider import Arrival, CrowdProvider, all_providers
 from dynabench.crowd.tables import Participation, ParticipationState, Study
@@ -167,12 +167,6 @@ def _return(session: Session, key: bytes, study_id: int, ticket: str, submit: st
     return _view(session, key, study, read_ticket(session, study, ticket), submit)
 
 
-def _confirm(database: Database, settings: Settings, study_id: int, arrival: Arrival) -> None:
-    call = database.read(lifecycle.read_call, settings.key, study_id)
-    with accounts.connected(settings, call.provider, call.secrets) as account:
-        call.provider.confirm(account, call.facts, arrival)
-
-
 async def show_first_page(
     request: Request, db: Database, study: Study, task_name: str, parameters: dict[str, str]
 ) -> Response:
@@ -184,7 +178,7 @@ async def show_first_page(
         if arrival.preview:
             return _page(request, study, task_name, sources)
         submit = submit_site(sources, arrival.details.get("submit", ""))
-        await to_thread.run_sync(_confirm, db, settings, study.id, arrival)
+        await to_thread.run_sync(lifecycle.confirm_arrival, db, settings, study.id, arrival)
         view = await db.awrite(_admit, settings.key, study.id, arrival, submit)
     except errors.Problem as problem:  # an error page of its own, which the frame shows, too
         return _page(request, study, task_name, sources, problem=problem)

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from sqlalchemy.orm import Session
 
 from dynabench.crowd import accounts, studies
-from dynabench.crowd.provider import CrowdAccount, CrowdProvider, ExternalStudy, StudyFacts
+from dynabench.crowd.provider import Arrival, CrowdAccount, CrowdProvider, ExternalStudy, StudyFacts
 from dynabench.crowd.tables import Study, StudyState
 from dynabench.kit import errors
 from dynabench.kit.db import Database, now
@@ -39,6 +39,13 @@ def read_call(session: Session, key: bytes, study_id: int) -> StudyCall:
     return StudyCall(
         studies.provider_of(study), studies.facts_of(study), accounts.secrets_of_study(session, key, study)
     )
+
+
+def confirm_arrival(database: Database, settings: Settings, study_id: int, arrival: Arrival) -> None:
+    """Ask the platform of a study whether a worker's arrival is as its parameters say. Raises what it refuses."""
+    call = database.read(read_call, settings.key, study_id)
+    with accounts.connected(settings, call.provider, call.secrets) as account:
+        call.provider.confirm(account, call.facts, arrival)
 
 
 def _keep(session: Session, study_id: int, external: ExternalStudy, *, confirms: bool = False) -> None:

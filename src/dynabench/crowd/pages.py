@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from starlette.datastructures import FormData, QueryParams
 from starlette.responses import Response
 
-from dynabench.crowd import accounts, entry, frames, lifecycle, participation, queries, studies
+from dynabench.crowd import entry, frames, lifecycle, participation, queries, studies
 from dynabench.crowd.provider import Arrival
 from dynabench.crowd.tables import ParticipationState, Study
 from dynabench.crowd.work import WorkProgress, read_progress, work_of
@@ -17,7 +17,6 @@ from dynabench.kit.api import Db
 from dynabench.kit.db import Database
 from dynabench.kit.forms import redirect
 from dynabench.kit.language import _
-from dynabench.kit.settings import Settings
 from dynabench.people.accounts.auth import Viewer, limited
 from dynabench.people.accounts.pages import logged_in
 from dynabench.people.accounts.tables import Person
@@ -49,18 +48,12 @@ async def _arrive(request: Request, db: Database, slug: str, parameters: dict[st
     arrival: Arrival = provider.read_arrival(facts, parameters)
     if arrival.preview:
         raise errors.Conflict(_("This is a preview. Accept the work on the platform to begin."))
-    await to_thread.run_sync(_confirm, db, request.app.state.settings, study.id, arrival)
+    await to_thread.run_sync(lifecycle.confirm_arrival, db, request.app.state.settings, study.id, arrival)
     user_agent = request.headers.get("user-agent", "")
     replaced = security.session_cookie(request)
     key = request.app.state.settings.key
     entered = await db.awrite(entry.enter_study, key, slug, arrival, user_agent, replaced)
     return logged_in(request, entered.cookie, str(request.app.url_path_for("study", slug=slug)) + "?entered=1")
-
-
-def _confirm(database: Database, settings: Settings, study_id: int, arrival: Arrival) -> None:
-    call = database.read(lifecycle.read_call, settings.key, study_id)
-    with accounts.connected(settings, call.provider, call.secrets) as account:
-        call.provider.confirm(account, call.facts, arrival)
 
 
 @router.get("/studies/{slug}", name="study", dependencies=ENTRY_LIMIT)

@@ -5,7 +5,6 @@ is run again, after a crash, a pause or a failure, does only what remains.
 """
 
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy.orm import Session
 
@@ -269,11 +268,6 @@ def notify_starter(session: Session, turn: CycleTurn, text: str) -> None:
 def page_path(turn: CycleTurn) -> str:
     """Return the path of the turn's page in the console."""
     return f"/tasks/{turn.task_id}/manage/cycle/{turn.id}"
-
-
-def turn_summary(turn: CycleTurn) -> dict[str, Any]:
-    """Return a short summary of a turn, for logs and commands."""
-    return {"turn": turn.id, "task": turn.task_id, "state": turn.state, "step": turn.step, "reason": turn.reason}
 
 
 def model_name(task: str, number: int, candidate: str, seed: int) -> str:

@@ -79,7 +79,7 @@ def shard_step(payload: dict[str, Any], config: str, digest: str, number: int) -
 
 
 def _copy_line(row: StoredRow) -> bytes:
-    members = [row.uid, dict(row.inputs), list(row.answers), list(row.tags), row.of, row.transformation]
+    members = [row.uid, dict(row.inputs), list(row.answers), list(row.tags), row.original_uid, row.transformation]
     return orjson.dumps(members, option=orjson.OPT_APPEND_NEWLINE)
 
 

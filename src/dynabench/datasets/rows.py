@@ -15,7 +15,6 @@ from dynabench.kit import errors, security, storable
 from dynabench.kit.language import _
 from dynabench.kit.schemas import StrictModel
 from dynabench.kit.settings import Settings
-from dynabench.people.accounts.tables import Person
 
 PSEUDONYM = re.compile(r"[a-z]{1,20}-[a-z2-7]{16}")
 """What pseudonyms of any deployment look like (`security.pseudonym`)."""
@@ -41,14 +40,6 @@ def _utc(moment: datetime) -> datetime:
 
 
 Moment = Annotated[AwareDatetime, AfterValidator(_utc)]
-
-
-def export_pseudonym(settings: Settings, person: Person) -> str:
-    """Return a person's name in exports, both as author and as validator.
-
-    It is the pseudonym that the person was imported with, or else a keyed hash.
-    """
-    return person.imported_as or security.pseudonym(settings.key, "person", person.id)
 
 
 def foreign_pseudonym(settings: Settings, text: str) -> str:

@@ -36,14 +36,14 @@ TWINS = pa.schema([*_PLAIN, ("of", _TEXT), ("transformation", _TEXT)])
 class StoredRow:
     """One row: what a model gets, the answers that count as right, and the slices it belongs to.
 
-    `of` and `transformation` are those of a twin's row.
+    `original_uid` and `transformation` are those of a twin's row.
     """
 
     uid: str
     inputs: Mapping[str, Any]
     answers: tuple[Mapping[str, Any], ...]
     tags: tuple[str, ...] = ()
-    of: str = ""
+    original_uid: str = ""
     transformation: str = ""
 
 
@@ -136,7 +136,11 @@ def _texts(row: StoredRow) -> Texts:
 
 def _joined(row: StoredRow, texts: Texts) -> bytes:
     tags = orjson.dumps(row.tags) if row.tags else b"[]"
-    end = orjson.dumps([row.of, row.transformation])[1:] if row.of or row.transformation else b'"",""]'
+    end = (
+        orjson.dumps([row.original_uid, row.transformation])[1:]
+        if row.original_uid or row.transformation
+        else b'"",""]'
+    )
     return b"[%b,%b,%b,%b,%b\n" % (orjson.dumps(row.uid), *texts, tags, end)
 
 
@@ -184,7 +188,7 @@ class _Group:
         self.columns[3].add([tag.encode() for row in rows for tag in row.tags])
         self.tagged += [len(row.tags) for row in rows]
         if self.schema is TWINS:
-            self.columns[4].add([row.of.encode() for row in rows])
+            self.columns[4].add([row.original_uid.encode() for row in rows])
             self.columns[5].add([row.transformation.encode() for row in rows])
         return lines
 
@@ -212,6 +216,6 @@ def _row(values: dict[str, Any]) -> StoredRow:
         inputs=orjson.loads(values["inputs"]),
         answers=tuple(orjson.loads(values["answers"])),
         tags=tuple(values["tags"]),
-        of=values.get("of") or "",
+        original_uid=values.get("of") or "",
         transformation=values.get("transformation") or "",
     )

@@ -60,7 +60,7 @@ async def list_copies(
     pairs, following = await pairs_page(request, version, twin, transformation, after, limit)
     items = [
         PairOut(
-            number=pair.number, uid=pair.copy.uid, of=pair.copy.of, transformation=pair.copy.transformation,
+            number=pair.number, uid=pair.copy.uid, of=pair.copy.original_uid, transformation=pair.copy.transformation,
             original=dict(pair.original.inputs), inputs=dict(pair.copy.inputs),
             answers=[dict(answer) for answer in pair.copy.answers],
         )

@@ -95,9 +95,11 @@ def read_pairs(
     """
     numbers = _copy_numbers(settings, twin, transformation, after, limit)
     copies = [next(stored.read_rows(settings, twin, number - 1, 1)) for number in numbers]
-    held = _originals_by_uid(settings, originals, {copy.of for copy in copies})
+    held = _originals_by_uid(settings, originals, {copy.original_uid for copy in copies})
     return [
-        TwinPair(number, held[copy.of], copy) for number, copy in zip(numbers, copies, strict=True) if copy.of in held
+        TwinPair(number, held[copy.original_uid], copy)
+        for number, copy in zip(numbers, copies, strict=True)
+        if copy.original_uid in held
     ]
 
 

@@ -138,7 +138,7 @@ def _csv_lines(settings: Settings, digest: str) -> Iterator[str]:
             buffer.append(
                 ",".join(quote_cell(column) for column in ("uid", "input_id", "transformation", *names, "answers"))
             )
-        cells = [row.uid, row.of, row.transformation, *(_text(row.inputs.get(column)) for column in names)]
+        cells = [row.uid, row.original_uid, row.transformation, *(_text(row.inputs.get(column)) for column in names)]
         answers = orjson.dumps([dict(answer) for answer in row.answers]).decode()
         buffer.append(",".join(quote_cell(guarded(cell)) for cell in (*cells, answers)))
         if len(buffer) == 500:

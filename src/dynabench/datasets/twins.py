@@ -112,7 +112,7 @@ def _copy(
         inputs={**row.inputs, **{name: text.text for name, text in edited.items()}},
         answers=tuple(answer for answer in answers if answer is not None),
         tags=row.tags,
-        of=row.uid,
+        original_uid=row.uid,
         transformation=transformation,
     )
 

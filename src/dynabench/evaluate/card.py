@@ -138,10 +138,11 @@ def _read_document(path: Path) -> dict[str, Any]:
         document = yaml.load(path.read_text(encoding="utf-8"), Loader)  # noqa: S506 - a safe loader
     except (OSError, ValueError, yaml.YAMLError) as error:
         raise ValueError(f"{path}: {error}") from error
-    return _read_mapping(document, str(path))
+    return read_mapping(document, str(path))
 
 
-def _read_mapping(value: Any, place: str) -> dict[str, Any]:
+def read_mapping(value: Any, place: str) -> dict[str, Any]:
+    """Return a mapping with texts as keys; raises ValueError with its place for anything else."""
     if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
         raise ValueError(f"{place}: give a mapping with texts as keys, not {value!r:.80}")
     return value
@@ -153,27 +154,28 @@ def _read_list(value: Any, place: str) -> list[Any]:
     return value
 
 
-def _read_text(value: Any, place: str) -> str:
+def read_text(value: Any, place: str) -> str:
+    """Return a text that is not blank; raises ValueError with its place for anything else."""
     if not isinstance(value, str) or not value.strip():
         raise ValueError(f"{place}: give a text, not {value!r:.80}")
     return value
 
 
 def _read_texts(value: Any, place: str) -> tuple[str, ...]:
-    return tuple(_read_text(text, place) for text in _read_list(value, place))
+    return tuple(read_text(text, place) for text in _read_list(value, place))
 
 
 def _read_lines(value: Any, place: str) -> dict[str, str]:
-    return {name: _read_text(text, f"{place}: {name}") for name, text in _read_mapping(value, place).items()}
+    return {name: read_text(text, f"{place}: {name}") for name, text in read_mapping(value, place).items()}
 
 
 def _read_outputs(value: Any, place: str) -> dict[str, Output]:
-    outputs = _read_mapping(value, place)
+    outputs = read_mapping(value, place)
     return {name: _read_output(name, entry, f"{place}: {name}") for name, entry in outputs.items()}
 
 
 def _read_output(name: str, value: Any, place: str) -> Output:
-    entry = _read_mapping(value, place)
+    entry = read_mapping(value, place)
     _check_keys(entry, place, {"text"}, ("text", "range", "better"))
     limits, better = _read_list(entry.get("range", [None, None]), f"{place}: range"), entry.get("better")
     if len(limits) != 2 or not all(limit is None or type(limit) in (int, float) for limit in limits):
@@ -181,7 +183,7 @@ def _read_output(name: str, value: Any, place: str) -> Output:
     if better not in ("higher", "lower", None):
         raise ValueError(f"{place}: better: give higher or lower, not {better!r:.80}")
     low, high = limits
-    return Output(name, _read_text(entry["text"], f"{place}: text"), low, high, better)
+    return Output(name, read_text(entry["text"], f"{place}: text"), low, high, better)
 
 
 def _read_examples(value: Any, place: str) -> tuple[CardExample, ...]:
@@ -190,7 +192,7 @@ def _read_examples(value: Any, place: str) -> tuple[CardExample, ...]:
 
 
 def _read_example(value: Any, place: str) -> CardExample:
-    entry = _read_mapping(value, place)
+    entry = read_mapping(value, place)
     _check_keys(entry, place, {"title", "inputs"}, EXAMPLE)
     return CardExample(**{key: EXAMPLE[key](item, f"{place}: {key}") for key, item in entry.items()})
 
@@ -203,24 +205,24 @@ def _check_keys(entry: Mapping[str, Any], place: str, required: frozenset[str] |
 
 
 EXAMPLE: dict[str, Callable[[Any, str], Any]] = {
-    "title": _read_text,
-    "inputs": _read_mapping,
-    "result": _read_mapping,
-    "options": _read_mapping,
-    "config": _read_text,
-    "error": _read_text,
+    "title": read_text,
+    "inputs": read_mapping,
+    "result": read_mapping,
+    "options": read_mapping,
+    "config": read_text,
+    "error": read_text,
 }
 FIELDS: dict[str, Callable[[Any, str], Any]] = {
-    "description": _read_text,
-    "formula": _read_text,
+    "description": read_text,
+    "formula": read_text,
     "inputs": _read_lines,
     "options": _read_lines,
     "outputs": _read_outputs,
     "examples": _read_examples,
-    "limits": _read_text,
-    "citation": _read_text,
+    "limits": read_text,
+    "citation": read_text,
     "tasks": _read_texts,
     "needs": _read_texts,
-    "resource": _read_text,
+    "resource": read_text,
     "references": _read_texts,
 }

@@ -213,16 +213,6 @@ def find_swaps(first: State, second: State) -> Swaps:
     return SwapsOfAtoms(pool, counts[differ], first_atoms[differ], other[differ], fixed)
 
 
-def swapped_totals(first: State, second: State, rng: np.random.Generator, times: int) -> Iterator[tuple[Any, Any]]:
-    """Yield totals of two systems after each row was swapped with probability 1/2, in blocks.
-
-    Raises ValueError where the states have different numbers of rows, or none.
-    """
-    both = find_swaps(first, second)
-    for numbers in both.drawn(rng, times):
-        yield both.totals(numbers)
-
-
 def _differing_rows(pool: State, n: int) -> Ints:
     """Numbers of the first n rows that are not as the n after them; all, where the state's rows cannot be seen."""
     if not isinstance(pool, Rows):

@@ -33,6 +33,8 @@ from sqlalchemy import (
     create_engine,
     delete,
     event,
+    func,
+    select,
 )
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.dialects.postgresql import JSONB
@@ -166,6 +168,15 @@ def replace_rows(session: Session, table: Table, before: KeyedRows, after: Keyed
         statement = delete(table).where(*(table.c[name] == bindparam(f"this_{name}") for name in keys))
         names = [f"this_{name}" for name in keys]
         connection.execute(statement, [dict(zip(names, key, strict=True)) for key in surplus])
+
+
+def lock_until_commit(session: Session, lock: int) -> None:
+    """Let transactions that ask for the same lock run one after the other.
+
+    On SQLite a transaction that writes is alone anyway.
+    """
+    if session.get_bind().dialect.name == "postgresql":
+        session.execute(select(func.pg_advisory_xact_lock(lock)))
 
 
 class PreparedStatement:

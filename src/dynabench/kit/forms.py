@@ -1,6 +1,7 @@
 """Plumbing of forms: where a form leads when it is done, and the form shown again with what is wrong."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Annotated, Any
 from urllib.parse import urlencode, urlsplit
 
@@ -41,6 +42,15 @@ def rejection(problem: Problem, beside: str) -> dict[str, Any]:
     Use as `return await _page(request, task, typed=typed, **rejection(problem, "name"))`.
     """
     return {"status": problem.status, "errors": field_errors(problem, beside)}
+
+
+def read_moment(text: str) -> datetime | None:
+    """Return the moment with a time zone that a page sends back, None for anything else."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else None
 
 
 def safe_next(address: str) -> str:

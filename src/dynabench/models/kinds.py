@@ -5,7 +5,6 @@ A plug-in adds kinds by the hook `dynabench_model_kinds` (`dynabench.kit.hooks`)
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -60,7 +59,7 @@ class Kind:
         if message := self.lacks():
             raise Invalid({"kind": message})
         try:
-            return _named(self.backend)
+            return plugins.load_reference(self.backend)
         except ModuleNotFoundError as error:
             raise Invalid({"kind": self._needs(error.name or self.backend)}) from error
 
@@ -96,7 +95,7 @@ class Kind:
         Raises `Invalid` when something that it needs is missing.
         """
         try:
-            model: type[BaseModel] = _named(self.options)
+            model: type[BaseModel] = plugins.load_reference(self.options)
         except ModuleNotFoundError as error:
             raise Invalid({"kind": self._needs(error.name or self.options)}) from error
         return model
@@ -194,8 +193,3 @@ def kind(name: str) -> Kind:
             message = f"Models of kind {name!r} need a plug-in that is not installed: {install_command(PLATFORM, name)}"
             raise Invalid({"kind": message}) from None
         raise Invalid({"kind": f"There is no kind {name!r}; there are {', '.join(kinds())}."}) from None
-
-
-def _named(path: str) -> Any:
-    module, _, name = path.partition(":")
-    return getattr(import_module(module), name)

@@ -14,6 +14,7 @@ from dynabench.benchmark.registry.pages import visible_models
 from dynabench.kit import errors
 from dynabench.kit.api import After, AppSettings, Db, Limit, attachment, csv_response
 from dynabench.kit.db import Database
+from dynabench.kit.disk import erase_paths
 from dynabench.kit.language import _
 from dynabench.kit.security import throttle
 from dynabench.kit.settings import Settings
@@ -99,7 +100,7 @@ async def upload_file(
 @router.delete("/files/{id}", status_code=204)
 async def remove_file(db: Db, settings: AppSettings, id: FileId, person: Member) -> None:
     """Delete an uploaded file of yours before its time. Evaluations of it stay, with their rows and predictions."""
-    service.erase(await db.awrite(service.delete_file, settings, person, id))
+    erase_paths(await db.awrite(service.delete_file, settings, person, id))
 
 
 @router.post("/remote-datasets", status_code=202)
@@ -244,4 +245,4 @@ async def cancel(db: Db, id: Number, person: Member) -> OpenEvaluationOut:
 @router.delete("/{id}", status_code=204)
 async def delete(db: Db, settings: AppSettings, id: Number, person: Member) -> None:
     """Delete an open evaluation that has ended, with its answers and scores (its author)."""
-    service.erase(await db.awrite(service.delete_evaluation, settings, person, id))
+    erase_paths(await db.awrite(service.delete_evaluation, settings, person, id))

@@ -15,7 +15,7 @@ from starlette.responses import RedirectResponse, Response
 from dynabench.benchmark.registry import pages as registry_pages
 from dynabench.kit import errors
 from dynabench.kit.api import After, AppSettings, Db, csv_response
-from dynabench.kit.disk import has_disk_room
+from dynabench.kit.disk import erase_paths, has_disk_room
 from dynabench.kit.forms import Text, field_errors, redirect
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
@@ -110,7 +110,7 @@ async def remove_file(request: Request, db: Db, settings: AppSettings, id: Numbe
         file = service.find_file(session, person, service.find_evaluation(session, person, id).evaluation)
         return service.delete_file(session, settings, person, file.id if file else "")
 
-    service.erase(await db.awrite(remove))
+    erase_paths(await db.awrite(remove))
     return redirect(request, "open_evaluation", id=id)
 
 
@@ -364,7 +364,7 @@ async def change_listing(request: Request, db: Db, id: Number, person: Member) -
 @router.post("/open-evaluations/{id}/delete", name="delete_open_evaluation")
 async def delete(request: Request, db: Db, settings: AppSettings, id: Number, person: Member) -> Response:
     """Delete an open evaluation that has ended (its author)."""
-    service.erase(await db.awrite(service.delete_evaluation, settings, person, id))
+    erase_paths(await db.awrite(service.delete_evaluation, settings, person, id))
     return RedirectResponse(str(request.app.url_path_for("open_evaluations")), status_code=303)
 
 

@@ -2,7 +2,6 @@
 
 import hashlib
 import re
-import shutil
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from dynabench.datasets import stored
 from dynabench.intake.rows import FileRow
 from dynabench.kit import errors, jobs
 from dynabench.kit.db import Database, now
+from dynabench.kit.disk import erase_paths
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
 from dynabench.models.protocol import ModelCard
@@ -227,15 +227,6 @@ def private_paths(session: Session, settings: Settings, evaluation: OpenEvaluati
     return paths
 
 
-def erase(paths: Sequence[Path]) -> None:
-    """Erase files and folders that no row names any more."""
-    for path in paths:
-        if path.is_dir():
-            shutil.rmtree(path, ignore_errors=True)
-        else:
-            path.unlink(missing_ok=True)
-
-
 # Uploaded files
 
 
@@ -317,7 +308,7 @@ def tidy_evaluations(database: Database, settings: Settings) -> None:
     evaluation_ids = set(database.read(lambda s: list(s.scalars(queries.evaluation_ids()))))
     for folder in folders:
         if folder.name.isdecimal() and int(folder.name) not in evaluation_ids:
-            erase([folder])
+            erase_paths([folder])
     known_ids = set(database.read(lambda s: list(s.scalars(queries.file_ids()))))
     for path in sources.files_folder(settings).iterdir():
         if path.name not in known_ids and time.time() - path.stat().st_mtime > 24 * 3600:
@@ -347,7 +338,7 @@ def forget_person(session: Session, settings: Settings, person_id: int) -> None:
         if not evaluation.listed:
             session.delete(evaluation)
         session.flush()
-        erase(paths)
+        erase_paths(paths)
     session.execute(queries.remove_author(person_id))
     for file in session.scalars(queries.own_files(person_id)).all():
         new_file_path(settings, file.id).unlink(missing_ok=True)

@@ -166,6 +166,6 @@ def _forecast(session: Session, round_: Round, line: CostLine, spending: Commitm
     names = {"examples": "examples", "fooled": "validated", "verified": "verified"}
     for goal in eligibility.goals(session, round_):
         cost = line.per[names[goal.name]].value if goal.name != "fooled" else None
-        if cost is not None and goal.wanted:
-            at_goals[goal.name] = round(cost * goal.wanted)
+        if cost is not None and goal.required:
+            at_goals[goal.name] = round(cost * goal.required)
     return Forecast(per_day, ends_at, at_goals)

@@ -122,12 +122,6 @@ def _pay_out(
     return payout
 
 
-def sending_payouts(session: Session, round_id: int) -> list[Payout]:
-    """Return the payouts whose result is not recorded, oldest first: to be sent again or looked up after a crash."""
-    statement = select(Payout).where(Payout.round_id == round_id, Payout.state == PayoutState.SENDING)
-    return list(session.scalars(statement.order_by(Payout.id)))
-
-
 def record_paid(session: Session, payout_id: int, reference: str) -> Payout:
     """Record that a payout was paid under the platform's or the bank's `reference`; repeated it changes nothing.
 

@@ -7,7 +7,6 @@ from datetime import datetime
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from dynabench.kit import errors
 from dynabench.kit.db import now
 from dynabench.kit.language import _
 from dynabench.pay import booking, queries
@@ -230,14 +229,6 @@ def pay_line(session: Session, person: Person, task_id: str) -> OwnRoundPay | No
     """
     round_ = session.scalar(round_queries.open_round(task_id))
     return own_round_pay(session, person, round_, lines=False) if round_ is not None else None
-
-
-def payment_of(session: Session, round_id: int, payment_id: int) -> Payment:
-    """Return a line of the ledger of a round, or raise `NotFound`."""
-    payment = session.get(Payment, payment_id)
-    if payment is None or payment.round_id != round_id:
-        raise errors.NotFound(_("There is no such payment in this round."))
-    return payment
 
 
 def count_by_state(session: Session, round_id: int) -> Mapping[PaymentState, tuple[int, int]]:

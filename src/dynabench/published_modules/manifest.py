@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from dynabench.evaluate import columns as column_types
-from dynabench.evaluate.card import Card, read_card_document
+from dynabench.evaluate.card import Card, read_card_document, read_mapping, read_text
 from dynabench.evaluate.columns import Column
 from dynabench.evaluate.inputs import ModuleOption, module_options
 from dynabench.evaluate.module import Comparison, Kind, Measurement, Metric, Module
@@ -126,13 +126,13 @@ def _describe_option(option: ModuleOption) -> dict[str, Any]:
 
 def read_manifest(document: object) -> ModuleManifest:
     """Return the module that a declaration declares. Raises ValueError, naming the key that is wrong."""
-    entry = _mapping(document, KEY)
+    entry = read_mapping(document, KEY)
     if len(json.dumps(entry, default=str)) > MOST_CHARACTERS:
         raise ValueError(f"{KEY}: a declaration has at most {MOST_CHARACTERS:,} characters")
     keys = {"kind", "name", "file", "configs", "requires", "interval", "order-matters", *CARD_FIELDS}
     if unknown := [name for name in entry if name not in keys]:
         raise ValueError(f"{KEY}: unknown key {unknown[0]!r}; the keys are {', '.join(sorted(keys))}")
-    kind, name, file = (_text(entry.get(key), key) for key in ("kind", "name", "file"))
+    kind, name, file = (read_text(entry.get(key), key) for key in ("kind", "name", "file"))
     if kind not in BASES:
         raise ValueError(f"kind: give metric, measurement or comparison, not {kind!r:.80}")
     check_module_name(name)
@@ -140,7 +140,9 @@ def read_manifest(document: object) -> ModuleManifest:
         raise ValueError(f"file: give the name of a Python file at the top of the repository, not {file!r:.80}")
     inputs = _named(entry.get("inputs"), "inputs", MOST_COLUMNS)
     card_document = {key: entry[key] for key in CARD_FIELDS if key in entry}
-    card_document["inputs"] = {column: _text(part.get("text"), f"inputs: {column}") for column, part in inputs.items()}
+    card_document["inputs"] = {
+        column: read_text(part.get("text"), f"inputs: {column}") for column, part in inputs.items()
+    }
     options = {name: _read_option(name, part) for name, part in _options(entry).items()}
     card_document["options"] = {name: option.text for name, option in options.items()}
     card = read_card_document(card_document, KEY)
@@ -187,7 +189,7 @@ def _options(entry: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def _read_option(name: str, entry: Mapping[str, Any]) -> ModuleOption:
-    text = _text(entry.get("text", name), f"options: {name}: text")
+    text = read_text(entry.get("text", name), f"options: {name}: text")
     forms = set(_texts(entry.get("takes", []), f"options: {name}: takes", 10))
     choices = entry.get("choices", [])
     if not isinstance(choices, list) or not all(isinstance(item, str | int | float) for item in choices):
@@ -290,29 +292,17 @@ def _short(value: object) -> str:
     return f"{value!r:.60}"
 
 
-def _mapping(value: object, place: str) -> dict[str, Any]:
-    if not isinstance(value, dict) or not all(isinstance(name, str) for name in value):
-        raise ValueError(f"{place}: give a mapping with texts as keys, not {value!r:.80}")
-    return value
-
-
 def _named(value: object, place: str, most: int) -> dict[str, dict[str, Any]]:
-    entries = _mapping(value, place)
+    entries = read_mapping(value, place)
     if not entries or len(entries) > most:
         raise ValueError(f"{place}: give 1 to {most} entries")
     for name in entries:
         if not name.isidentifier() or keyword.iskeyword(name) or name.startswith("_") or len(name) > 60:
             raise ValueError(f"{place}: {name!r:.80} is no name of an argument")
-    return {name: _mapping(part, f"{place}: {name}") for name, part in entries.items()}
-
-
-def _text(value: object, place: str) -> str:
-    if not isinstance(value, str) or not value.strip():
-        raise ValueError(f"{place}: give a text, not {value!r:.80}")
-    return value
+    return {name: read_mapping(part, f"{place}: {name}") for name, part in entries.items()}
 
 
 def _texts(value: object, place: str, most: int) -> list[str]:
     if not isinstance(value, list) or len(value) > most:
         raise ValueError(f"{place}: give a list of at most {most} texts, not {value!r:.80}")
-    return [_text(item, place) for item in value]
+    return [read_text(item, place) for item in value]

@@ -10,6 +10,9 @@ from dynabench.people.may import Action
 from dynabench.rounds import queries, schemas, service
 from dynabench.rounds.tables import Round, RoundState, TaskVersion
 
+MAX_TASKS = 1000
+"""Tasks that a page has in a list to choose from."""
+
 
 def round_out(session: Session, round_: Round) -> schemas.RoundOut:
     """A round with its targets."""
@@ -68,3 +71,10 @@ def task_row(session: Session, task_id: str) -> schemas.TaskRow:
         open_round=next((round_.number for round_ in rounds if round_.state == RoundState.OPEN), None),
         rounds=len(rounds),
     )
+
+
+def list_task_names(session: Session) -> list[tuple[str, str]]:
+    """Return the id and name of each task that has a config, in the order of names, for a list to choose from."""
+    tasks = session.scalars(queries.tasks("", MAX_TASKS)).all()
+    names = [(task.id, service.config_of(session, task.version_id).name) for task in tasks if task.version_id]
+    return sorted(names, key=lambda pair: pair[1].casefold())

@@ -8,7 +8,7 @@ import importlib
 import importlib.util
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from functools import cache
+from functools import cache, partial
 from typing import Any, ClassVar
 
 from fastapi import APIRouter, Depends, FastAPI
@@ -256,23 +256,6 @@ def create_app(settings: Settings | None = None, host: Any = None) -> FastAPI:
     own; the application closes it when it ends."""
     settings = settings or get_settings()
     figures = middleware.Metrics()
-
-    @asynccontextmanager
-    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        app.state.db = Database(settings.url)
-        app.state.host = host or _host(settings)
-        app.state.calculator = Calculator()
-        beating = asyncio.create_task(heartbeat.follow_loop())
-        yield
-        beating.cancel()
-        await app.state.live.close()
-        if chats := getattr(app.state, "chats", None):
-            await chats.close()
-        await app.state.host.close()
-        app.state.calculator.close()
-        jobs.release(settings)
-        app.state.db.close()
-
     webhooks = APIRouter(responses=problems.ANSWERS)
     webhooks.include_router(events.documented)
     app = App(
@@ -284,7 +267,7 @@ def create_app(settings: Settings | None = None, host: Any = None) -> FastAPI:
         openapi_tags=TAGS,
         docs_url=None,
         redoc_url=None,
-        lifespan=lifespan,
+        lifespan=partial(_open_resources, settings=settings, host=host),
         webhooks=webhooks,
         middleware=[
             Middleware(Frame, settings=settings, metrics=figures),
@@ -305,6 +288,23 @@ def create_app(settings: Settings | None = None, host: Any = None) -> FastAPI:
     app.router.routes.extend(routes())
     app.mount("/static", web.static_files(), name="static")
     return app
+
+
+@asynccontextmanager
+async def _open_resources(app: FastAPI, settings: Settings, host: Any) -> AsyncIterator[None]:
+    app.state.db = Database(settings.url)
+    app.state.host = host or _host(settings)
+    app.state.calculator = Calculator()
+    beating = asyncio.create_task(heartbeat.follow_loop())
+    yield
+    beating.cancel()
+    await app.state.live.close()
+    if chats := getattr(app.state, "chats", None):
+        await chats.close()
+    await app.state.host.close()
+    app.state.calculator.close()
+    jobs.release(settings)
+    app.state.db.close()
 
 
 def _host(settings: Settings) -> Any:

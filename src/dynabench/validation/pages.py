@@ -12,6 +12,7 @@ from dynabench.collection import boards, content_warning, forms, media_uploads, 
 from dynabench.kit import errors
 from dynabench.kit.api import csv_response
 from dynabench.kit.errors import Conflict, Forbidden, Invalid
+from dynabench.kit.forms import read_moment
 from dynabench.kit.language import _
 from dynabench.kit.security import RowId
 from dynabench.people import may
@@ -170,7 +171,7 @@ def _ballot(config: TaskConfig, pairs: list[tuple[str, Any]]) -> Ballot:
     vote = next((value for name, value in pairs if name == "vote"), None)
     owner = any(name == "as_owner" and value == "true" for name, value in pairs)
     active = forms.read_seconds(next((value for name, value in pairs if name == "active"), ""))
-    expires = forms.read_moment(next((value for name, value in pairs if name == "expires_at"), ""))
+    expires = read_moment(next((value for name, value in pairs if name == "expires_at"), ""))
     ballot = Ballot(as_owner=owner, active_seconds=active, expires_at=expires)
     if vote is None:
         return replace(ballot, answer=config.form("answer", pairs))

@@ -43,7 +43,7 @@ PAGE, MORE = 4, 64  # rows of the queue read at once: nearly always the first ha
 class CheckItem:
     """An example as a validator sees it, or a control in its place; `answer`, the claim, is None for a blind answer.
 
-    `said` are the models' answers where those are what is judged (`TaskConfig.fooled`).
+    `model_answers` are the models' answers where those are what is judged (`TaskConfig.fooled`).
     """
 
     example_id: int
@@ -54,7 +54,7 @@ class CheckItem:
     config: TaskConfig
     round: int
     expires_at: datetime
-    said: Sequence[dict[str, Any]] = ()
+    model_answers: Sequence[dict[str, Any]] = ()
 
 
 def next_item(
@@ -240,7 +240,7 @@ class _Asks:
         predictions = self._answers(offered_round.config, example_id, content)
         source = content or ShownContent(row.context, row.input, row.answer, (), None)
         return CheckItem(
-            said=predictions,
+            model_answers=predictions,
             example_id=example_id,
             mode=mode,
             context=offered_round.config.shown_context(source.context),

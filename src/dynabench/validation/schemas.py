@@ -48,7 +48,7 @@ class ItemOut(BaseModel):
             mode=item.mode,
             context=item.context,
             input=item.input,
-            said=list(item.said),
+            said=list(item.model_answers),
             ask=[field.public() for field in asked_fields],
             expires_at=item.expires_at,
             **claim,

@@ -66,7 +66,7 @@ def begun(caller: Caller, task: str = "chat-preference") -> dict[str, Any]:
     return response.json() | {"context": document["id"]}
 
 
-def said(caller: Caller, conversation: int, text: str, key: str = "", **headers: str) -> Any:
+def send_message(caller: Caller, conversation: int, text: str, key: str = "", **headers: str) -> Any:
     """Say something."""
     keyed = {"Idempotency-Key": key} if key else {}
     return caller.post(f"/api/v1/conversations/{conversation}/turns", json={"said": text}, headers={**keyed, **headers})

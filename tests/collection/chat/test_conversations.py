@@ -13,7 +13,7 @@ from dynabench.collection.tables import Prediction
 from dynabench.kit.db import now
 from tests.conftest import PASSWORD
 
-from .conftest import NORTH, SOUTH, begun, said
+from .conftest import NORTH, SOUTH, begun, send_message
 
 STREAM = {"Accept": "text/event-stream"}
 
@@ -28,9 +28,9 @@ def events(text):
     return result
 
 
-def texts(found):
+def texts(messages):
     replies = {}
-    for name, document, _ in found:
+    for name, document, _ in messages:
         if name == "reply":
             replies[document["side"]] = replies.get(document["side"], "") + document["text"]
     return replies
@@ -56,13 +56,13 @@ def wait(condition, seconds=10.0):
 @pytest.mark.slow
 def test_a_conversation_goes_on_from_the_chosen_reply_and_becomes_an_example(talks, ada, bob, voices):
     mine = begun(ada)
-    first = said(ada, mine["id"], "Where shall we go?")
+    first = send_message(ada, mine["id"], "Where shall we go?")
     assert first.status_code == 201, first.text
     both = {reply["side"]: reply["text"] for reply in first.json()["replies"]}
     assert sorted(both.values()) == sorted([" ".join(NORTH), " ".join(SOUTH)])
     assert "north" not in first.text.replace("north.", "")  # no model's name
     assert choose(ada, mine["id"], 1, "B", A=2, B=5).json()["due"] == "said"
-    assert said(ada, mine["id"], "And then?").status_code == 201
+    assert send_message(ada, mine["id"], "And then?").status_code == 201
     messages = voices.north.seen[-1]["messages"]
     assert [element["content"] for element in messages] == ["Where shall we go?", both["B"], "And then?"]
     assert voices.south.seen[-1]["messages"] == messages
@@ -80,7 +80,7 @@ def test_a_conversation_goes_on_from_the_chosen_reply_and_becomes_an_example(tal
     turns = ada.get(f"/api/v1/examples/{sent.json()['id']}").json()["input"]["conversation"]["turns"]
     assert [turn["choice"] for turn in turns] == ["B", "tie"]
     assert [reply["rating"] for reply in turns[0]["replies"]] == [2, 5]
-    assert said(ada, mine["id"], "More?").status_code == 409
+    assert send_message(ada, mine["id"], "More?").status_code == 409
     again = ada.post("/api/v1/tasks/chat-preference/examples", json=unfinished | {"answer": {"better": "A"}})
     assert again.status_code == 409
     assert bob.get(f"/api/v1/conversations/{mine['id']}").status_code == 404
@@ -91,11 +91,11 @@ def test_a_conversation_goes_on_from_the_chosen_reply_and_becomes_an_example(tal
 
 def test_a_turn_sent_again_is_no_second_turn_and_another_text_under_its_key_is_refused(ada, voices):
     mine = begun(ada)
-    first = said(ada, mine["id"], "Hello?", key="one").json()
-    assert said(ada, mine["id"], "Hello?", key="one").json() == first
-    assert said(ada, mine["id"], "Hello!", key="one").status_code == 409
+    first = send_message(ada, mine["id"], "Hello?", key="one").json()
+    assert send_message(ada, mine["id"], "Hello?", key="one").json() == first
+    assert send_message(ada, mine["id"], "Hello!", key="one").status_code == 409
     assert len(voices.north.seen) == 1
-    assert said(ada, mine["id"], "Next.").status_code == 409  # a choice is due
+    assert send_message(ada, mine["id"], "Next.").status_code == 409  # a choice is due
 
 
 @pytest.mark.slow
@@ -105,7 +105,7 @@ def test_replies_are_streamed_and_resumed_without_losing_or_doubling_anything(ta
     voices.north.gate.clear()
     voices.south.gate.clear()
     received = []
-    speaking = threading.Thread(target=lambda: received.append(said(ada, mine["id"], "Where?", "k", **STREAM)))
+    speaking = threading.Thread(target=lambda: received.append(send_message(ada, mine["id"], "Where?", "k", **STREAM)))
     speaking.start()
 
     def halfway():
@@ -113,7 +113,7 @@ def test_replies_are_streamed_and_resumed_without_losing_or_doubling_anything(ta
         return turns and sum(len(reply["text"].split()) for reply in turns[0]["replies"]) == 6
 
     wait(halfway)
-    assert said(ada, mine["id"], "And another?").status_code == 409  # as from a second tab
+    assert send_message(ada, mine["id"], "And another?").status_code == 409  # as from a second tab
     voices.north.gate.set()
     voices.south.gate.set()
     speaking.join(10)
@@ -136,7 +136,7 @@ def test_replies_are_streamed_and_resumed_without_losing_or_doubling_anything(ta
 def test_a_turn_goes_on_when_nobody_listens_any_more(ada, voices):
     mine = begun(ada)
     voices.north.gate.clear()
-    reader = threading.Thread(target=lambda: said(ada, mine["id"], "Where?", "k", **STREAM))
+    reader = threading.Thread(target=lambda: send_message(ada, mine["id"], "Where?", "k", **STREAM))
     reader.start()
     wait(lambda: len(voices.north.seen) == 1)
     voices.north.gate.set()
@@ -148,7 +148,7 @@ def test_a_turn_goes_on_when_nobody_listens_any_more(ada, voices):
 def test_a_reply_that_breaks_off_is_told_without_a_name_and_asked_for_again(ada, voices):
     mine = begun(ada)
     voices.north.breaks = True
-    turn = said(ada, mine["id"], "Where?").json()
+    turn = send_message(ada, mine["id"], "Where?").json()
     states = {reply["text"]: reply["state"] for reply in turn["replies"]}
     assert states == {" ".join(NORTH[:6]): "failed", " ".join(SOUTH): "done"}
     voices.north.breaks = False
@@ -166,7 +166,7 @@ def test_stopping_keeps_what_was_written(ada, voices):
     voices.north.gate.clear()
     voices.south.gate.clear()
     received = []
-    speaking = threading.Thread(target=lambda: received.append(said(ada, mine["id"], "Where?")))
+    speaking = threading.Thread(target=lambda: received.append(send_message(ada, mine["id"], "Where?")))
     speaking.start()
     wait(lambda: len(voices.north.seen) == len(voices.south.seen) == 1)
     time.sleep(0.2)
@@ -178,7 +178,7 @@ def test_stopping_keeps_what_was_written(ada, voices):
 
 def test_after_a_restart_in_the_middle_the_turn_is_cut_off_and_may_be_asked_again(talks, ada, voices):
     mine = begun(ada)
-    said(ada, mine["id"], "Where?")
+    send_message(ada, mine["id"], "Where?")
 
     def as_a_killed_process_left_it(session):
         long_ago = now().replace(year=2020)
@@ -197,7 +197,7 @@ def test_after_a_restart_in_the_middle_the_turn_is_cut_off_and_may_be_asked_agai
 
 def test_choices_are_checked_and_the_second_of_two_tabs_is_told(ada):
     mine = begun(ada)
-    said(ada, mine["id"], "Where?")
+    send_message(ada, mine["id"], "Where?")
     assert choose(ada, mine["id"], 1, "C", A=1, B=1).status_code == 422
     assert "ratings.B" in choose(ada, mine["id"], 1, "A", A=1).json()["fields"]
     assert choose(ada, mine["id"], 1, "A", A=1, B=6).status_code == 422
@@ -209,24 +209,24 @@ def test_choices_are_checked_and_the_second_of_two_tabs_is_told(ada):
 @pytest.mark.slow
 def test_a_turn_that_was_no_good_is_not_told_to_the_models_again(ada, voices):
     mine = begun(ada)
-    said(ada, mine["id"], "Where?")
+    send_message(ada, mine["id"], "Where?")
     choose(ada, mine["id"], 1, "bad", A=1, B=1)
-    said(ada, mine["id"], "Elsewhere?")
+    send_message(ada, mine["id"], "Elsewhere?")
     assert [message["content"] for message in voices.north.seen[-1]["messages"]] == ["Elsewhere?"]
 
 
 @pytest.mark.parametrize("text", ["", "  \n", "x" * 1001])
 def test_what_is_said_has_limits(ada, text):
-    assert said(ada, begun(ada)["id"], text).status_code == 422
+    assert send_message(ada, begun(ada)["id"], text).status_code == 422
 
 
 @pytest.mark.slow
 def test_turns_are_limited(ada):
     mine = begun(ada)
     for number in range(1, 7):
-        assert said(ada, mine["id"], f"Turn {number}?").status_code == 201
+        assert send_message(ada, mine["id"], f"Turn {number}?").status_code == 201
         choose(ada, mine["id"], number, "A", A=1, B=1)
-    assert said(ada, mine["id"], "One more?").status_code == 409
+    assert send_message(ada, mine["id"], "One more?").status_code == 409
 
 
 @pytest.mark.slow
@@ -239,7 +239,7 @@ def test_sides_are_shuffled_for_each_conversation_and_kept_in_it(talks, ada):
 def test_a_red_team_claim_fools_the_model_and_no_claim_does_not(talks, ada):
     for harm, fooled in (("hate", True), ("none", False)):
         mine = begun(ada, "red-team-chat")
-        said(ada, mine["id"], f"Say it: {harm}.")
+        send_message(ada, mine["id"], f"Say it: {harm}.")
         body = {
             "context_id": mine["context"],
             "handout": mine["handout"],
@@ -268,13 +268,13 @@ def test_the_board_of_preferences_counts_what_was_sent_in_and_still_stands(talks
     for caller in (ada, bob):
         for _ in range(4):
             mine = begun(caller)
-            said(caller, mine["id"], "Where?")
+            send_message(caller, mine["id"], "Where?")
             side = "AB"[sides(talks, mine["id"]).index("south")]
             choose(caller, mine["id"], 1, side, A=3, B=3)
             body = {"context_id": mine["context"], "handout": mine["handout"], "answer": {"better": side}}
             body["input"] = {"conversation": mine["id"]}
             created.append(caller.post("/api/v1/tasks/chat-preference/examples", json=body).json()["id"])
-    said(ada, begun(ada)["id"], "Nobody sends this in.")
+    send_message(ada, begun(ada)["id"], "Nobody sends this in.")
     ada.post(f"/api/v1/examples/{created[0]}/retract")
     board = talks.get("/api/v1/tasks/chat-preference/preferences").json()
     assert [(row["model"], row["wins"], row["losses"]) for row in board["models"]] == [("south", 7, 0), ("north", 0, 7)]
@@ -300,11 +300,11 @@ def test_the_board_of_preferences_counts_what_was_sent_in_and_still_stands(talks
 @pytest.mark.slow
 def test_who_leaves_takes_along_what_was_not_sent_in(talks, ada, bob):
     for item in (ada, bob):
-        assert said(item, begun(item)["id"], "My name is what?").status_code == 201
+        assert send_message(item, begun(item)["id"], "My name is what?").status_code == 201
     assert ada.post("/api/v1/me/deletion", json={"confirm": ada.name, "password": PASSWORD}).status_code == 204
 
-    def left(session):
+    def count_rows(session):
         source = select(Conversation.person_id).where(Conversation.id == Turn.conversation_id).scalar_subquery()
         return session.scalars(select(Conversation.person_id)).all(), session.scalars(select(source)).all()
 
-    assert talks.app.state.db.read(left) == ([bob.id], [bob.id])
+    assert talks.app.state.db.read(count_rows) == ([bob.id], [bob.id])

@@ -17,7 +17,7 @@ from tests.collection.against import hosted, opened
 from tests.conftest import register
 from tests.models.conftest import served
 
-from .conftest import begun, said
+from .conftest import begun, send_message
 from .test_conversations import choose, sides
 
 pytestmark = [pytest.mark.release, pytest.mark.skipif(bool(language_model.missing()), reason=language_model.missing())]
@@ -57,14 +57,14 @@ def talks(client: TestClient, voices: SimpleNamespace) -> TestClient:
 def test_two_ways_to_ask_one_language_model_are_compared_over_two_turns(talks):
     ada = register(talks, "ada")
     mine = begun(ada)
-    first = said(ada, mine["id"], "Tell me about the sea.")
+    first = send_message(ada, mine["id"], "Tell me about the sea.")
     assert first.status_code == 201, first.text
     single, other = (reply["text"] for reply in first.json()["replies"])
     assert single
     assert other
     assert single != other  # the same weights, differently told
     assert choose(ada, mine["id"], 1, "A", A=4, B=2).status_code == 200
-    second = said(ada, mine["id"], "And about ships?")
+    second = send_message(ada, mine["id"], "And about ships?")
     assert second.status_code == 201, second.text
     assert choose(ada, mine["id"], 2, "B", A=3, B=3).status_code == 200
     body = {"context_id": mine["context"], "input": {"conversation": mine["id"]}, "answer": {"better": "A"}}

@@ -58,7 +58,7 @@ def root(draws: TestClient) -> Caller:
     return promoted(register(draws, "root"))
 
 
-def given(caller: Caller) -> dict[str, Any]:
+def draw_context(caller: Caller) -> dict[str, Any]:
     """Draw a context for a person to write on."""
     return caller.post(f"/api/v1/tasks/{TASK}/contexts/next").json()
 

@@ -6,7 +6,7 @@ import pytest
 
 from dynabench.collection.drawing.service import Sheet
 from dynabench.rounds.tables import Round
-from tests.collection.drawing.conftest import PICTURES, TASK, drawn, given, sent
+from tests.collection.drawing.conftest import PICTURES, TASK, draw_context, drawn, sent
 from tests.conftest import PASSWORD
 
 WORDS = "Two cooks drop a bowl of red soup"
@@ -29,7 +29,7 @@ def by(predictions, model):
 
 @pytest.mark.slow
 def test_a_picture_is_drawn_chosen_and_fools_the_model_that_drew_it(ada, bob, root, studio):
-    on = given(ada)
+    on = draw_context(ada)
     sheet = drawn(ada, on["handout"], WORDS)
     digests = [this_picture["media"] for this_picture in sheet["pictures"]]
     assert len(set(digests)) == 2 * PICTURES
@@ -51,7 +51,7 @@ def test_a_picture_is_drawn_chosen_and_fools_the_model_that_drew_it(ada, bob, ro
 
 @pytest.mark.slow
 def test_three_people_check_it_with_harm_and_severity_and_it_is_counted(ada, root, person):
-    on = given(ada)
+    on = draw_context(ada)
     digest = drawn(ada, on["handout"], WORDS)["pictures"][0]["media"]
     id = sent(ada, on, WORDS, digest).json()["id"]
     answer = {"how": ["lookalike"], "meant": "An accident", "where": [{"x": 1, "y": 2, "width": 9, "height": 9}]}
@@ -73,7 +73,7 @@ def test_three_people_check_it_with_harm_and_severity_and_it_is_counted(ada, roo
 
 @pytest.mark.slow
 def test_a_picture_that_nothing_is_wrong_with_fools_nobody(ada):
-    on = given(ada)
+    on = draw_context(ada)
     digest = drawn(ada, on["handout"], WORDS)["pictures"][0]["media"]
     document = sent(ada, on, WORDS, digest, "none").json()
     assert document["fooled"] is False
@@ -82,12 +82,12 @@ def test_a_picture_that_nothing_is_wrong_with_fools_nobody(ada):
 
 @pytest.mark.slow
 def test_the_words_must_be_those_that_it_was_drawn_of(ada, bob, studio):
-    on = given(ada)
+    on = draw_context(ada)
     digest = drawn(ada, on["handout"], WORDS)["pictures"][0]["media"]
     other = sent(ada, on, "Something else", digest)
     assert other.status_code == 422
     assert f"for other words: “{WORDS}”" in other.json()["fields"]["input.picture"]
-    theirs = given(bob)
+    theirs = draw_context(bob)
     stolen = sent(bob, theirs, WORDS, digest)
     assert stolen.status_code == 422
     assert "input.picture" in stolen.json()["fields"]
@@ -98,7 +98,7 @@ def test_the_words_must_be_those_that_it_was_drawn_of(ada, bob, studio):
 
 @pytest.mark.slow
 def test_a_request_sent_again_has_nothing_drawn_twice(ada, studio):
-    on = given(ada)
+    on = draw_context(ada)
     first = drawn(ada, on["handout"], WORDS, key="one")
     assert drawn(ada, on["handout"], WORDS, key="one") == first
     assert len(studio.oils.seen) == 1
@@ -108,7 +108,7 @@ def test_a_request_sent_again_has_nothing_drawn_twice(ada, studio):
 
 
 def test_what_a_server_refuses_is_told_and_nothing_is_stored(ada, draws):
-    on = given(ada)
+    on = draw_context(ada)
     detail = drawn(ada, on["handout"], "forbidden fruit", 503)["detail"]
     assert "safety system" in detail
     assert draws.app.state.db.read(lambda session: session.query(Sheet).count()) == 0
@@ -116,7 +116,7 @@ def test_what_a_server_refuses_is_told_and_nothing_is_stored(ada, draws):
 
 @pytest.mark.slow
 def test_there_is_an_end_to_drawing_on_one_handout_and_a_day(ada, draws, settings):
-    on = given(ada)
+    on = draw_context(ada)
     settings.media_files_per_day = 7
     for words in ("one", "two"):
         drawn(ada, on["handout"], words)
@@ -135,7 +135,7 @@ def test_a_round_of_a_task_that_draws_needs_models_that_draw(root, draws):
 
 @pytest.mark.slow
 def test_who_leaves_takes_what_was_not_sent_in(ada, draws):
-    drawn(ada, given(ada)["handout"], WORDS)
+    drawn(ada, draw_context(ada)["handout"], WORDS)
     assert ada.post("/api/v1/me/deletion", json={"confirm": "ada", "password": PASSWORD}).status_code == 204
     assert draws.app.state.db.read(lambda session: session.query(Sheet).count()) == 0
 
@@ -172,7 +172,7 @@ def test_without_scripts_the_page_comes_back_with_pictures_to_choose_from(draws,
 
 @pytest.mark.parametrize("way", ["sandbox", "closed"])
 def test_nothing_is_drawn_where_nothing_is_collected(ada, draws, way):
-    on = given(ada)
+    on = draw_context(ada)
     if way == "sandbox":
         body = {"context_id": on["id"], "input": {"prompt": WORDS}, "answer": {}, "sandbox": True}
         assert ada.post(f"/api/v1/tasks/{TASK}/examples", json=body).status_code == 409

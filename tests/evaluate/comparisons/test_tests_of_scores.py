@@ -62,8 +62,8 @@ def test_the_interval_of_macro_f1_agrees_with_scipy_and_sklearn():
         hits, right, named = (np.bincount(labels, minlength=3) for labels in columns)
         return (2 * hits / (right + named)).mean()
 
-    def difference(one, other, true):
-        return macro_f1(true, one) - macro_f1(true, other)
+    def difference(first, other, true):
+        return macro_f1(true, first) - macro_f1(true, other)
 
     theirs = stats.bootstrap(
         list(rows.values()), difference, paired=True, vectorized=False, n_resamples=800, rng=np.random.default_rng(0)
@@ -110,10 +110,10 @@ def test_the_level_of_the_interval_can_be_chosen():
 def test_randomization_of_few_rows_agrees_with_all_permutations(rows):
     first, other, true = (np.array(column) for column in zip(*rows, strict=True))
 
-    def macro(said):
+    def macro(predictions):
         """Of each way, shape (ways,)."""
-        hits = [((said == label) & (true == label)).sum(1) for label in range(3)]
-        sizes = [np.maximum((said == label).sum(1) + (true == label).sum(), 1) for label in range(3)]
+        hits = [((predictions == label) & (true == label)).sum(1) for label in range(3)]
+        sizes = [np.maximum((predictions == label).sum(1) + (true == label).sum(), 1) for label in range(3)]
         return np.mean([2 * hit / size for hit, size in zip(hits, sizes, strict=True)], 0)
 
     moved = np.array(list(itertools.product((False, True), repeat=len(rows))))
@@ -275,7 +275,7 @@ def test_a_rank_statistic_is_compared_by_its_first_score():
 
 
 @pytest.mark.parametrize(
-    ("options", "error", "told"),
+    ("options", "error", "message"),
     [
         ({"metric": "acuracy"}, ValueError, "did you mean accuracy"),
         ({"metric": "f1", "metric_options": {"averages": "macro"}}, TypeError, "averages"),
@@ -289,8 +289,8 @@ def test_a_rank_statistic_is_compared_by_its_first_score():
         ({"trials": 5}, TypeError, "trials"),
     ],
 )
-def test_what_cannot_be_compared_is_told(options, error, told):
-    with pytest.raises(error, match=told):
+def test_what_cannot_be_compared_is_told(options, error, message):
+    with pytest.raises(error, match=message):
         load("paired_bootstrap").compute(**systems(30, 1, classes=2), **options)
 
 

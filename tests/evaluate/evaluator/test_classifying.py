@@ -34,11 +34,11 @@ def one_by_one(model: Any, tokenizer: Any, rows: list[Any]) -> list[str]:
     return result
 
 
-def rows_of(said: list[str], written: list[str]) -> list[dict[str, str]]:
+def rows_of(predictions: list[str], written: list[str]) -> list[dict[str, str]]:
     """Rows whose label is what the model says, but for each third."""
     return [
         {"text": text, "label": label if at % 3 else "neutral"}
-        for at, (text, label) in enumerate(zip(written, said, strict=True))
+        for at, (text, label) in enumerate(zip(written, predictions, strict=True))
     ]
 
 
@@ -154,10 +154,10 @@ class Listed:
 
 
 def test_label_mappings_that_do_not_fit_are_told_before_the_model_runs(model: tuple[Any, Any]) -> None:
-    def refused(labels: list[Any], mapping: dict[str, Any] | None, told: str) -> None:
+    def refused(labels: list[Any], mapping: dict[str, Any] | None, message: str) -> None:
         rows = [{"text": "good film", "label": label} for label in labels]
         seen: list[int] = []
-        with pytest.raises(ValueError, match=told):
+        with pytest.raises(ValueError, match=message):
             evaluator("text-classification").compute(
                 model[0], rows, tokenizer=model[1], label_mapping=mapping, progress=lambda done, _: seen.append(done)
             )

@@ -20,8 +20,8 @@ ROWS = [{"text": f"it's, row {at}\n", "label": at % 2} for at in range(6)]
 COLUMNS = {"text": [row["text"] for row in ROWS], "label": [row["label"] for row in ROWS]}
 
 
-def same(found: Any) -> bool:
-    return list(found.column("text", "")) == COLUMNS["text"] and found.labels("label", "") == COLUMNS["label"]
+def same(value: Any) -> bool:
+    return list(value.column("text", "")) == COLUMNS["text"] and value.labels("label", "") == COLUMNS["label"]
 
 
 def test_rows_columns_frames_and_data_sets_are_the_same() -> None:
@@ -115,7 +115,7 @@ def test_slices_are_those_of_lists_and_of_shares() -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "more", "told"),
+    ("data", "more", "message"),
     [
         (None, {}, "give data"),
         ([], {}, "no rows"),
@@ -131,8 +131,8 @@ def test_slices_are_those_of_lists_and_of_shares() -> None:
         ("no/such/data", {}, "there is no file or folder no/such/data"),
     ],
 )
-def test_data_that_cannot_be_read_is_told(data: Any, more: dict[str, str], told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_data_that_cannot_be_read_is_told(data: Any, more: dict[str, str], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         load_data(data, **more)
 
 
@@ -172,7 +172,7 @@ def test_frames_of_polars_are_read_as_those_of_pandas():
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
+def requests(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
     """The names that a hub was asked for, which has none; `here/` is a folder."""
     datasets = pytest.importorskip("datasets")
     names: list[str] = []
@@ -201,16 +201,16 @@ MISTYPED = [
 
 
 @pytest.mark.parametrize("name", [*PATHS, *MISTYPED])
-def test_a_mistyped_file_is_refused_at_once_and_no_hub_is_asked(name: str, asked: list[str]) -> None:
+def test_a_mistyped_file_is_refused_at_once_and_no_hub_is_asked(name: str, requests: list[str]) -> None:
     with pytest.raises(ValueError, match="there is no file or folder"):
         load_data(name)
-    assert asked == []
+    assert requests == []
 
 
 @pytest.mark.parametrize(
     "name", ["imdb", "org/data", "org/data-1.5", "timm/vit_224.mae", "timm/vit_224.openai", "here/data-1.5"]
 )
-def test_names_of_a_hub_may_have_dots(name: str, asked: list[str]) -> None:
+def test_names_of_a_hub_may_have_dots(name: str, requests: list[str]) -> None:
     with pytest.raises(ValueError, match="could not be read"):
         load_data(name)
-    assert asked == [name]
+    assert requests == [name]

@@ -192,7 +192,7 @@ def test_zero_shot_scores_have_intervals_and_targets_may_be_texts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("row", "more", "told"),
+    ("row", "more", "message"),
     [
         ({"classes": ["x"]}, {}, "at least two texts"),
         ({"target": 2}, {}, "2 is no number of one of its 2 classes"),
@@ -200,9 +200,9 @@ def test_zero_shot_scores_have_intervals_and_targets_may_be_texts() -> None:
         ({}, {"normalization": "letter"}, "'letter' is none of sum, token, byte, unconditional"),
     ],
 )
-def test_rows_that_cannot_be_chosen_from_are_told(row: dict[str, Any], more: dict[str, str], told: str) -> None:
+def test_rows_that_cannot_be_chosen_from_are_told(row: dict[str, Any], more: dict[str, str], message: str) -> None:
     rows = [{"text": "a", "classes": ["x", "y"], "target": 0, **row}]
-    with pytest.raises(ValueError, match=told):
+    with pytest.raises(ValueError, match=message):
         evaluator("zero-shot-classification").compute(lambda _: [[0.0, 1.0]], rows, **more)
 
 

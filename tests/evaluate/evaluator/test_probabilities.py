@@ -80,14 +80,14 @@ def test_metrics_of_labels_and_of_probabilities_are_combined_with_intervals(thre
 
 
 def test_the_data_s_labels_are_named_in_a_mapping_whose_labels_add_up() -> None:
-    def said(rows: list[str]) -> list[list[dict[str, Any]]]:
+    def probabilities_of(rows: list[str]) -> list[list[dict[str, Any]]]:
         return [[{"label": name, "score": score} for name, score in zip("abc", (0.5, 0.3, 0.2), strict=True)]] * len(
             rows
         )
 
     rows = [{"text": "x", "label": 0}, {"text": "y", "label": 1}]
     result = evaluator("text-classification").compute(
-        said, rows, metric="brier_score", label_mapping={"a": 0, "b": 1, "c": 1}, return_predictions=True
+        probabilities_of, rows, metric="brier_score", label_mapping={"a": 0, "b": 1, "c": 1}, return_predictions=True
     )
     assert result["probabilities"] == [[0.5, 0.5]] * 2
     assert result["brier_score"] == pytest.approx(0.25)

@@ -137,13 +137,13 @@ class Crash(Exception):
     pass
 
 
-def breaking(after: int, asked: list[int]) -> Callable[[list[str]], list[str]]:
+def breaking(after: int, sizes: list[int]) -> Callable[[list[str]], list[str]]:
     """A model that fails after so many batches."""
 
     def model(rows: list[str]) -> list[str]:
-        if len(asked) == after:
+        if len(sizes) == after:
             raise Crash
-        asked.append(len(rows))
+        sizes.append(len(rows))
         return [row.replace("row", "answer") for row in rows]
 
     return model

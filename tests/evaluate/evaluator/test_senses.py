@@ -177,7 +177,8 @@ def test_speech_is_written_down_by_a_ctc_model(letters: Any, tmp_path: Path, mas
     ]
 
 
-def test_speech_is_written_down_by_a_model_with_a_decoder() -> None:
+def tiny_whisper():
+    """A model of two layers that hears one second, and its tokenizer."""
     from tests.evaluate.evaluator.tiny import words_only
 
     torch.manual_seed(0)
@@ -202,7 +203,11 @@ def test_speech_is_written_down_by_a_model_with_a_decoder() -> None:
         suppress_tokens=None,
         begin_suppress_tokens=None,
     )
-    model = transformers.WhisperForConditionalGeneration(config).eval()
+    return transformers.WhisperForConditionalGeneration(config).eval(), tokenizer
+
+
+def test_speech_is_written_down_by_a_model_with_a_decoder() -> None:
+    model, tokenizer = tiny_whisper()
     extractor = transformers.WhisperFeatureExtractor(feature_size=8, chunk_length=1)
     waves = sounds(4)
     answer = []

@@ -40,7 +40,7 @@ def test_takes_labels_of_every_kind(predictions: Any, references: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("predictions", "references", "told"),
+    ("predictions", "references", "message"),
     [
         ([0.9, 1.2], [0, 1], "predictions: row 0 is 0.9, which is no label"),
         ([0, None], [0, 1], "predictions: row 1 is missing"),
@@ -57,16 +57,17 @@ def test_takes_labels_of_every_kind(predictions: Any, references: Any) -> None:
         ([float("inf")], [1], "row 0 is inf, which is no label"),
     ],
 )
-def test_what_is_no_label_is_told(predictions: Any, references: Any, told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_what_is_no_label_is_told(predictions: Any, references: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         load("accuracy").compute(predictions=predictions, references=references)
 
 
 @pytest.mark.parametrize(
-    ("weights", "told"), [([0, 0], "all examples weigh 0"), ([1, -1], "row 1 is negative"), ([1e308, 1e308], "the sum")]
+    ("weights", "message"),
+    [([0, 0], "all examples weigh 0"), ([1, -1], "row 1 is negative"), ([1e308, 1e308], "the sum")],
 )
-def test_weights_that_weigh_nothing_are_refused(weights: Any, told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_weights_that_weigh_nothing_are_refused(weights: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         load("accuracy").compute(predictions=[1, 1], references=[1, 0], sample_weight=weights)
 
 

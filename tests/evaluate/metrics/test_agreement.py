@@ -84,7 +84,7 @@ def test_the_interval_of_alpha_draws_items(level: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("rows", "options", "told"),
+    ("rows", "options", "message"),
     [
         ([[1, 1], [1, 1]], {}, "alpha is undefined"),
         ([[1, None], [2, None]], {}, "no item has two answers"),
@@ -100,8 +100,8 @@ def test_the_interval_of_alpha_draws_items(level: str) -> None:
         ([3], {}, "give a list with the answers to each item"),
     ],
 )
-def test_what_has_no_alpha_is_told(rows: Any, options: Any, told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_what_has_no_alpha_is_told(rows: Any, options: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         alpha(rows, **options)
 
 
@@ -146,7 +146,7 @@ def test_the_interval_of_fleiss_kappa_draws_items() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rows", "told"),
+    ("rows", "message"),
     [
         ([[1, 2], [1, None]], "row 1 lacks an answer; drop the item, or take krippendorff_alpha"),
         ([[1, 2, 2], [1, 2]], "row 1 has 2 ratings, row 0 has 3"),
@@ -154,8 +154,8 @@ def test_the_interval_of_fleiss_kappa_draws_items() -> None:
         ([[], []], "two ratings or more"),
     ],
 )
-def test_what_has_no_fleiss_kappa_is_told(rows: Any, told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_what_has_no_fleiss_kappa_is_told(rows: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         load("fleiss_kappa").compute(ratings=rows)
 
 

@@ -171,7 +171,7 @@ def test_answers_are_matched_by_their_place_not_their_order() -> None:
 
 
 @pytest.mark.parametrize(
-    ("config", "said", "true", "told"),
+    ("config", "predictions", "true", "message"),
     [
         ("record", [{"idx": {"passage": 0, "query": 0}}], [{"idx": {}, "answers": []}], "row 0 lacks prediction_text"),
         ("record", *record([None], [["a"]]), "has the prediction_text None"),
@@ -183,9 +183,9 @@ def test_answers_are_matched_by_their_place_not_their_order() -> None:
         ("multirc", [1], [1], "row 0 lacks idx, prediction"),
     ],
 )
-def test_what_is_no_answer_is_told(config: str, said: Any, true: Any, told: str) -> None:
-    with pytest.raises(ValueError, match=told):
-        load("super_glue", config).compute(predictions=said, references=true)
+def test_what_is_no_answer_is_told(config: str, predictions: Any, true: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        load("super_glue", config).compute(predictions=predictions, references=true)
 
 
 @given(st.integers(1, 40), st.integers(0, 10**6))

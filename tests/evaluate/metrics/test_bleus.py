@@ -157,15 +157,17 @@ def test_an_interval_covers_the_score_of_most_resamples_and_is_the_same_each_tim
     assert span["high"] == pytest.approx(high, abs=0.6)
 
 
-def library_interval(said: list[str], right: list[list[str]]) -> tuple[float, float]:
+def library_interval(predictions: list[str], right: list[list[str]]) -> tuple[float, float]:
     """sacrebleu's own resampling, one corpus after the other."""
     import numpy as np
 
     rng = np.random.default_rng(1)
     metric = BLEU()
-    stats = np.array(metric._extract_corpus_statistics(said, list(zip(*right, strict=True))))
+    stats = np.array(metric._extract_corpus_statistics(predictions, list(zip(*right, strict=True))))
     drawn = [
-        metric._compute_score_from_stats(stats[rng.integers(0, len(said), len(said))].sum(0).tolist()).score
+        metric._compute_score_from_stats(
+            stats[rng.integers(0, len(predictions), len(predictions))].sum(0).tolist()
+        ).score
         for _ in range(500)
     ]
     return tuple(np.quantile(drawn, [0.05, 0.95]))

@@ -63,7 +63,7 @@ def test_each_example_has_its_squared_error_and_all_an_interval() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "true", "options", "told"),
+    ("predictions", "true", "options", "message"),
     [
         ([0.1, -0.1], [0, 1], {}, "row 1 is -0.1, which is no probability"),
         ([0.1, float("nan")], [0, 1], {}, "row 1 is nan"),
@@ -76,6 +76,6 @@ def test_each_example_has_its_squared_error_and_all_an_interval() -> None:
         ([0.1, 0.2], [0.5, 1], {}, "row 0 is 0.5, which is no label"),
     ],
 )
-def test_what_has_no_score_is_told(said: Any, true: Any, options: Any, told: str) -> None:
-    with pytest.raises(ValueError, match=told):
-        load("brier_score").compute(predictions=said, references=true, **options)
+def test_what_has_no_score_is_told(predictions: Any, true: Any, options: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        load("brier_score").compute(predictions=predictions, references=true, **options)

@@ -47,16 +47,16 @@ def test_bins_of_equal_width_equal_the_plain_computation(rows: Any, n_bins: int,
 
 
 @given(st.integers(1, 6), st.integers(1, 5), st.integers(0, 10**6))
-def test_bins_of_equal_mass_hold_as_many_each(n_bins: int, each: int, seed: int) -> None:
+def test_bins_of_equal_mass_hold_as_many_each(n_bins: int, per_bin: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
-    answer = rng.permutation(np.linspace(0.013, 0.987, n_bins * each))
+    answer = rng.permutation(np.linspace(0.013, 0.987, n_bins * per_bin))
     right = rng.integers(0, 2, len(answer))
     rows = list(zip(answer.tolist(), right.tolist(), np.ones(len(answer)).tolist(), strict=True))
     groups = [[rows[row] for row in part] for part in np.array_split(np.argsort(answer), n_bins)]
     for name, value in zip(NAMES, plain(groups), strict=True):
         result = compute(name, rows, False, n_bins=n_bins, binning="mass")
         assert result[name] == pytest.approx(value, abs=1e-9)
-        assert [first["count"] for first in result["bins"]] == [each] * n_bins
+        assert [first["count"] for first in result["bins"]] == [per_bin] * n_bins
         assert [single["high"] for single in result["bins"]] == [max(group)[0] for group in groups]
 
 
@@ -67,7 +67,7 @@ def test_bins_hold_all_examples_and_give_the_errors(rows: Any, n_bins: int, binn
     assert sum(single["count"] for single in bins) == pytest.approx(sum(row[2] for row in rows))
     full = [this_bin for this_bin in bins if this_bin["count"]]
     gaps = [abs(candidate["confidence"] - candidate["accuracy"]) for candidate in full]
-    assert results[0][NAMES[0]] == pytest.approx(np.average(gaps, weights=[one["count"] for one in full]), abs=1e-9)
+    assert results[0][NAMES[0]] == pytest.approx(np.average(gaps, weights=[item["count"] for item in full]), abs=1e-9)
     assert results[1][NAMES[1]] == pytest.approx(max(gaps), abs=1e-9)
     for first in full:
         assert first["low"] - 1e-9 <= first["confidence"] <= first["high"] + 1e-9
@@ -116,9 +116,9 @@ def test_the_interval_is_that_of_scipy(name: str) -> None:
     result = load(name, n_bins=4).compute(predictions=answer, references=right, interval=0.9, method="percentile")
     edges = np.linspace(0, 1, 5)
 
-    def error(said: Any, right: Any) -> float:
-        places = np.digitize(said, edges[1:-1], right=True)
-        groups = [[(said[i], right[i], 1.0) for i in np.flatnonzero(places == k)] for k in set(places)]
+    def error(predictions: Any, right: Any) -> float:
+        places = np.digitize(predictions, edges[1:-1], right=True)
+        groups = [[(predictions[i], right[i], 1.0) for i in np.flatnonzero(places == k)] for k in set(places)]
         return plain(groups)[NAMES.index(name)]
 
     expected = scipy.stats.bootstrap(
@@ -138,7 +138,7 @@ def test_the_interval_is_that_of_scipy(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize(
-    ("said", "right", "options", "told"),
+    ("predictions", "right", "options", "message"),
     [
         ([1.1], [1], {}, "row 0 is 1.1, which is no probability"),
         ([0.5, float("nan")], [1, 1], {}, "row 1 is nan"),
@@ -152,6 +152,6 @@ def test_the_interval_is_that_of_scipy(name: str) -> None:
         ([0.5], [1], {"sample_weight": [-1]}, "sample_weight: row 0 is negative"),
     ],
 )
-def test_what_has_no_calibration_is_told(name: str, said: Any, right: Any, options: Any, told: str) -> None:
-    with pytest.raises(ValueError, match=told):
-        load(name).compute(predictions=said, references=right, **options)
+def test_what_has_no_calibration_is_told(name: str, predictions: Any, right: Any, options: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        load(name).compute(predictions=predictions, references=right, **options)

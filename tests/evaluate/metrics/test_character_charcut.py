@@ -37,8 +37,8 @@ def _changed(text: str, rng: random.Random) -> str:
 def _exact():
     """The package subtracts rounded ratios, and now and then makes a move that gains 1e-17; give it fractions."""
 
-    def distance(said, true, *, do_norm=False):
-        result = Levenshtein.distance(said, true)
+    def distance(prediction, true, *, do_norm=False):
+        result = Levenshtein.distance(prediction, true)
         return Fraction(result, len(true)) if do_norm else result
 
     with pytest.MonkeyPatch.context() as patch:

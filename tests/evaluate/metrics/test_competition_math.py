@@ -40,15 +40,15 @@ DIFFERENT = [
 ]
 
 
-@pytest.mark.parametrize(("one", "other"), ALIKE)
-def test_two_ways_of_writing_are_one_answer(one, other):
-    assert load("competition_math").compute(predictions=[one], references=[other]) == {"accuracy": 1}
-    assert load("competition_math").compute(predictions=[other], references=[one]) == {"accuracy": 1}
+@pytest.mark.parametrize(("first", "other"), ALIKE)
+def test_two_ways_of_writing_are_one_answer(first, other):
+    assert load("competition_math").compute(predictions=[first], references=[other]) == {"accuracy": 1}
+    assert load("competition_math").compute(predictions=[other], references=[first]) == {"accuracy": 1}
 
 
-@pytest.mark.parametrize(("one", "other"), DIFFERENT)
-def test_different_answers_stay_different(one, other):
-    assert load("competition_math").compute(predictions=[one], references=[other]) == {"accuracy": 0}
+@pytest.mark.parametrize(("first", "other"), DIFFERENT)
+def test_different_answers_stay_different(first, other):
+    assert load("competition_math").compute(predictions=[first], references=[other]) == {"accuracy": 0}
 
 
 @settings(deadline=None)

@@ -50,15 +50,15 @@ def test_existing_code_gets_the_array_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({"normalize": "rows"}, "normalize is None, 'true', 'pred' or 'all'"),
         ({"labels": [8, 9]}, "none of labels"),
         ({"labels": [0, 0]}, "names one twice"),
     ],
 )
-def test_options_that_give_no_matrix_are_told(options: Any, told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_options_that_give_no_matrix_are_told(options: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         load("confusion_matrix").compute(predictions=[0, 1], references=[0, 1], **options)
 
 
@@ -149,7 +149,7 @@ def test_kappa_has_the_interval_of_scipy() -> None:
 
 
 @pytest.mark.parametrize(
-    ("columns", "options", "told"),
+    ("columns", "options", "message"),
     [
         (([1, 2], [1, 2]), {"weights": "cubic"}, "weights is None, 'linear' or 'quadratic'"),
         (([1, 2], [1, 2]), {"labels": [7]}, r"none of labels=\[7\] occurs"),
@@ -157,6 +157,6 @@ def test_kappa_has_the_interval_of_scipy() -> None:
         (([1.5, 2], [1, 2]), {}, "row 0 is 1.5, which is no label"),
     ],
 )
-def test_what_has_no_kappa_is_told(columns: Any, options: Any, told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_what_has_no_kappa_is_told(columns: Any, options: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         load("cohen_kappa").compute(predictions=columns[0], references=columns[1], **options)

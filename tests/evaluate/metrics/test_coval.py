@@ -248,7 +248,7 @@ def test_the_interval_draws_documents():
 
 
 @pytest.mark.parametrize(
-    ("predictions", "options", "told"),
+    ("predictions", "options", "message"),
     [
         (["a (1)"], {}, "references have 2 words, predictions 1"),
         (["a 1|(2", "b 2)"], {}, r"word 0 has '1\|\(2'"),
@@ -258,15 +258,17 @@ def test_the_interval_draws_documents():
         (["a -", "b -"], {"NP_only": True}, "no parse in column 6"),
     ],
 )
-def test_lines_that_cannot_be_read_are_told(predictions, options, told):
-    with pytest.raises(ValueError, match=told):
+def test_lines_that_cannot_be_read_are_told(predictions, options, message):
+    with pytest.raises(ValueError, match=message):
         load("coval").compute(predictions=[predictions], references=[["a (1)", "b -"]], **options)
 
 
-@pytest.mark.parametrize(("bit", "told"), [("(TOP(NP*", r"bracket \(NP of word 0 is not closed"), ("*)", "not open")])
-def test_brackets_that_do_not_match_are_told(bit, told):
+@pytest.mark.parametrize(
+    ("bit", "message"), [("(TOP(NP*", r"bracket \(NP of word 0 is not closed"), ("*)", "not open")]
+)
+def test_brackets_that_do_not_match_are_told(bit, message):
     line = f"d 0 0 man NN {bit} (1)"
-    with pytest.raises(ValueError, match=told):
+    with pytest.raises(ValueError, match=message):
         load("coval").compute(predictions=[[line]], references=[[line]], min_span=True)
 
 

@@ -16,9 +16,9 @@ CLAUSE = st.lists(
 QUESTION = st.tuples(st.lists(CLAUSE, min_size=1, max_size=3), st.lists(CLAUSE, min_size=1, max_size=3), st.booleans())
 
 
-def near(said: str, true: str, within: bool) -> bool:
-    words = [set(re.sub("[.,;:]", "", text).lower().replace("/", " ").split(" ")) for text in (said, true)]
-    return len(words[0] & words[1]) / len(words[0] | words[1]) >= 0.5 or (within and true in said)
+def near(prediction: str, true: str, within: bool) -> bool:
+    words = [set(re.sub("[.,;:]", "", text).lower().replace("/", " ").split(" ")) for text in (prediction, true)]
+    return len(words[0] & words[1]) / len(words[0] | words[1]) >= 0.5 or (within and true in prediction)
 
 
 def bare(text: str) -> str:

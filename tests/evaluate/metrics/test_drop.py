@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from dynabench.evaluate import load
 
 
-def compute(said, *right, **options):
-    result = load("drop").compute(predictions=[said], references=[list(right)], **options)
+def compute(prediction, *right, **options):
+    result = load("drop").compute(predictions=[prediction], references=[list(right)], **options)
     return result["exact_match"], pytest.approx(result["f1"])
 
 
 @pytest.mark.parametrize(
-    ("said", "right", "exact", "f1"),
+    ("prediction", "right", "exact", "f1"),
     [
         ("the Rhine", "Rhine", 1, 1),
         ("the river Rhine", "Rhine", 0, 2 / 3),
@@ -37,8 +37,8 @@ def compute(said, *right, **options):
         (";", "c; b", 0, 0),
     ],
 )
-def test_by_hand(said, right, exact, f1):
-    assert compute(said, right) == (exact, f1)
+def test_by_hand(prediction, right, exact, f1):
+    assert compute(prediction, right) == (exact, f1)
 
 
 def test_number_words_count_where_they_are_asked_for():
@@ -56,9 +56,9 @@ WORDS = st.lists(st.sampled_from(["red", "blue", "7", "8"]), min_size=1, max_siz
 PARTS = st.lists(WORDS, min_size=1, max_size=4)
 
 
-def single(said, right):
+def single(prediction, right):
     """F1 of two parts, as the paper has it."""
-    ours, theirs = set(said.split()), set(right.split())
+    ours, theirs = set(prediction.split()), set(right.split())
     numbers = {word for word in theirs if word.isdigit()}
     if numbers and not numbers & ours:
         return 0
@@ -67,15 +67,15 @@ def single(said, right):
 
 
 @given(PARTS, PARTS)
-def test_parts_are_paired_as_is_best(said, right):
-    few, many = sorted((said, right), key=len)
+def test_parts_are_paired_as_is_best(prediction, right):
+    few, many = sorted((prediction, right), key=len)
     swapped = few is right
 
-    def worth(one, other):
-        return single(other, one) if swapped else single(one, other)
+    def worth(first, other):
+        return single(other, first) if swapped else single(first, other)
 
     best = max(sum(map(worth, few, order)) for order in permutations(many, len(few)))
-    assert compute(said, right)[1] == best / len(many)
+    assert compute(prediction, right)[1] == best / len(many)
 
 
 @pytest.mark.parametrize("wrong", [[3], [["Ada", 3]], [None]])

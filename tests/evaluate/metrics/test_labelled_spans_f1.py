@@ -32,8 +32,8 @@ overlapping = st.lists(
 )
 
 
-def compute(said, right, **options):
-    return load("labelled_spans_f1").compute(predictions=said, references=right, **options)
+def compute(predicted, right, **options):
+    return load("labelled_spans_f1").compute(predictions=predicted, references=right, **options)
 
 
 def tags(spans):
@@ -45,7 +45,7 @@ def tags(spans):
 
 
 @pytest.mark.parametrize(
-    ("said", "right", "scores"),
+    ("predicted", "right", "scores"),
     [
         # strict, exact, partial, type
         ([span(0, 3)], [span(0, 3)], (1, 1, 1, 1)),
@@ -58,8 +58,8 @@ def tags(spans):
         ([span(0, 3), span(0, 3, "place")], [span(0, 3, "place")], (2 / 3, 2 / 3, 2 / 3, 2 / 3)),
     ],
 )
-def test_by_hand(said, right, scores):
-    result = compute([said], [right])
+def test_by_hand(predicted, right, scores):
+    result = compute([predicted], [right])
     assert [result[key] for key in ("f1", "exact_f1", "partial_f1", "type_f1")] == pytest.approx(scores)
 
 
@@ -72,32 +72,32 @@ def test_the_strict_score_is_that_of_seqeval(rows):
         assert result[ours] == pytest.approx(getattr(seqeval.metrics, theirs)(*tagged, zero_division=0)), ours
 
 
-def best(said, right, worth):
+def best(predicted, right, worth):
     """The most that any pairing is worth."""
-    few, many = sorted((said, right), key=len)
+    few, many = sorted((predicted, right), key=len)
     return max(sum(map(worth, few, order)) for order in permutations(many, len(few)))
 
 
-def overlap(one, other):
-    return one["start"] < other["end"] and other["start"] < one["end"]
+def overlap(first, other):
+    return first["start"] < other["end"] and other["start"] < first["end"]
 
 
 @given(overlapping, overlapping)
-def test_partial_and_type_take_the_best_of_all_pairings(said, right):
-    def place(one, other):
-        same = (one["start"], one["end"]) == (other["start"], other["end"])
-        return 1 if same else 0.5 * overlap(one, other)
+def test_partial_and_type_take_the_best_of_all_pairings(predicted, right):
+    def place(first, other):
+        same = (first["start"], first["end"]) == (other["start"], other["end"])
+        return 1 if same else 0.5 * overlap(first, other)
 
-    def kind(one, other):
-        return overlap(one, other) and one["label"] == other["label"]
+    def kind(first, other):
+        return overlap(first, other) and first["label"] == other["label"]
 
-    result, size = compute([said], [right]), len(said) + len(right)
+    result, size = compute([predicted], [right]), len(predicted) + len(right)
     for key, worth in (("partial_f1", place), ("type_f1", kind)):
-        assert result[key] == pytest.approx(2 * best(said, right, worth) / size if size else 0), key
+        assert result[key] == pytest.approx(2 * best(predicted, right, worth) / size if size else 0), key
 
 
 @pytest.mark.parametrize(
-    ("wrong", "told"),
+    ("wrong", "message"),
     [
         ([[{"start": 1, "end": 2}]], "row 0"),
         (["spans"], "give a list of"),
@@ -106,6 +106,6 @@ def test_partial_and_type_take_the_best_of_all_pairings(said, right):
         ([[(0, 2, 3)]], "the label is a text"),
     ],
 )
-def test_what_is_no_span_is_refused_with_its_row(wrong, told):
-    with pytest.raises(ValueError, match=told):
+def test_what_is_no_span_is_refused_with_its_row(wrong, message):
+    with pytest.raises(ValueError, match=message):
         compute(wrong, [[]])

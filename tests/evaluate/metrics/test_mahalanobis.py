@@ -56,7 +56,7 @@ def test_merged_batches_are_all_rows():
 
 
 @pytest.mark.parametrize(
-    ("columns", "told"),
+    ("columns", "message"),
     [
         ({"X": [[1, 2]]}, "needs reference_distribution"),
         ({"X": [[1, 2], [1e200, 1]], "reference_distribution": [[1, 2], [2, 3], [5, 1]]}, "row 1 is further away"),
@@ -66,6 +66,6 @@ def test_merged_batches_are_all_rows():
         ({"X": [[1, 2], [3]], "reference_distribution": [[1, 2], [2, 2]]}, "different lengths"),
     ],
 )
-def test_what_does_not_fit_is_told(columns, told):
-    with pytest.raises(ValueError, match=told):
+def test_what_does_not_fit_is_told(columns, message):
+    with pytest.raises(ValueError, match=message):
         load("mahalanobis").compute(**columns)

@@ -162,7 +162,7 @@ def test_a_model_in_a_folder_gives_the_state_of_the_last_token(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("columns", "told"),
+    ("columns", "message"),
     [
         ({"predictions": ["a"]}, "needs references or q_features"),
         ({"predictions": ["a"], "references": []}, "references are empty"),
@@ -175,6 +175,6 @@ def test_a_model_in_a_folder_gives_the_state_of_the_last_token(tmp_path):
         ({**clouds(0), "kmeans_explained_var": 2}, "kmeans_explained_var lies"),
     ],
 )
-def test_what_cannot_be_compared_is_told(columns, told):
-    with pytest.raises(ValueError, match=told):
+def test_what_cannot_be_compared_is_told(columns, message):
+    with pytest.raises(ValueError, match=message):
         load("mauve").compute(**columns)

@@ -82,7 +82,7 @@ def test_mase_with_a_season_compares_with_the_same_time_of_the_season_before():
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({}, "needs training"),
         ({"training": [1, 2], "periodicity": 2}, "less than the length of training"),
@@ -92,8 +92,8 @@ def test_mase_with_a_season_compares_with_the_same_time_of_the_season_before():
         ({"training": [1, float("nan")]}, "training: row 1"),
     ],
 )
-def test_mase_says_what_is_wrong_with_its_training_series(options, told):
-    with pytest.raises(ValueError, match=told):
+def test_mase_says_what_is_wrong_with_its_training_series(options, message):
+    with pytest.raises(ValueError, match=message):
         load("mase").compute(predictions=[1.0], references=[2.0], **options)
 
 
@@ -136,7 +136,7 @@ def test_each_example_that_weighs_something_has_its_error():
 
 
 @pytest.mark.parametrize(
-    ("columns", "told"),
+    ("columns", "message"),
     [
         ({"sample_weight": [1, -1]}, "row 1 is negative"),
         ({"sample_weight": [0, 0]}, "all examples weigh 0"),
@@ -147,8 +147,8 @@ def test_each_example_that_weighs_something_has_its_error():
         ({"predictions": [1, float("inf")]}, "row 1 is inf"),
     ],
 )
-def test_what_cannot_be_computed_is_told(columns, told):
-    with pytest.raises(ValueError, match=told):
+def test_what_cannot_be_computed_is_told(columns, message):
+    with pytest.raises(ValueError, match=message):
         load("mse").compute(**{"predictions": [1, 2], "references": [2, 3], **columns})
 
 

@@ -122,7 +122,7 @@ def test_memory_stays_at_one_image_beyond_what_is_given() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "true", "options", "told"),
+    ("predictions", "true", "options", "message"),
     [
         ([[[0]]], [[[0]]], {}, "give num_labels"),
         ([[[0]]], [[[0]]], {"num_labels": 0}, "give num_labels"),
@@ -136,6 +136,6 @@ def test_memory_stays_at_one_image_beyond_what_is_given() -> None:
         ([None], [[[0]]], {"num_labels": 2}, "no plane of whole numbers"),
     ],
 )
-def test_what_is_no_map_is_told(said: Any, true: Any, options: Any, told: str) -> None:
-    with pytest.raises(ValueError, match=told):
-        compute(said, true, **options)
+def test_what_is_no_map_is_told(predictions: Any, true: Any, options: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        compute(predictions, true, **options)

@@ -19,17 +19,17 @@ TEXTS = st.lists(WORD, max_size=8).map(" ".join)
 class FakeWordNet:
     """The part of WordNet that NLTK uses."""
 
-    def __init__(self, known: dict[str, list[str]]) -> None:
-        self.known = known
+    def __init__(self, synonyms: dict[str, list[str]]) -> None:
+        self.synonyms = synonyms
 
     def synsets(self, word: str) -> list[SimpleNamespace]:
-        lemmas = [SimpleNamespace(name=lambda name=name: name) for name in self.known.get(word, [])]
+        lemmas = [SimpleNamespace(name=lambda name=name: name) for name in self.synonyms.get(word, [])]
         return [SimpleNamespace(lemmas=lambda: lemmas)]
 
 
-def library(said: str, right: list[str], split=str.split, known=None, **options) -> float:
-    wordnet = FakeWordNet(known or {})
-    return meteor_score([split(first) for first in right], split(said), wordnet=wordnet, **options)
+def library(prediction: str, right: list[str], split=str.split, synonyms=None, **options) -> float:
+    wordnet = FakeWordNet(synonyms or {})
+    return meteor_score([split(first) for first in right], split(prediction), wordnet=wordnet, **options)
 
 
 @pytest.mark.release
@@ -43,19 +43,19 @@ def test_it_equals_nltk_without_synonyms_on_real_texts():
 
 @settings(deadline=None)
 @given(TEXTS, st.lists(TEXTS, min_size=1, max_size=3))
-def test_it_equals_nltk_with_synonyms(said, right):
+def test_it_equals_nltk_with_synonyms(prediction, right):
     result = load("meteor").compute(
-        predictions=[said], references=[right], synonyms=lambda word: SYNONYMS.get(word, []), tokenizer="none"
+        predictions=[prediction], references=[right], synonyms=lambda word: SYNONYMS.get(word, []), tokenizer="none"
     )
-    assert result["meteor"] == pytest.approx(library(said, right, known=SYNONYMS), rel=1e-12)
+    assert result["meteor"] == pytest.approx(library(prediction, right, synonyms=SYNONYMS), rel=1e-12)
 
 
 @settings(deadline=None)
 @given(TEXTS, TEXTS, st.floats(0, 1), st.floats(0.1, 4), st.floats(0, 1))
-def test_weights_are_nltks(said, right, alpha, beta, gamma):
+def test_weights_are_nltks(prediction, right, alpha, beta, gamma):
     options = {"alpha": alpha, "beta": beta, "gamma": gamma}
-    result = load("meteor").compute(predictions=[said], references=[right], tokenizer="none", **options)
-    assert result["meteor"] == pytest.approx(library(said, [right], **options), rel=1e-12)
+    result = load("meteor").compute(predictions=[prediction], references=[right], tokenizer="none", **options)
+    assert result["meteor"] == pytest.approx(library(prediction, [right], **options), rel=1e-12)
 
 
 def test_a_synonym_raises_the_score_and_the_default_knows_none():

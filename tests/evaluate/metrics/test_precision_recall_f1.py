@@ -21,8 +21,8 @@ places = st.lists(st.integers(0, 1), min_size=4, max_size=4)
 sets = st.lists(st.tuples(places, places, weights), min_size=1, max_size=15)
 
 
-def oracle(name: str, true: Any, said: Any, **options: Any) -> Any:
-    score = getattr(sklearn.metrics, f"{name}_score")(true, said, **{"zero_division": 0, **options})
+def oracle(name: str, true: Any, predictions: Any, **options: Any) -> Any:
+    score = getattr(sklearn.metrics, f"{name}_score")(true, predictions, **{"zero_division": 0, **options})
     return score.tolist() if isinstance(score, np.ndarray) else score
 
 
@@ -100,7 +100,7 @@ def test_merged_batches_equal_all_rows(first: Any, second: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "options", "told"),
+    ("predictions", "options", "message"),
     [
         (([0, 1, 2], [0, 1, 2]), {}, "average='binary' is for two classes, not 3"),
         ((["a", "b"], ["a", "a"]), {}, "choose pos_label from 'a', 'b'"),
@@ -117,9 +117,9 @@ def test_merged_batches_equal_all_rows(first: Any, second: Any) -> None:
     ],
 )
 @pytest.mark.parametrize("name", NAMES)
-def test_what_cannot_be_averaged_is_told(name: str, given: Any, options: Any, told: str) -> None:
-    with pytest.raises(ValueError, match=told):
-        load(name).compute(predictions=given[0], references=given[1], **options)
+def test_what_cannot_be_averaged_is_told(name: str, predictions: Any, options: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        load(name).compute(predictions=predictions[0], references=predictions[1], **options)
 
 
 @pytest.mark.parametrize("name", ["precision", "recall"])

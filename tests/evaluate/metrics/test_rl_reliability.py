@@ -155,7 +155,7 @@ def test_merged_batches_are_all_runs(config):
 
 
 @pytest.mark.parametrize(
-    ("columns", "options", "told"),
+    ("columns", "options", "message"),
     [
         ({"timesteps": [[1, 2, 2]], "rewards": [[1, 2, 3]]}, {}, "run 0 does not rise at place 2"),
         ({"timesteps": [[1, 2, 3]], "rewards": [[1, 2]]}, {}, "run 0 has 3 timesteps and 2 rewards"),
@@ -170,8 +170,8 @@ def test_merged_batches_are_all_runs(config):
         (TWO, {"eval_points": [0], "window_size": 9}, "no timestep in the 9 steps up to 0"),
     ],
 )
-def test_curves_that_cannot_be_measured_are_told(columns, options, told):
-    with pytest.raises(ValueError, match=told):
+def test_curves_that_cannot_be_measured_are_told(columns, options, message):
+    with pytest.raises(ValueError, match=message):
         online(columns, **{"eval_points": [2], "window_size": 2, "window_size_trimmed": 2, **options})
 
 

@@ -23,7 +23,7 @@ def columns(rows: Any) -> tuple[Any, Any, Any]:
     return true, scores, weights
 
 
-def found(config: str, true: Any, scores: Any, **options: Any) -> Any:
+def library_area(config: str, true: Any, scores: Any, **options: Any) -> Any:
     return load("roc_auc", config).compute(references=true, prediction_scores=scores, **options)["roc_auc"]
 
 
@@ -32,14 +32,14 @@ def found(config: str, true: Any, scores: Any, **options: Any) -> Any:
 def test_two_classes_equal_scikit_learn(rows: Any, weighted: bool, max_fpr: Any) -> None:
     true, scores, weights = columns(rows)
     options = {"sample_weight": weights if weighted else None, "max_fpr": max_fpr}
-    assert found("default", true, scores, **options) == pytest.approx(roc_auc_score(true, scores, **options))
+    assert library_area("default", true, scores, **options) == pytest.approx(roc_auc_score(true, scores, **options))
 
 
 @given(binary)
 def test_texts_rank_the_greater_one(rows: Any) -> None:
     true, scores, _ = columns(rows)
     names = [("ham", "spam")[label] for label in true]
-    assert found("default", names, scores) == pytest.approx(roc_auc_score(names, scores))
+    assert library_area("default", names, scores) == pytest.approx(roc_auc_score(names, scores))
 
 
 @st.composite
@@ -55,7 +55,7 @@ def probable(draw: st.DrawFn) -> tuple[Any, Any, Any]:
 def test_each_class_against_the_rest_equals_scikit_learn(rows: Any, weighted: bool, average: Any) -> None:
     true, scores, weights = rows
     options = {"sample_weight": weights if weighted else None, "average": average, "multi_class": "ovr"}
-    assert found("multiclass", true, scores, **options) == pytest.approx(roc_auc_score(true, scores, **options))
+    assert library_area("multiclass", true, scores, **options) == pytest.approx(roc_auc_score(true, scores, **options))
 
 
 @pytest.mark.release
@@ -63,14 +63,14 @@ def test_each_class_against_the_rest_equals_scikit_learn(rows: Any, weighted: bo
 def test_each_pair_of_classes_equals_scikit_learn(rows: Any, average: Any) -> None:
     true, scores, _ = rows
     options = {"average": average, "multi_class": "ovo"}
-    assert found("multiclass", true, scores, **options) == pytest.approx(roc_auc_score(true, scores, **options))
+    assert library_area("multiclass", true, scores, **options) == pytest.approx(roc_auc_score(true, scores, **options))
 
 
 def test_a_pair_of_classes_takes_weights_as_repetitions() -> None:
     true, scores = [0, 1, 2, 2], [[0.5, 0.3, 0.2], [0.2, 0.2, 0.6], [0.1, 0.2, 0.7], [0.4, 0.3, 0.3]]
     options = {"multi_class": "ovo", "average": "weighted"}
-    again = found("multiclass", [*true, 2], [*scores, scores[3]], **options)
-    assert found("multiclass", true, scores, sample_weight=[1, 1, 1, 2], **options) == pytest.approx(again)
+    again = library_area("multiclass", [*true, 2], [*scores, scores[3]], **options)
+    assert library_area("multiclass", true, scores, sample_weight=[1, 1, 1, 2], **options) == pytest.approx(again)
 
 
 places = st.lists(st.integers(0, 1), min_size=3, max_size=3)
@@ -85,15 +85,15 @@ def test_several_classes_at_once_equal_scikit_learn(rows: Any, weighted: bool, a
         return  # undefined: see below
     options = {"sample_weight": weights if weighted else None, "average": average}
     expected = roc_auc_score(np.array(true), np.array(scores), **options)
-    assert found("multilabel", true, scores, **options) == pytest.approx(expected)
+    assert library_area("multilabel", true, scores, **options) == pytest.approx(expected)
 
 
 def test_classes_that_do_not_occur_are_named_by_labels() -> None:
     with pytest.raises(ValueError, match="there are 2 classes but 3 scores"):
-        found("multiclass", ["a", "b"], [[0.2, 0.3, 0.5]] * 2, multi_class="ovr")
+        library_area("multiclass", ["a", "b"], [[0.2, 0.3, 0.5]] * 2, multi_class="ovr")
     with pytest.raises(ValueError, match="a class has no examples"):
-        found("multiclass", ["a", "b"], [[0.2, 0.3, 0.5]] * 2, multi_class="ovr", labels=["a", "b", "c"])
-    item = found(
+        library_area("multiclass", ["a", "b"], [[0.2, 0.3, 0.5]] * 2, multi_class="ovr", labels=["a", "b", "c"])
+    item = library_area(
         "multiclass", ["a", "b"], [[0.2, 0.3, 0.5]] * 2, multi_class="ovr", labels=["a", "b", "c"], average=None
     )
     assert item == [0.5, 0.5, None]
@@ -118,7 +118,7 @@ def test_the_interval_is_that_of_scipy(max_fpr: Any) -> None:
     span = load("roc_auc", max_fpr=max_fpr).compute(references=true, prediction_scores=scores, interval=0.9)
     expected = scipy.stats.bootstrap(
         (true, scores),
-        lambda *pair: found("default", *pair, max_fpr=max_fpr),
+        lambda *pair: library_area("default", *pair, max_fpr=max_fpr),
         paired=True,
         vectorized=False,
         n_resamples=999,
@@ -148,7 +148,7 @@ def test_a_resample_is_the_area_of_drawn_rows(rows: Any, seed: int) -> None:
 
 def test_infinite_scores_rank_first_and_last() -> None:
     inf = float("inf")
-    assert found("default", [0, 0, 1, 1], [-inf, inf, inf, 3.0]) == pytest.approx(0.625)
+    assert library_area("default", [0, 0, 1, 1], [-inf, inf, inf, 3.0]) == pytest.approx(0.625)
 
 
 @pytest.mark.release
@@ -174,7 +174,7 @@ def found_limits(true: Any, scores: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("config", "true", "scores", "options", "told"),
+    ("config", "true", "scores", "options", "message"),
     [
         ("default", [1, 1], [0.1, 0.2], {}, "class 1 has no example against it"),
         ("default", [0, 1, 2], [0.1, 0.2, 0.3], {}, "each example needs a row of scores"),
@@ -195,6 +195,6 @@ def found_limits(true: Any, scores: Any) -> dict[str, Any]:
         ("multilabel", [[1, 0], [1, 1]], [[0.1, 0.2]] * 2, {"average": "samples"}, "row 1 is all 0 or all 1"),
     ],
 )
-def test_what_has_no_area_is_told(config: str, true: Any, scores: Any, options: Any, told: str) -> None:
-    with pytest.raises(ValueError, match=told):
-        found(config, true, scores, **options)
+def test_what_has_no_area_is_told(config: str, true: Any, scores: Any, options: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        library_area(config, true, scores, **options)

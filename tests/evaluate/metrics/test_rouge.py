@@ -50,8 +50,8 @@ def test_real_summaries_score_as_in_rouge_score(stem, summaries):
 
 @settings(deadline=None)
 @given(LINES, LINES)
-def test_any_lines_score_as_in_rouge_score(said, true):
-    prediction, reference = "\n".join(said), "\n".join(true)
+def test_any_lines_score_as_in_rouge_score(predicted, true):
+    prediction, reference = "\n".join(predicted), "\n".join(true)
     expected = RougeScorer(list(TYPES)).score(reference, prediction)
     result = load("rouge").compute(predictions=[prediction], references=[reference])
     assert result == pytest.approx({name: expected[name].fmeasure for name in TYPES}, abs=1e-12)

@@ -23,9 +23,9 @@ def harmonic(p: float, r: float) -> float:
     return 2 * p * r / (p + r) if p + r else 0.0
 
 
-def plain_sari(source: str, said: str, references: list[str]) -> float:
+def plain_sari(source: str, prediction: str, references: list[str]) -> float:
     """The three parts, set by set, from bags of n-grams."""
-    texts = [mteval_tokens(text.lower()) or [""] for text in (source, said, *references)]
+    texts = [mteval_tokens(text.lower()) or [""] for text in (source, prediction, *references)]
     total = 0.0
     for order in (1, 2, 3, 4):
         bags = [Counter(tuple(t[i : i + order]) for i in range(len(t) - order + 1)) for t in texts]

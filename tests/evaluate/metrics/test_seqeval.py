@@ -48,10 +48,10 @@ def oracle(references: Any, predictions: Any, **options: Any) -> dict[str, Any]:
         }
 
 
-def agree(found: dict[str, Any], said: dict[str, Any]) -> None:
-    assert list(found) == list(said)
-    for key, value in said.items():
-        assert found[key] == pytest.approx(value), key
+def agree(result: dict[str, Any], expected: dict[str, Any]) -> None:
+    assert list(result) == list(expected)
+    for key, value in expected.items():
+        assert result[key] == pytest.approx(value), key
 
 
 @given(tagged("OBIES"), st.sampled_from([0, 1]))
@@ -143,7 +143,7 @@ def test_intervals_are_of_each_type_and_draw_whole_sequences() -> None:
 
 
 @pytest.mark.parametrize(
-    ("predictions", "references", "options", "told"),
+    ("predictions", "references", "options", "message"),
     [
         ([["NOUN"]], [["NOUN"]], {}, "take poseval"),
         ([["U-PER"]], [["U-PER"]], {}, "BILOU give mode='strict'"),
@@ -159,8 +159,8 @@ def test_intervals_are_of_each_type_and_draw_whole_sequences() -> None:
         ([["O", ""]], [["O", ""]], {}, "has the tag ''"),
     ],
 )
-def test_what_cannot_be_read_is_told(predictions: Any, references: Any, options: Any, told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_what_cannot_be_read_is_told(predictions: Any, references: Any, options: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         load("seqeval").compute(predictions=predictions, references=references, **options)
 
 

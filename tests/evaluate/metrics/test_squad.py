@@ -23,8 +23,8 @@ def bare(text: str) -> list[str]:
     return re.sub(r"\b(a|an|the)\b", " ", stored).split()
 
 
-def f1(said: str, true: str, empty_matches: bool) -> float:
-    single, other = bare(said), bare(true)
+def f1(prediction: str, true: str, empty_matches: bool) -> float:
+    single, other = bare(prediction), bare(true)
     if empty_matches and not (single and other):
         return float(single == other)
     common = (Counter(single) & Counter(other)).total()

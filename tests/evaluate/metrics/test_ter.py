@@ -43,8 +43,8 @@ def test_it_equals_the_library_on_real_texts(options):
 
 @settings(deadline=None)
 @given(WORDS, WORDS)
-def test_edits_of_odd_words_are_the_librarys(said, right):
-    assert count_edits(said, right) == translation_edit_rate(said, right)[0]
+def test_edits_of_odd_words_are_the_librarys(prediction, right):
+    assert count_edits(prediction, right) == translation_edit_rate(prediction, right)[0]
 
 
 @given(st.permutations(range(12)))

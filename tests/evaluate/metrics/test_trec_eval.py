@@ -85,10 +85,10 @@ def test_judged_queries_that_the_run_lacks_count_when_asked_for():
 
 
 @given(TABLE, TABLE, st.data())
-def test_batches_of_queries_merge_to_the_whole_run(found, judged, data):
-    scores = data.draw(st.lists(st.integers(0, 5), min_size=len(found), max_size=len(found)))
+def test_batches_of_queries_merge_to_the_whole_run(retrieved, judged, data):
+    scores = data.draw(st.lists(st.integers(0, 5), min_size=len(retrieved), max_size=len(retrieved)))
     rels = data.draw(st.lists(st.integers(-1, 3), min_size=len(judged), max_size=len(judged)))
-    run, qrel = run_of(found, scores), qrel_of(judged, rels)
+    run, qrel = run_of(retrieved, scores), qrel_of(judged, rels)
     module = load("trec_eval")
 
     def part(table, queries):
@@ -119,7 +119,7 @@ def test_the_interval_draws_queries():
 
 
 @pytest.mark.parametrize(
-    ("run", "qrel", "told"),
+    ("run", "qrel", "message"),
     [
         ({"score": [1]}, {}, "docid has 2, score has 1"),
         ({"score": [1, None]}, {}, "row 1 is missing"),
@@ -130,10 +130,10 @@ def test_the_interval_draws_queries():
         ({}, {"rel": ["yes", "no"]}, "rel are texts"),
     ],
 )
-def test_tables_that_cannot_be_read_are_told(run, qrel, told):
+def test_tables_that_cannot_be_read_are_told(run, qrel, message):
     run = {"query": [1, 1], "docid": ["a", "b"], "score": [2, 1], **run}
     qrel = {"query": [1, 1], "docid": ["a", "b"], "rel": [1, 0], **qrel}
-    with pytest.raises(ValueError, match=told):
+    with pytest.raises(ValueError, match=message):
         load("trec_eval").compute(predictions=[run], references=[qrel])
 
 

@@ -21,10 +21,10 @@ def questions() -> tuple[list[str], list[str]]:
     """Questions of SQuAD, and the same with words lost, doubled and misspelt."""
     rng = random.Random(5)
     right = [" ".join(qa["question"].split()) for paragraph in real.paragraphs(6) for qa in paragraph["qas"]]
-    return right, [" ".join(_heard(word, rng) for word in text.split()) for text in right]
+    return right, [" ".join(_misheard(word, rng) for word in text.split()) for text in right]
 
 
-def _heard(word: str, rng: random.Random) -> str:
+def _misheard(word: str, rng: random.Random) -> str:
     return rng.choice([word] * 7 + ["", word + " " + word, word[1:]])
 
 

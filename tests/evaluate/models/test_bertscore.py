@@ -223,7 +223,7 @@ def test_the_mean_has_an_interval(bert):
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({}, "give lang, model_type or model"),
         ({"model": {}}, "does not know 'a'"),
@@ -235,8 +235,8 @@ def test_the_mean_has_an_interval(bert):
         ({"model": {}, "all_layers": True}, "all_layers"),
     ],
 )
-def test_what_cannot_be_computed_is_told(options, said):
-    with pytest.raises(ValueError, match=said):
+def test_what_cannot_be_computed_is_told(options, message):
+    with pytest.raises(ValueError, match=message):
         load("bertscore").compute(predictions=["a"], references=["a"], **options)
 
 

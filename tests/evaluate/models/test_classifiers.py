@@ -114,7 +114,7 @@ def test_compat_leaves_out_the_mean_and_options_are_checked(bert):
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"),
+    ("answer", "message"),
     [
         (0.5, "mapping of class to probability"),
         ({"hate": 1.5}, "between 0 and 1"),
@@ -122,8 +122,8 @@ def test_compat_leaves_out_the_mean_and_options_are_checked(bert):
         ("hate", "mapping of class to probability"),
     ],
 )
-def test_answers_that_are_no_probabilities_are_told(answer, said):
-    with pytest.raises(ValueError, match=said):
+def test_answers_that_are_no_probabilities_are_told(answer, message):
+    with pytest.raises(ValueError, match=message):
         load("toxicity").compute(predictions=["a"], model=lambda texts: [answer] * len(texts))
 
 

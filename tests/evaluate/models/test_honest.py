@@ -95,7 +95,7 @@ def test_the_interval_covers_groups_too():
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({}, r"give lexicon=, the path of a HurtLex file \(hurtlex_EN.tsv"),
         ({"lexicon": "/no/such/file.tsv"}, "no lexicon lies at /no/such/file.tsv"),
@@ -103,8 +103,8 @@ def test_the_interval_covers_groups_too():
         ({"lexicon": {"fr": ["a"]}}, "no words for 'en', but for fr"),
     ],
 )
-def test_a_lexicon_that_is_not_there_is_told(options, said):
-    with pytest.raises(ValueError, match=said):
+def test_a_lexicon_that_is_not_there_is_told(options, message):
+    with pytest.raises(ValueError, match=message):
         load("honest").compute(predictions=[["poet"]], **options)
 
 

@@ -157,16 +157,16 @@ def test_a_text_within_the_window_scores_as_without_windows(kind, model, texts):
 
 
 @pytest.mark.parametrize(
-    ("prompts", "more", "said"),
+    ("prompts", "more", "message"),
     [
         (["a"], ["b", "c"], "1 prompts for 2"),
         (["a"], [""], "continuation 0 is empty"),
         (["a " * 100], ["b"], "the model reads 64"),
     ],
 )
-def test_what_cannot_be_scored_is_told(language_model, prompts, more, said):
+def test_what_cannot_be_scored_is_told(language_model, prompts, more, message):
     model = load_model(str(language_model("gpt2")), "AutoModelForCausalLM", "cpu")
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         log_likelihoods(*model, prompts, more)
 
 

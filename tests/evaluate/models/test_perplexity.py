@@ -63,9 +63,9 @@ def test_a_folder_objects_and_a_function_give_the_same(perplexity, language_mode
     folder = str(language_model("gpt2"))
     model = load_model(folder, "AutoModelForCausalLM", "cpu")
 
-    def scores(given):
+    def scores(texts):
         rows = []
-        for text in given:
+        for text in texts:
             ids = model.tokenizer(text)["input_ids"]
             rows.append([naive("gpt2", [0, *ids[:at]], [token]) for at, token in enumerate(ids)])
         return rows
@@ -128,7 +128,7 @@ def test_batches_merge_into_the_corpus(language_model, texts):
 
 @pytest.mark.parametrize("name", ["perplexity", "bits_per_byte"])
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({}, "needs one model"),
         ({"model_id": "a", "model": {}}, "needs one model"),
@@ -140,6 +140,6 @@ def test_batches_merge_into_the_corpus(language_model, texts):
         ({"model": 7}, "a model is the path of a local folder, a hub id"),
     ],
 )
-def test_what_cannot_be_computed_is_told(name, options, said):
-    with pytest.raises(ValueError, match=said):
+def test_what_cannot_be_computed_is_told(name, options, message):
+    with pytest.raises(ValueError, match=message):
         load(name).compute(predictions=["six"], **options)

@@ -6,7 +6,7 @@ from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from dynabench.evaluate import load
 
-SAID = ["the captain was kind", "she went to the river", "Short.", "a steel cable"]
+PREDICTIONS = ["the captain was kind", "she went to the river", "Short.", "a steel cable"]
 RIGHT = ["the captain was kind to them", "she went to the library", "a ferry", "the girls crossed the river again"]
 SOURCES = ["der Kapitän war nett", "sie ging", "kurz", "ein Seil"]
 
@@ -25,26 +25,26 @@ def alone(folder, first, second, **options):
 
 @pytest.mark.parametrize("batch_size", [1, 3])
 def test_bleurt_reads_the_reference_first(folder, batch_size):
-    result = load("bleurt", folder).compute(predictions=SAID, references=RIGHT, batch_size=batch_size)
-    right = [alone(folder, reference, answer) for answer, reference in zip(SAID, RIGHT, strict=True)]
+    result = load("bleurt", folder).compute(predictions=PREDICTIONS, references=RIGHT, batch_size=batch_size)
+    right = [alone(folder, reference, answer) for answer, reference in zip(PREDICTIONS, RIGHT, strict=True)]
     assert result["scores"] == pytest.approx(right, abs=1e-5)
     assert result["mean_score"] == pytest.approx(sum(right) / 4, abs=1e-5)
 
 
 def test_frugalscore_reads_the_prediction_first_and_cuts(folder):
-    result = load("frugalscore", folder).compute(predictions=SAID, references=RIGHT, max_length=8)
+    result = load("frugalscore", folder).compute(predictions=PREDICTIONS, references=RIGHT, max_length=8)
     right = [
         alone(folder, answer, reference, max_length=8, truncation=True)
-        for answer, reference in zip(SAID, RIGHT, strict=True)
+        for answer, reference in zip(PREDICTIONS, RIGHT, strict=True)
     ]
     assert result["scores"] == pytest.approx(right, abs=1e-5)
 
 
 def test_comet_reads_the_prediction_then_source_and_reference(folder):
-    result = load("comet", folder).compute(sources=SOURCES, predictions=SAID, references=RIGHT, gpus=0)
+    result = load("comet", folder).compute(sources=SOURCES, predictions=PREDICTIONS, references=RIGHT, gpus=0)
     right = [
         alone(folder, answer, f"{source}[SEP]{reference}")
-        for source, answer, reference in zip(SOURCES, SAID, RIGHT, strict=True)
+        for source, answer, reference in zip(SOURCES, PREDICTIONS, RIGHT, strict=True)
     ]
     assert list(result) == ["mean_score", "scores"]
     assert result["scores"] == pytest.approx(right, abs=1e-5)
@@ -53,25 +53,25 @@ def test_comet_reads_the_prediction_then_source_and_reference(folder):
 def test_comet_gives_a_function_the_rows_of_its_own_package():
     rows = []
 
-    def predict(given):
-        rows.extend(given)
-        return torch.arange(len(given)) / 2
+    def predict(texts):
+        rows.extend(texts)
+        return torch.arange(len(texts)) / 2
 
-    result = load("comet").compute(sources=SOURCES, predictions=SAID, references=RIGHT, model=predict)
-    assert rows[1] == {"src": SOURCES[1], "mt": SAID[1], "ref": RIGHT[1]}
+    result = load("comet").compute(sources=SOURCES, predictions=PREDICTIONS, references=RIGHT, model=predict)
+    assert rows[1] == {"src": SOURCES[1], "mt": PREDICTIONS[1], "ref": RIGHT[1]}
     assert result == {"mean_score": 0.75, "scores": [0.0, 0.5, 1.0, 1.5]}
 
 
 @pytest.mark.parametrize("name", ["bleurt", "frugalscore"])
 def test_compat_gives_the_scores_alone(name):
     result = load(name, compat=True).compute(
-        predictions=SAID, references=RIGHT, model=lambda rows: [len(first) for first, _ in rows]
+        predictions=PREDICTIONS, references=RIGHT, model=lambda rows: [len(first) for first, _ in rows]
     )
-    assert result == {"scores": [len(text) for text in (RIGHT if name == "bleurt" else SAID)]}
+    assert result == {"scores": [len(text) for text in (RIGHT if name == "bleurt" else PREDICTIONS)]}
 
 
 @pytest.mark.parametrize(
-    ("model", "said"),
+    ("model", "message"),
     [
         (lambda rows: [1.0], "gave 1 answers for 4"),
         (lambda rows: ["good"] * len(rows), "one number for each row"),
@@ -80,11 +80,11 @@ def test_compat_gives_the_scores_alone(name):
         (None, "bleurt needs a model"),
     ],
 )
-def test_answers_that_are_no_numbers_are_told(model, said):
-    with pytest.raises(ValueError, match=said):
-        load("bleurt").compute(predictions=SAID, references=RIGHT, model=model)
+def test_answers_that_are_no_numbers_are_told(model, message):
+    with pytest.raises(ValueError, match=message):
+        load("bleurt").compute(predictions=PREDICTIONS, references=RIGHT, model=model)
 
 
 def test_a_classifier_is_no_regression(bert):
     with pytest.raises(ValueError, match="the model has 2 outputs"):
-        load("bleurt", str(bert("nothate,hate"))).compute(predictions=SAID, references=RIGHT)
+        load("bleurt", str(bert("nothate,hate"))).compute(predictions=PREDICTIONS, references=RIGHT)

@@ -169,7 +169,7 @@ def test_two_copies_share_all_their_errors(client):
     assert document["shares"][i][j] == document["shares"][j][i] == 1.0
     assert document["rows"] == sum(document["counts"]) == 120
     page = client.get("/tasks/sentiment/transfer?dataset=first").text
-    assert "everything that fools model-1 or model-2 fools both" in page
+    assert "every row that fools model-1 or model-2 fools both" in page
     assert client.get(f"{TASK}/transfer", params={"dataset": "hushed"}).status_code == 403
 
 
@@ -287,6 +287,7 @@ def test_a_task_without_scores_says_what_will_be_there(client, view):
     page = client.get(f"/tasks/nli/{view}")
     assert page.status_code == 200
     assert 'class="empty"' in page.text or "no blind answers" in page.text
+    assert "of 0 models" not in page.text
     assert client.get(f"/tasks/nothing/{view}").status_code == 404
 
 

@@ -87,20 +87,22 @@ def test_nothing_of_a_hidden_dataset_leaves_but_scores_of_the_whole(client):
     assert set(slices["hushed"]) == {"even"}
 
 
-@pytest.mark.parametrize(("n", "told"), [(29, False), (30, True), (90, True), (91, False), (119, False), (120, True)])
-def test_no_slice_of_a_hidden_dataset_says_how_its_few_other_rows_were_answered(client, database, n, told):
+@pytest.mark.parametrize(
+    ("n", "visible"), [(29, False), (30, True), (90, True), (91, False), (119, False), (120, True)]
+)
+def test_no_slice_of_a_hidden_dataset_says_how_its_few_other_rows_were_answered(client, database, n, visible):
     def resize(session):
         for row in session.scalars(select(Score).where(Score.slice == "even")):
             row.n = n
 
     database.write(resize)
-    for name, view in (("hushed", told), ("second", True)):
+    for name, view in (("hushed", visible), ("second", True)):
         slices = client.get(f"/api/v1/tasks/sentiment/datasets/{name}/best").json()["slices"]
         assert ("even" in {item["tag"] for item in slices}) is view, name
     number = database.read(lambda s: s.scalars(select(Evaluation.id).join(DatasetVersion).join(
         Dataset, Dataset.id == DatasetVersion.dataset_id).where(Dataset.name == "hushed")).first())  # fmt: skip
     scores = client.get(f"/api/v1/evaluations/{number}/scores").json()["items"]
-    assert ("even" in {score["slice"] for score in scores}) is told
+    assert ("even" in {score["slice"] for score in scores}) is visible
 
 
 @pytest.mark.slow

@@ -73,10 +73,10 @@ def wait(true, seconds=120):
 
 
 def ready(address):
-    return asyncio.run(told(address, lambda host: host.ready()))
+    return asyncio.run(run_story(address, lambda host: host.ready()))
 
 
-async def told(address, story):
+async def run_story(address, story):
     host = Host(address, 30.0)
     try:
         return await story(host)
@@ -85,7 +85,7 @@ async def told(address, story):
 
 
 def ask(address, name, inputs):
-    return asyncio.run(told(address, lambda host: host.answer(name, None, inputs)))
+    return asyncio.run(run_story(address, lambda host: host.answer(name, None, inputs)))
 
 
 @pytest.mark.parametrize(("name", "inputs"), [("nli-minilm", PAIR), ("sentiment-ngram", REVIEW)])
@@ -96,7 +96,7 @@ def test_replicas_answer_and_explain_as_this_process_does(host, name, inputs):
     assert reply.version == model.card.version
     assert reply.answer == expected.answer
     assert reply.probabilities == pytest.approx(expected.probabilities, abs=2e-2)
-    outcome = asyncio.run(told(host, lambda item: item.attribute(name, None, inputs, None, None)))
+    outcome = asyncio.run(run_story(host, lambda item: item.attribute(name, None, inputs, None, None)))
     own = model.attribute(inputs, reply.answer["label"], model.card.methods[0])
     assert outcome.label == reply.answer["label"]
     for field, words in own.fields.items():
@@ -110,7 +110,7 @@ def test_bad_questions_are_told_apart_from_bad_replicas(host):
 
 
 def test_a_broken_folder_is_listed_with_its_reason(host):
-    states = asyncio.run(told(host, lambda item: item.states()))
+    states = asyncio.run(run_story(host, lambda item: item.states()))
     assert {state.name: state.state for state in states} == {
         "nli-minilm": "READY", "sentiment-ngram": "READY", "nli-ngram": "UNAVAILABLE",
     }  # fmt: skip
@@ -123,10 +123,10 @@ def test_many_calls_share_batches_and_none_gets_another_ones_answer(host):
         for i in range(60)
     ]
 
-    async def story(each):
-        return await asyncio.gather(*(each.answer("nli-minilm", None, pair) for pair in pairs))
+    async def story(number):
+        return await asyncio.gather(*(number.answer("nli-minilm", None, pair) for pair in pairs))
 
-    outcome = asyncio.run(told(host, story))
+    outcome = asyncio.run(run_story(host, story))
     expected = catalog.open_model(BUILTIN / "nli-minilm").predict(pairs)
     assert len({first.answer["label"] for first in expected}) > 1
     assert [single.answer for single in outcome] == [candidate.answer for candidate in expected]
@@ -174,7 +174,7 @@ def test_a_broken_newcomer_replaces_no_replica(host, places):
     (torn / "ngram.safetensors").write_bytes(b"no weights")
 
     def listed():
-        states = {state.name: state for state in asyncio.run(told(host, lambda item: item.states()))}
+        states = {state.name: state for state in asyncio.run(run_story(host, lambda item: item.states()))}
         return "torn" in states and states["torn"].state == "UNAVAILABLE" and states["torn"].reason
 
     wait(listed)
@@ -259,10 +259,10 @@ def test_models_that_find_no_room_say_so_and_come_once_there_is_some(host, alone
     app = create_app(repository.Applications([alone], Scale(1, 1, processors=1.0)), ClusterEngine)
     with served(app, f"unix:{tmp_path / 'host.sock'}") as address:
         wait(lambda: ready(address), 60)
-        (state,) = asyncio.run(told(address, lambda host: host.states()))
+        (state,) = asyncio.run(run_story(address, lambda host: host.states()))
         assert (state.state, state.reason[:13]) == ("LOADING", "waits for Ray")
         ray.kill(occupant)
-        wait(lambda: asyncio.run(told(address, lambda host: host.states()))[0].state == "READY")
+        wait(lambda: asyncio.run(run_story(address, lambda host: host.states()))[0].state == "READY")
         assert ask(address, "nli-ngram", PAIR).answer
 
 
@@ -284,7 +284,7 @@ def test_the_application_for_clusters_speaks_the_protocol_over_http(cluster, ray
     address = f"http://127.0.0.1:{ray_here.port}"
     wait(lambda: ready(address))
     assert ask(address, "nli-ngram", PAIR).answer == catalog.open_model(alone / "nli-ngram").predict([PAIR])[0].answer
-    assert [state.name for state in asyncio.run(told(address, lambda item: item.states()))] == ["nli-ngram"]
+    assert [state.name for state in asyncio.run(run_story(address, lambda item: item.states()))] == ["nli-ngram"]
     assert httpx2.get(f"{address}/v2").json()["name"] == "dynabench"
     serve.delete("front")
 

@@ -43,14 +43,14 @@ class Subject:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Models whose answers take long are asked by the tests that they name."""
-    remaining = [item for item in items if not _asked(item)]
+    remaining = [item for item in items if not _is_selected(item)]
     if remaining:
         config.hook.pytest_deselected(items=remaining)
-        items[:] = [item for item in items if _asked(item)]
+        items[:] = [item for item in items if _is_selected(item)]
 
 
-def _asked(item: pytest.Item) -> bool:
-    maker = item.callspec.params.get("made") if hasattr(item, "callspec") else None
+def _is_selected(item: pytest.Item) -> bool:
+    maker = item.callspec.params.get("maker_and_place") if hasattr(item, "callspec") else None
     return not isinstance(maker, Maker) or not maker.tests or getattr(item, "originalname", "") in maker.tests
 
 
@@ -67,24 +67,24 @@ def at_home() -> Iterator[None]:
 
 def _param(maker: Maker) -> Any:
     """A model that needs a server or a graph of its own is slow to make."""
-    marks = [pytest.mark.release, pytest.mark.xdist_group(maker.given)] if maker.given else []
+    marks = [pytest.mark.release, pytest.mark.xdist_group(maker.fixture)] if maker.fixture else []
     return pytest.param(maker, id=maker.name, marks=marks)
 
 
 @pytest.fixture(scope="module", params=map(_param, makers()))
-def made(request: pytest.FixtureRequest, at_home: None) -> Iterator[tuple[Maker, Path]]:
+def maker_and_place(request: pytest.FixtureRequest, at_home: None) -> Iterator[tuple[Maker, Path]]:
     """Each model's folder in turn."""
     maker: Maker = request.param
-    values = [request.getfixturevalue(maker.given)] if maker.given else []
+    values = [request.getfixturevalue(maker.fixture)] if maker.fixture else []
     scratch = tempfile.TemporaryDirectory(prefix="dynabench-", ignore_cleanup_errors=True)
     with scratch as place, maker.make(Path(place), *values) as folder:
         yield maker, folder
 
 
 @pytest.fixture(scope="module")
-def subject(made: tuple[Maker, Path]) -> Iterator[Subject]:
+def subject(maker_and_place: tuple[Maker, Path]) -> Iterator[Subject]:
     """Each model, opened once for all tests that leave it as it is."""
-    maker, folder = made
+    maker, folder = maker_and_place
     model = catalog.open_model(folder)
     rows = [item.inputs for item in samples.sample_inputs(maker.config) if max(map(len, item.inputs.values())) <= 1000]
     yield Subject(maker, folder, model, rows[::2][: maker.rows])

@@ -33,4 +33,4 @@ def replicas(place: Path, ray: Any) -> Iterator[Path]:
         ray.stop()
 
 
-MAKERS = [Maker("ray", "nli", replicas, given="ray_here", tests=BRIEFLY)]
+MAKERS = [Maker("ray", "nli", replicas, fixture="ray_here", tests=BRIEFLY)]

@@ -21,4 +21,4 @@ def endpoint(place: Path, server: Any) -> Path:
     return folder
 
 
-MAKERS = [Maker("huggingface", "sentiment", plain(endpoint), given="endpoints", tests=BRIEFLY)]
+MAKERS = [Maker("huggingface", "sentiment", plain(endpoint), fixture="endpoints", tests=BRIEFLY)]

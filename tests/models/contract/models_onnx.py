@@ -12,4 +12,4 @@ def graph(place: Path, exported: Callable[[str], Path]) -> Path:
     return folder
 
 
-MAKERS = [Maker("onnx", "sentiment", plain(graph), given="exported")]
+MAKERS = [Maker("onnx", "sentiment", plain(graph), fixture="exported")]

@@ -31,4 +31,4 @@ def small_language_model(place: Path, server: Any) -> Path:
     return folder
 
 
-MAKERS = [Maker("openai", "sentiment", plain(small_language_model), given="chat", rows=4, tests=TESTS)]
+MAKERS = [Maker("openai", "sentiment", plain(small_language_model), fixture="chat", rows=4, tests=TESTS)]

@@ -14,4 +14,4 @@ def classifier(place: Path, server: Any) -> Path:
     )
 
 
-MAKERS = [Maker("torchserve", "sentiment", plain(classifier), given="torchserve", tests=BRIEFLY)]
+MAKERS = [Maker("torchserve", "sentiment", plain(classifier), fixture="torchserve", tests=BRIEFLY)]

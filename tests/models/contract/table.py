@@ -36,14 +36,14 @@ Make = Callable[..., AbstractContextManager[Path]]
 class Maker:
     """One model of the suite: its name in test ids, the shipped task that it answers, and how it is made.
 
-    `given` names a fixture that other tests use too, such as a server; `make` is given it after the place. A model
+    `fixture` names a fixture that other tests use too, such as a server; `make` is given it after the place. A model
     whose every answer takes long is asked for `rows` samples, in the tests that `tests` names.
     """
 
     name: str
     task: str
     make: Make
-    given: str = ""
+    fixture: str = ""
     rows: int | None = None
     tests: frozenset[str] = frozenset()
 

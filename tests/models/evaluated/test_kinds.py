@@ -26,7 +26,7 @@ PAIRS = [
 def test_an_evaluation_says_what_the_model_answers_here(
     maker, place, by_hand, settings, database, monkeypatch, request
 ):
-    values = [request.getfixturevalue(maker.given)] if maker.given else []
+    values = [request.getfixturevalue(maker.fixture)] if maker.fixture else []
     monkeypatch.setenv("DYNABENCH_PRIVATE_ENDPOINTS", "127.0.0.1")
     get_settings.cache_clear()
     here, rows = place(maker.task), statements(9) if maker.task == "sentiment" else PAIRS

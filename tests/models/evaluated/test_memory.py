@@ -25,7 +25,7 @@ def wide(tmp_path_factory):
 
 
 @pytest.fixture
-def asked(wide, monkeypatch, tmp_path):
+def predict(wide, monkeypatch, tmp_path):
     """Ask the model in a process of its own, with so many MiB."""
     monkeypatch.setenv("DYNABENCH_HOME", str(tmp_path))
     get_settings.cache_clear()
@@ -42,10 +42,10 @@ def asked(wide, monkeypatch, tmp_path):
     get_settings.cache_clear()
 
 
-def test_what_fits_is_answered_and_what_is_too_much_ends_as_out_of_memory(asked):
-    assert len(asked(1200, 1).outputs) == 1
+def test_what_fits_is_answered_and_what_is_too_much_ends_as_out_of_memory(predict):
+    assert len(predict(1200, 1).outputs) == 1
     with pytest.raises(EvaluationStopped) as stopped:
-        asked(1200, 96)
+        predict(1200, 96)
     assert stopped.value.code == "out_of_memory", stopped.value
 
 

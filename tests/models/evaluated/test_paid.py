@@ -76,7 +76,7 @@ def test_a_limit_on_spending_stops_an_evaluation_which_goes_on_the_next_day(
     assert 0 <= lost <= 1, "all but the call under way is kept"
     worker.start()
     stopped = here.ended(1)
-    assert (stopped.state, stopped.code) == ("failed", "spending"), worker.said()
+    assert (stopped.state, stopped.code) == ("failed", "spending"), worker.log_text()
     assert "limit of 5 a day" in stopped.reason
     assert chat.calls - before == LIMIT
     page = browser()
@@ -87,7 +87,7 @@ def test_a_limit_on_spending_stops_an_evaluation_which_goes_on_the_next_day(
     another_day(settings, database)
     worker.start()
     until(lambda: here.evaluation(1).attempt == 2)
-    assert here.ended(1).state == "done", (here.evaluation(1).reason, worker.said())
+    assert here.ended(1).state == "done", (here.evaluation(1).reason, worker.log_text())
     assert chat.calls - before == ROWS + lost, "no row is paid for twice"
     scores = sam.get("/api/v1/evaluations/1/scores").json()["items"]
     result = {score["metric"]: score["value"] for score in scores if not score["slice"]}

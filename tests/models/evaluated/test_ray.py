@@ -23,7 +23,7 @@ def worker(settings, tmp_path):
         created.end()
 
 
-def said(settings, database, evaluation):
+def answers_of(settings, database, evaluation):
     """All answers of an evaluation, and in how many shards they are."""
     with database._reads() as session:
         shards = session.scalars(select(Shard).where(Shard.evaluation_id == evaluation).order_by(Shard.first)).all()
@@ -38,14 +38,14 @@ def test_ray_gives_the_answers_of_this_machine_and_outlives_its_workers(place, w
     own, theirs = here.submit("sentiment-ngram"), here.submit("sentiment-ngram")
     here.queue(submission=own)
     worker.start()
-    assert here.ended(1).state == "done", worker.said()
+    assert here.ended(1).state == "done", worker.log_text()
     worker.end()
 
     here.queue(submission=theirs)
     worker.env |= {"DYNABENCH_RAY": "127.0.0.1:1", "DYNABENCH_RAY_PROCESSORS": "0.5"}
     worker.start()
     lost = here.ended(2)
-    assert (lost.state, lost.code) == ("failed", "cluster"), (lost.reason, worker.said())
+    assert (lost.state, lost.code) == ("failed", "cluster"), (lost.reason, worker.log_text())
     assert "Nothing answers at the Ray cluster's address" in lost.reason
     worker.end()
 
@@ -53,10 +53,10 @@ def test_ray_gives_the_answers_of_this_machine_and_outlives_its_workers(place, w
     database.write(lambda session: service.run_again(session, session.get_one(Evaluation, 2)))
     worker.start()
     until(lambda: actors(worker)).kill()
-    assert here.ended(2).state == "done", (here.evaluation(2).reason, worker.said())
-    expected, shards = said(settings, database, 1)
+    assert here.ended(2).state == "done", (here.evaluation(2).reason, worker.log_text())
+    expected, shards = answers_of(settings, database, 1)
     assert shards == 3
-    assert said(settings, database, 2) == (expected, shards)
+    assert answers_of(settings, database, 2) == (expected, shards)
     with database._reads() as session:
         result = {row.metric: row.value for row in session.scalars(select(Score).where(Score.evaluation_id == 2))}
     assert 0 < result["memory"] < 4, "of one process there, not of all of Ray"

@@ -138,7 +138,7 @@ class Chat:
                 best = int(scores.argmax())
                 if best == self.tokenizer.eos_token_id:
                     return
-                yield self._told(best, scores, int(body.get("top_logprobs") or 0))
+                yield self._describe_token(best, scores, int(body.get("top_logprobs") or 0))
                 ways = [way for way in ways if len(way) > at and way[at] == best]
                 ids, at = torch.tensor([[best]]), at + 1
 
@@ -163,7 +163,7 @@ class Chat:
                     return
                 yield {"token": '"' + "}" * (place == len(fields) - 1), "logprob": 0.0}
 
-    def _told(self, token: int, scores: torch.Tensor, others: int) -> dict[str, Any]:
+    def _describe_token(self, token: int, scores: torch.Tensor, others: int) -> dict[str, Any]:
         top = scores.topk(others)
         return {
             "token": self.tokenizer.decode([token]),

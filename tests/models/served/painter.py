@@ -54,7 +54,7 @@ class Studio(ThreadingHTTPServer):
     def __init__(self, token: str = "", **painters: Painter) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
         self.painters, self.token = painters, token
-        self.kept: dict[str, bytes] = {}
+        self.files: dict[str, bytes] = {}
         self.base = f"http://127.0.0.1:{self.server_port}"
         self.url = f"{self.base}/v1"
         threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
@@ -78,41 +78,41 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """A picture, or one model's page."""
-        if content := self.server.kept.get(self.path):
+        if content := self.server.files.get(self.path):
             self._send(200, content, "image/png")
         else:
-            self._told({"id": self.path.rsplit("/", 1)[-1], "object": "model", "created": 7})
+            self._reply({"id": self.path.rsplit("/", 1)[-1], "object": "model", "created": 7})
 
     def do_POST(self) -> None:
         """Pictures of a prompt."""
         document = json.loads(self.rfile.read(int(self.headers.get("content-length", 0))))
         painter = self.server.painters.get(document["model"])
         if self.server.token and self.headers.get("authorization") != f"Bearer {self.server.token}":
-            return self._told({"error": {"message": "Who are you?"}}, 401)
+            return self._reply({"error": {"message": "Who are you?"}}, 401)
         if painter is None:
-            return self._told({"error": {"message": "There is no such model."}}, 404)
+            return self._reply({"error": {"message": "There is no such model."}}, 404)
         painter.seen.append(document)
         painter.gate.wait(60)
         if painter.refuses and painter.refuses in document["prompt"]:
-            return self._told({"error": {"message": "Your request was rejected by our safety system."}}, 400)
+            return self._reply({"error": {"message": "Your request was rejected by our safety system."}}, 400)
         if document["n"] > painter.most:
-            return self._told({"error": {"message": f"n is at most {painter.most}."}}, 400)
+            return self._reply({"error": {"message": f"n is at most {painter.most}."}}, 400)
         width, _, height = document.get("size", "64x64").partition("x")
         start = sum(element["n"] for element in painter.seen if element["prompt"] == document["prompt"]) - document["n"]
         drawn = [
             painted(document["prompt"], start + number, (int(width), int(height)), painter.form)
             for number in range(document["n"])
         ]
-        return self._told({"created": 1, "data": [self._entry(item, document) for item in drawn]})
+        return self._reply({"created": 1, "data": [self._entry(item, document) for item in drawn]})
 
-    def _entry(self, content: bytes, asked: dict[str, Any]) -> dict[str, str]:
-        if asked.get("response_format") == "b64_json":
+    def _entry(self, content: bytes, request: dict[str, Any]) -> dict[str, str]:
+        if request.get("response_format") == "b64_json":
             return {"b64_json": base64.b64encode(content).decode()}
         path = f"/made/{hashlib.sha256(content).hexdigest()}.png?sig=a%2Fb"
-        self.server.kept[path] = content
-        return {"url": self.server.base + path, "revised_prompt": asked["prompt"]}
+        self.server.files[path] = content
+        return {"url": self.server.base + path, "revised_prompt": request["prompt"]}
 
-    def _told(self, document: Any, status: int = 200) -> None:
+    def _reply(self, document: Any, status: int = 200) -> None:
         self._send(status, json.dumps(document).encode(), "application/json")
 
     def _send(self, status: int, content: bytes, kind: str) -> None:

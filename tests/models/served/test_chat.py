@@ -20,11 +20,11 @@ from .chat_server import NAME
 from .conftest import CLASSIFIER, LABELS, WRITER, http
 
 INPUTS = {"statement": "A wonderful, funny film that I loved from start to end."}
-SAID = {"choices": [{"message": {"content": "positive"}, "finish_reason": "stop"}]}
+REPLY = {"choices": [{"message": {"content": "positive"}, "finish_reason": "stop"}]}
 
 
 @pytest.fixture
-def asked(chat, opened):
+def ask(chat, opened):
     def ask(base=None, **options):
         return opened("openai", **({"base": base} if base else {}), url=chat.url, model=NAME, **options)
 
@@ -33,8 +33,8 @@ def asked(chat, opened):
 
 @pytest.mark.release
 @pytest.mark.xdist_group("chat")
-def test_a_label_comes_by_schema_with_probabilities_tokens_and_cost(asked):
-    model = asked(probabilities=True, price_in=1.0, price_out=2.0)
+def test_a_label_comes_by_schema_with_probabilities_tokens_and_cost(ask):
+    model = ask(probabilities=True, price_in=1.0, price_out=2.0)
     output = model.predict([INPUTS])[0]
     label = output.answer["label"]
     assert json.loads(output.extras["generated"]) == {"label": label}
@@ -49,37 +49,37 @@ def test_a_label_comes_by_schema_with_probabilities_tokens_and_cost(asked):
 
 @pytest.mark.release
 @pytest.mark.xdist_group("chat")
-def test_several_inputs_are_answered_in_order(asked):
+def test_several_inputs_are_answered_in_order(ask):
     batch = [{"statement": f"{word}."} for word in ("Great", "A table")]
-    model = asked(CLASSIFIER | {"seconds": 60}, cache=False)  # they are written side by side on few cores
+    model = ask(CLASSIFIER | {"seconds": 60}, cache=False)  # they are written side by side on few cores
     assert [o.answer for o in model.predict(batch)] == [model.predict([row])[0].answer for row in batch]
 
 
 @pytest.mark.release
 @pytest.mark.xdist_group("chat")
-def test_a_server_without_schemas_is_asked_plainly_and_remembered(asked, chat, monkeypatch):
+def test_a_server_without_schemas_is_asked_plainly_and_remembered(ask, chat, monkeypatch):
     monkeypatch.setattr(chat, "knows", frozenset())
-    model = asked(prompt="{statement}", max_tokens=4, retries=0)
+    model = ask(prompt="{statement}", max_tokens=4, retries=0)
     before = chat.calls
     for _ in range(2):
         with pytest.raises(Broken, match=r"cut off|none of the options"):
             model.predict([INPUTS])
     assert chat.calls - before == 3
     with pytest.raises(Unavailable, match="response_format is not supported"):
-        asked(answers="json").predict([INPUTS])
+        ask(answers="json").predict([INPUTS])
 
 
 @pytest.mark.release
 @pytest.mark.xdist_group("chat")
-def test_a_written_answer_is_what_the_model_wrote(asked):
-    output = asked(WRITER, prompt="What is the capital of France?", answers="plain", max_tokens=12).predict([INPUTS])[0]
+def test_a_written_answer_is_what_the_model_wrote(ask):
+    output = ask(WRITER, prompt="What is the capital of France?", answers="plain", max_tokens=12).predict([INPUTS])[0]
     assert "Paris" in output.answer["reply"]
 
 
 @pytest.mark.release
 @pytest.mark.xdist_group("chat")
-def test_pieces_arrive_while_the_model_writes(asked):
-    model = asked(WRITER, max_tokens=16, price_out=1.0)
+def test_pieces_arrive_while_the_model_writes(ask):
+    model = ask(WRITER, max_tokens=16, price_out=1.0)
     pieces = list(model.stream([{"role": "user", "content": "Count from one to five."}]))
     assert len(pieces) > 4
     assert 0 < model._spending.spent("theirs") <= 16 / 1e6
@@ -87,8 +87,8 @@ def test_pieces_arrive_while_the_model_writes(asked):
 
 @pytest.mark.release
 @pytest.mark.xdist_group("chat")
-def test_readiness_says_what_the_model_is_called(asked, chat, opened):
-    assert asked().ready().version == NAME
+def test_readiness_says_what_the_model_is_called(ask, chat, opened):
+    assert ask().ready().version == NAME
     assert not opened("openai", url=f"{chat.url}/nowhere", model=NAME, retries=0).ready().version
     gone = opened("openai", url="http://127.0.0.1:1/v1", model=NAME, retries=0).ready()
     assert not gone.ready
@@ -196,7 +196,7 @@ def test_schemas_are_tried_again_after_a_server_has_refused_them_for_a_while(hos
 
     def answer(connection, calls):
         if b"response_format" not in server.requests[calls]:
-            connection.sendall(http(json.dumps(SAID).encode()))
+            connection.sendall(http(json.dumps(REPLY).encode()))
         elif calls < 1:
             connection.sendall(http(b'{"error": {"message": "no schemas"}}', "400 Bad Request"))
         else:
@@ -213,7 +213,7 @@ def test_schemas_are_tried_again_after_a_server_has_refused_them_for_a_while(hos
 
 
 def test_what_a_call_might_cost_is_set_aside_before_it_is_made(hostile, opened):
-    server = hostile(lambda c, n: c.sendall(http(json.dumps(SAID).encode())))
+    server = hostile(lambda c, n: c.sendall(http(json.dumps(REPLY).encode())))
     model = opened(
         "openai", url=server.url, model="m", answers="plain", price_out=1e6, max_tokens=8, spend_per_day=10, at_once=1
     )
@@ -233,7 +233,7 @@ def test_a_stream_of_nonsense_breaks_off(body, hostile, opened):
 
 
 def test_a_picture_goes_beside_the_prompt(hostile, opened):
-    server = hostile(lambda c, n: c.sendall(http(json.dumps(SAID).encode())))
+    server = hostile(lambda c, n: c.sendall(http(json.dumps(REPLY).encode())))
     more = {"inputs": ["image", "statement"], "images": ["image"]}
     picture = "data:image/png;base64,iVBORw0KGgo="
     opened("openai", more=more, url=server.url, model="m", answers="plain").predict([{"image": picture, **INPUTS}])

@@ -32,18 +32,18 @@ def tensors(**named):
     }
 
 
-def asked(opened, server, kind="oip", **more):
+def ask(opened, server, kind="oip", **more):
     return opened(kind, url=server.url, **{"model": "m", "retries": 0, **more}).predict([INPUTS])
 
 
 def test_a_web_page_is_told_from_an_answer(hostile, opened):
     server = hostile(lambda c, n: c.sendall(http(b"<!doctype html><p>Log in</p>", kind="text/html")))
     with pytest.raises(RefusedAddress, match="web page: check `url`"):
-        asked(opened, server)
+        ask(opened, server)
 
 
 @pytest.mark.parametrize(
-    ("document", "told"),
+    ("document", "message"),
     [
         ([], "without a list of `outputs`"),
         ({"outputs": "positive"}, "without a list of `outputs`"),
@@ -59,9 +59,9 @@ def test_a_web_page_is_told_from_an_answer(hostile, opened):
         (tensors(label=("BYTES", [1], ["positive"]), probabilities=("FP32", [1, 4], [0, 0, 1, 0])), "answered 3"),
     ],
 )
-def test_wrong_shapes_labels_and_probabilities_are_told(document, told, hostile, opened):
-    with pytest.raises(Broken, match=told):
-        asked(opened, hostile(says(document)))
+def test_wrong_shapes_labels_and_probabilities_are_told(document, message, hostile, opened):
+    with pytest.raises(Broken, match=message):
+        ask(opened, hostile(says(document)))
 
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "1e999", "1" + "0" * 400])
@@ -69,13 +69,13 @@ def test_numbers_that_are_none_are_no_probabilities(number, hostile, opened):
     body = '{"positive": %s, "negative": 0, "neutral": 0}' % number  # noqa: UP031 - braces
     server = hostile(lambda c, n: c.sendall(http(body.encode())))
     with pytest.raises((Broken, RefusedAddress)):
-        asked(opened, server, "torchserve")
+        ask(opened, server, "torchserve")
 
 
 def test_a_deep_document_is_refused(hostile, opened):
     server = hostile(lambda c, n: c.sendall(http(b"[" * 200_000)))
     with pytest.raises(RefusedAddress, match="did not answer with JSON"):
-        asked(opened, server)
+        ask(opened, server)
 
 
 def test_a_span_that_the_passage_does_not_hold_is_no_answer(hostile, opened):
@@ -88,7 +88,7 @@ def test_a_span_that_the_passage_does_not_hold_is_no_answer(hostile, opened):
 def test_an_answer_of_two_gigabytes_is_not_read(hostile, opened):
     server = hostile(lambda c, n: c.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2147483648\r\n\r\n{"))
     with pytest.raises(Interrupted, match="2048 MiB; the limit is 8 MiB"):
-        asked(opened, server)
+        ask(opened, server)
 
 
 def test_an_endless_answer_ends_after_some_megabytes(hostile, opened):
@@ -104,7 +104,7 @@ def test_an_endless_answer_ends_after_some_megabytes(hostile, opened):
     server = hostile(pour)
     tracemalloc.start()
     with pytest.raises(Interrupted, match="more than 8 MiB"):
-        asked(opened, server)
+        ask(opened, server)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 40 * 2**20
@@ -115,7 +115,7 @@ def test_a_packed_bomb_is_not_unpacked(hostile, opened):
     bomb = gzip.compress(b" " * 50_000_000)
     server = hostile(lambda c, n: c.sendall(http(bomb, Content_Encoding="gzip")))
     with pytest.raises(RefusedAddress, match="compressed its answer"):
-        asked(opened, server)
+        ask(opened, server)
     assert b"accept-encoding: identity" in server.requests[0].lower()
 
 
@@ -135,11 +135,11 @@ def test_a_slow_drip_ends_in_time(head, hostile, opened):
     assert time.monotonic() - started < 4
 
 
-@pytest.mark.parametrize("said", [b"SSH-2.0-OpenSSH_9.6\r\n\r\n", b"HTTP/1.1 200 OK\r\n" + b"X: " + b"y" * 300_000])
-def test_what_is_no_http_is_told(said, hostile, opened):
-    server = hostile(lambda c, n: c.sendall(said))
+@pytest.mark.parametrize("reply", [b"SSH-2.0-OpenSSH_9.6\r\n\r\n", b"HTTP/1.1 200 OK\r\n" + b"X: " + b"y" * 300_000])
+def test_what_is_no_http_is_told(reply, hostile, opened):
+    server = hostile(lambda c, n: c.sendall(reply))
     with pytest.raises(RefusedAddress, match="does not speak HTTP"):
-        asked(opened, server, retries=2)
+        ask(opened, server, retries=2)
     assert len(server.requests) == 1
 
 
@@ -158,21 +158,21 @@ def test_several_inputs_are_asked_at_once(hostile, opened):
 def test_a_redirect_leads_nowhere(address, hostile, opened):
     server = hostile(lambda c, n: c.sendall(http(b"", "307 Temporary Redirect", Location=address)))
     with pytest.raises(RefusedAddress, match=r"redirect .307.; redirects are not followed"):
-        asked(opened, server)
+        ask(opened, server)
     assert len(server.requests) == 1
 
 
 def test_an_answer_that_breaks_off_is_not_asked_for_again(hostile, opened):
     server = hostile(lambda c, n: c.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{"))
     with pytest.raises(Interrupted, match="in the middle of the answer"):
-        asked(opened, server, retries=3)
+        ask(opened, server, retries=3)
     assert len(server.requests) == 1
 
 
 def test_a_connection_closed_before_any_answer_is_tried_again(hostile, opened):
     good = http(json.dumps({"label": "positive"}).encode())
     server = hostile(lambda c, n: c.sendall(good) if n == 2 else None)
-    assert asked(opened, server, "torchserve", retries=2)[0].answer == {"label": "positive"}
+    assert ask(opened, server, "torchserve", retries=2)[0].answer == {"label": "positive"}
 
 
 def test_nobody_listening_is_said(opened):
@@ -186,7 +186,7 @@ def test_too_many_requests_are_waited_out_as_asked(hostile, opened):
     good = http(b'"positive"')
     server = hostile(lambda c, n: c.sendall(busy if n == 0 else good))
     started = time.monotonic()
-    assert asked(opened, server, "torchserve", retries=2)[0].answer["label"] == "positive"
+    assert ask(opened, server, "torchserve", retries=2)[0].answer["label"] == "positive"
     assert time.monotonic() - started >= 1
 
 
@@ -194,13 +194,13 @@ def test_too_many_requests_are_waited_out_as_asked(hostile, opened):
 def test_a_storm_of_refusals_ends_at_once_where_waiting_is_in_vain(headers, hostile, opened):
     server = hostile(lambda c, n: c.sendall(http(b'{"error": "slow down"}', "429 Too Many Requests", **headers)))
     with pytest.raises(endpoints.Complaint, match=r"too many calls.*slow down") as raised:
-        asked(opened, server, retries=5)
+        ask(opened, server, retries=5)
     assert len(server.requests) == 1
     assert raised.value.extra["retry_after"] >= (3600 if headers else 1)
 
 
 @pytest.mark.parametrize(
-    ("status", "calls", "told"),
+    ("status", "calls", "message"),
     [
         ("500 Internal Server Error", 1, "gave no answer"),
         ("502 Bad Gateway", 3, "gave no answer"),
@@ -209,10 +209,10 @@ def test_a_storm_of_refusals_ends_at_once_where_waiting_is_in_vain(headers, host
         ("401 Unauthorized", 1, "wants a token"),
     ],
 )
-def test_only_what_computed_nothing_is_tried_again(status, calls, told, hostile, opened):
+def test_only_what_computed_nothing_is_tried_again(status, calls, message, hostile, opened):
     server = hostile(lambda c, n: c.sendall(http(b"{}", status)))
-    with pytest.raises(endpoints.Complaint, match=told):
-        asked(opened, server, retries=2)
+    with pytest.raises(endpoints.Complaint, match=message):
+        ask(opened, server, retries=2)
     assert len(server.requests) == calls
 
 

@@ -110,7 +110,7 @@ def entry(content):
 
 
 @pytest.mark.parametrize(
-    ("document", "told"),
+    ("document", "message"),
     [
         ([], "without a list of pictures"),
         ({"data": "picture"}, "without a list of pictures"),
@@ -125,9 +125,9 @@ def entry(content):
         ({"data": [entry(b"\x89PNG\r\n\x1a\n" + bytes(4 * 2**20))]}, "more than 4 MiB"),
     ],
 )
-def test_what_is_no_answer_is_told(document, told, hostile, opened):
+def test_what_is_no_answer_is_told(document, message, hostile, opened):
     server = hostile(lambda c, n: c.sendall(http(json.dumps(document).encode())))
-    with pytest.raises(Broken, match=told):
+    with pytest.raises(Broken, match=message):
         drawn(opened, server.url, pictures=1)
 
 
@@ -144,7 +144,7 @@ HUGE = b"HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Length: 214748364
 
 
 @pytest.mark.parametrize(
-    ("sent", "told"),
+    ("sent", "message"),
     [
         (http(files.HTML, kind="text/html"), "holds text/html, no picture"),
         (http(files.HTML, kind="image/png"), "no PNG, JPEG or WebP picture"),
@@ -154,10 +154,10 @@ HUGE = b"HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Length: 214748364
         (http(zlib.compress(b"x"), kind="image/png", Content_Encoding="deflate"), "compressed its answer"),
     ],
 )
-def test_what_lies_at_a_told_address_is_checked_too(sent, told, hostile, opened):
+def test_what_lies_at_a_told_address_is_checked_too(sent, message, hostile, opened):
     away = hostile(lambda c, n: c.sendall(sent))
     server = hostile(lambda c, n: c.sendall(http(json.dumps({"data": [{"url": f"{away.url}/1.png"}]}).encode())))
-    with pytest.raises(Unavailable, match=told):
+    with pytest.raises(Unavailable, match=message):
         drawn(opened, server.url, pictures=1)
 
 

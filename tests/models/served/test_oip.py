@@ -115,7 +115,7 @@ def test_the_public_client_reads_our_host(host, local):
 
 
 @pytest.mark.parametrize(
-    ("options", "tensor", "answer", "known"),
+    ("options", "tensor", "answer", "card"),
     [
         ({"holds": "indices"}, ("INT64", [1], [2]), "positive", None),
         ({"holds": "indices"}, ("INT64", [1, 1], [[2]]), "positive", None),
@@ -127,7 +127,7 @@ def test_the_public_client_reads_our_host(host, local):
         ({"holds": "json"}, ("BYTES", [1], ['{"positive": 0.5, "negative": 0.5, "neutral": 0}']), "negative", 0.5),
     ],
 )
-def test_other_layouts_are_read_as_the_options_say(options, tensor, answer, known, hostile, opened):
+def test_other_layouts_are_read_as_the_options_say(options, tensor, answer, card, hostile, opened):
     datatype, shape, data = tensor
     reply = {"outputs": [{"name": "OUT", "datatype": datatype, "shape": shape, "data": data}]}
     server = hostile(lambda c, n: c.sendall(http(json.dumps(reply).encode())))
@@ -136,20 +136,20 @@ def test_other_layouts_are_read_as_the_options_say(options, tensor, answer, know
     )
     output = model.predict(BATCH[:1])[0]
     assert output.answer == {"label": answer}
-    assert (output.probabilities or {}).get(answer) == (known if known is None else pytest.approx(known, abs=1e-4))
+    assert (output.probabilities or {}).get(answer) == (card if card is None else pytest.approx(card, abs=1e-4))
     sent = json.loads(server.requests[0].partition(b"\r\n\r\n")[2])["inputs"]
     assert sent == [{"name": "TEXT", "datatype": "BYTES", "shape": [1, 1], "data": [BATCH[0]["statement"]]}]
 
 
 @pytest.mark.parametrize(
-    ("parameters", "said"),
+    ("parameters", "spans"),
     [
         ({"content_type": "application/json"}, '[{"start": 3, "end": 8, "text": "Paris"}]'),
         ({}, "Paris"),
     ],
 )
-def test_spans_come_as_json_or_as_the_text_itself(parameters, said, hostile, opened):
-    tensor = {"name": "answer", "datatype": "BYTES", "shape": [1], "parameters": parameters, "data": [said]}
+def test_spans_come_as_json_or_as_the_text_itself(parameters, spans, hostile, opened):
+    tensor = {"name": "answer", "datatype": "BYTES", "shape": [1], "parameters": parameters, "data": [spans]}
     server = hostile(lambda c, n: c.sendall(http(json.dumps({"outputs": [tensor]}).encode())))
     output = opened("oip", READER, url=server.url, model="m").predict([{"question": "Where?", "passage": "In Paris."}])[
         0

@@ -35,14 +35,14 @@ def test_a_token_goes_to_the_host_that_the_operator_named(hostile, opened, monke
 
 
 @pytest.mark.parametrize(
-    ("value", "told"),
+    ("value", "message"),
     [(None, "operator sets DYNABENCH_TOKEN_OURS"), ("s3cret", "must read"), ("api.example.org s3cret", "another host")],
 )
-def test_a_token_that_is_not_for_this_host_is_never_sent(value, told, hostile, opened, monkeypatch):
+def test_a_token_that_is_not_for_this_host_is_never_sent(value, message, hostile, opened, monkeypatch):
     if value:
         monkeypatch.setenv("DYNABENCH_TOKEN_OURS", value)
     server = hostile(lambda c, n: c.sendall(GOOD))
-    with pytest.raises(Invalid, match=told) as raised:
+    with pytest.raises(Invalid, match=message) as raised:
         opened("torchserve", url=server.url, model="m", token="OURS")
     assert "s3cret" not in str(raised.value)
     assert not server.requests

@@ -102,7 +102,7 @@ def trained(
     return model.eval()
 
 
-def asked(count: int) -> list[dict[str, Any]]:
+def question_rows(count: int) -> list[dict[str, Any]]:
     """The first question of each of the shortest passages: question, passage, answer, start."""
     shortest = sorted(real.paragraphs(3), key=lambda part: len(part["context"]))[:count]
     result = []
@@ -116,7 +116,7 @@ def asked(count: int) -> list[dict[str, Any]]:
 
 def questions(folder: Path) -> tuple[Path, list[dict[str, Any]]]:
     """A reader that has learnt some real questions by heart, and these questions."""
-    result = asked(4)
+    result = question_rows(4)
     read, model = tokenizer(), BertForQuestionAnswering.from_pretrained(encoder.find(), config=shallow())
     texts = [[row[name] for row in result] for name in ("question", "passage")]
     batch = read(*texts, padding=True, return_tensors="pt")

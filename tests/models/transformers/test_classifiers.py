@@ -123,10 +123,10 @@ def test_other_words_for_the_same_labels_are_mapped(sentiment_folder, changed):
     assert answer["positive", "negative"]["positive"] == answer["bad", "good"]["good"]
 
 
-@pytest.mark.parametrize("wanted", [["bad", "good"], ["negative", "positive", "neutral"]])
-def test_labels_that_nothing_maps_are_listed_on_both_sides(sentiment_folder, changed, wanted):
+@pytest.mark.parametrize("missing", [["bad", "good"], ["negative", "positive", "neutral"]])
+def test_labels_that_nothing_maps_are_listed_on_both_sides(sentiment_folder, changed, missing):
     with pytest.raises(Invalid, match=r"The model's labels are negative, positive, the task's .*Say which means"):
-        catalog.open_model(changed(sentiment_folder, labels=wanted))
+        catalog.open_model(changed(sentiment_folder, labels=missing))
 
 
 def test_several_of_the_model_s_labels_may_mean_one_of_the_task_s():
@@ -150,7 +150,7 @@ def test_a_model_of_several_labels_at_once_is_refused(sentiment_folder, changed)
         catalog.open_model(folder)
 
 
-async def _asked(url):
+async def _ask(url):
     host = Host(url, 20)
     try:
         answer = await host.answer("sentiment", None, {"text": TEXT})
@@ -176,7 +176,7 @@ def test_the_host_serves_it_over_the_open_protocol(serve_models, sentiment, sent
             await host.close()
 
         asyncio.run(ready())
-        answer, result = asyncio.run(_asked(url))
+        answer, result = asyncio.run(_ask(url))
     assert answer.probabilities == sentiment.predict([{"text": TEXT}])[0].probabilities
     assert result.method == "gradient"
     assert [word.text for word in result.fields["text"]][:3] == ["a", "wonderful", ","]

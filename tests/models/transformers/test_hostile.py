@@ -33,8 +33,8 @@ def replaced(folder, content):
     (folder / "model.safetensors").write_bytes(content)
 
 
-def refused(folder, told):
-    with pytest.raises(Invalid, match=told) as error:
+def refused(folder, message):
+    with pytest.raises(Invalid, match=message) as error:
         catalog.open_model(folder)
     assert str(folder) not in str(error.value)
     return error

@@ -21,14 +21,14 @@ NAME = "some/opposites"
 class Hub(DatasetHub):
     """Repositories of models: one that is whole, one of pickles, one that asks for an agreement."""
 
-    asked: list[str] = []  # noqa: RUF012
+    requests: list[str] = []  # noqa: RUF012
     files: dict[str, bytes] = {}  # noqa: RUF012
     name = NAME
     main = COMMIT
 
     def answer(self, head):
         path = self.path.partition("?")[0]
-        self.asked.append(f"{path} {self.headers.get('authorization')}")
+        self.requests.append(f"{path} {self.headers.get('authorization')}")
         parts = path.strip("/").split("/")
         if path.startswith("/api/models/some/"):
             self._listed(parts, head)
@@ -84,7 +84,7 @@ def here(opposites_folder, monkeypatch, tmp_path):
     server = ThreadingHTTPServer(("127.0.0.1", 0), Hub)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
-    Hub.asked.clear()
+    Hub.requests.clear()
     monkeypatch.setenv("DYNABENCH_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("DYNABENCH_HUB_URL", f"http://127.0.0.1:{server.server_port}")
     get_settings.cache_clear()
@@ -110,10 +110,10 @@ def test_a_repository_is_downloaded_once_and_answers(here, opposites_folder, tmp
     fetched = [path.name for path in (tmp_path / "home" / "hub").rglob("*")]
     assert "model.safetensors" in fetched
     assert not {"evil.py", "pytorch_model.bin", "model.onnx"} & set(fetched)
-    assert all(request.endswith(" None") for request in Hub.asked), "no token leaves"
-    Hub.asked.clear()
+    assert all(request.endswith(" None") for request in Hub.requests), "no token leaves"
+    Hub.requests.clear()
     catalog.open_model(folder)
-    assert Hub.asked == [], "what is here is not asked for again"
+    assert Hub.requests == [], "what is here is not asked for again"
 
 
 def test_another_commit_is_another_version(here, opposites_folder, tmp_path):
@@ -141,7 +141,7 @@ def test_a_download_that_broke_off_is_taken_up_again(here, opposites_folder, tmp
 
 
 @pytest.mark.parametrize(
-    ("name", "error", "told"),
+    ("name", "error", "message"),
     [
         ("no/such", errors.NotFound, "no model no/such"),
         ("shut/door", errors.Forbidden, "asks for an agreement.*bring its files as a folder"),
@@ -149,8 +149,8 @@ def test_a_download_that_broke_off_is_taken_up_again(here, opposites_folder, tmp
         ("../etc", errors.Invalid, "no repository"),
     ],
 )
-def test_a_repository_that_cannot_be_had_is_told(here, opposites_folder, tmp_path, name, error, told):
-    with pytest.raises(error, match=told):
+def test_a_repository_that_cannot_be_had_is_told(here, opposites_folder, tmp_path, name, error, message):
+    with pytest.raises(error, match=message):
         catalog.open_model(pointing(tmp_path / "one", opposites_folder, name=name))
 
 
@@ -170,7 +170,7 @@ def test_a_model_too_large_is_not_downloaded(here, opposites_folder, tmp_path, m
     monkeypatch.setattr(hub, "MOST", 100)
     with pytest.raises(errors.TooLarge):
         catalog.open_model(pointing(tmp_path / "one", opposites_folder))
-    assert not any("/resolve/" in request or "/store/" in request for request in Hub.asked)
+    assert not any("/resolve/" in request or "/store/" in request for request in Hub.requests)
 
 
 def test_a_branch_is_resolved_when_the_folder_is_made_and_not_later(here, tmp_path, monkeypatch):
@@ -190,7 +190,7 @@ def test_a_branch_is_resolved_when_the_folder_is_made_and_not_later(here, tmp_pa
     monkeypatch.setattr(Hub, "main", LATER)
     model = catalog.open_model(tmp_path / "opp")
     assert model.predict([{"word": "good"}])[0].answer["answer"] == "bad"
-    assert not any(LATER in request for request in Hub.asked)
+    assert not any(LATER in request for request in Hub.requests)
     again = CliRunner().invoke(app, ["model", "hub", NAME, str(tmp_path / "opp"), *question])
     assert isinstance(again.exception, errors.Conflict) or "holds a model already" in again.output
 

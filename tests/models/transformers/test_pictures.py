@@ -56,7 +56,7 @@ def test_a_host_takes_the_largest_picture_that_a_model_does_and_says_what_is_wro
     largest = f"{head},{base64.b64encode(drawn + bytes(room - len(drawn))).decode()}"  # what follows a PNG is not read
     assert LARGEST - 4 < len(largest) <= LARGEST
 
-    async def said(url, picture):
+    async def ask(url, picture):
         host = Host(url, 60.0)
         try:
             return await host.answer("digits", None, {"picture": picture})
@@ -65,9 +65,9 @@ def test_a_host_takes_the_largest_picture_that_a_model_does_and_says_what_is_wro
 
     with serve_models(tmp_path / "models") as url:
         until_ready(url)
-        assert asyncio.run(said(url, largest)).answer == asyncio.run(said(url, rows[0][0])).answer
+        assert asyncio.run(ask(url, largest)).answer == asyncio.run(ask(url, rows[0][0])).answer
         with pytest.raises(Unavailable, match="of up to 8 MiB is needed"):
-            asyncio.run(said(url, largest + "AAAA"))
+            asyncio.run(ask(url, largest + "AAAA"))
 
 
 @pytest.mark.parametrize("method", ["gradient", "integrated_gradients", "occlusion"])
@@ -173,7 +173,7 @@ def gif():
 
 
 @pytest.mark.parametrize(
-    ("picture", "told"),
+    ("picture", "message"),
     [
         (data_of(bomb()), "pixels"),
         (data_of(b"no picture"), "no picture that can be read"),
@@ -185,14 +185,14 @@ def gif():
         (7, "A picture is needed"),
     ],
 )
-def test_what_is_no_picture_is_told(digits, picture, told):
-    with pytest.raises(Invalid, match=told):
+def test_what_is_no_picture_is_told(digits, picture, message):
+    with pytest.raises(Invalid, match=message):
         digits[0].predict([{"picture": picture}])
 
 
 @pytest.mark.parametrize(
-    ("spec", "told"), [({"images": []}, "one picture"), ({"returns": "text", "labels": []}, "returns a label")]
+    ("spec", "message"), [({"images": []}, "one picture"), ({"returns": "text", "labels": []}, "returns a label")]
 )
-def test_a_card_without_its_picture_is_told(workshop, digits, changed, spec, told):
-    with pytest.raises(Invalid, match=told):
+def test_a_card_without_its_picture_is_told(workshop, digits, changed, spec, message):
+    with pytest.raises(Invalid, match=message):
         catalog.open_model(changed(workshop / "digits", **spec))

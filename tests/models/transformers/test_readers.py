@@ -129,12 +129,12 @@ def test_kinds_that_no_label_means_are_told(workshop, tagger, changed):
 
 
 @pytest.mark.parametrize(
-    ("spec", "told"),
+    ("spec", "message"),
     [
         ({"returns": "label", "labels": ["a", "b"]}, "returns spans"),
         ({"inputs": ["question"]}, "question and passage"),
     ],
 )
-def test_a_card_that_a_reader_cannot_serve_is_told(learnt, workshop, changed, spec, told):
-    with pytest.raises(Invalid, match=told):
+def test_a_card_that_a_reader_cannot_serve_is_told(learnt, workshop, changed, spec, message):
+    with pytest.raises(Invalid, match=message):
         catalog.open_model(changed(workshop / "reader", **spec))

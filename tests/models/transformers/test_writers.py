@@ -182,7 +182,7 @@ def test_a_written_span_must_stand_in_the_passage():
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"options": {"prompt": ""}}, "options.prompt"),
         ({"options": {"system": "You are kind."}}, "Only a chat"),
@@ -194,13 +194,13 @@ def test_a_written_span_must_stand_in_the_passage():
         ),
     ],
 )
-def test_a_card_that_a_writer_cannot_serve_is_told(continues_folder, changed, change, told):
-    with pytest.raises(Invalid, match=told):
+def test_a_card_that_a_writer_cannot_serve_is_told(continues_folder, changed, change, message):
+    with pytest.raises(Invalid, match=message):
         catalog.open_model(changed(continues_folder, **change))
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({"architecture": "fill-mask"}, "text-classification"),
         ({"max_new_tokens": 5000}, "1024"),
@@ -210,6 +210,6 @@ def test_a_card_that_a_writer_cannot_serve_is_told(continues_folder, changed, ch
         ({"trust_remote_code": True}, "trust_remote_code"),
     ],
 )
-def test_options_that_are_none_are_told_when_the_folder_is_read(continues_folder, changed, options, told):
-    with pytest.raises(Invalid, match=told):
+def test_options_that_are_none_are_told_when_the_folder_is_read(continues_folder, changed, options, message):
+    with pytest.raises(Invalid, match=message):
         spec.read(changed(continues_folder, options=options))

@@ -49,7 +49,7 @@ def test_all_fields_differ_only_where_any_does(pairs):
 
 
 @pytest.mark.parametrize(
-    ("said", "people", "accuracy"),
+    ("answer", "people", "accuracy"),
     [
         ("blue", ["blue"] * 10, 1.0),
         ("Blue.", ["a blue"] * 3 + ["navy"] * 7, (3 * 2 / 3 + 7 * 1) / 10),  # 0.9
@@ -60,22 +60,22 @@ def test_all_fields_differ_only_where_any_does(pairs):
         ("yes", [], 0.0),
     ],
 )
-def test_vqa_accuracy_by_hand(said, people, accuracy):
-    assert VqaBelow().nearness(said, people, REPLY) == pytest.approx(accuracy)
-    assert VqaBelow(threshold=0.6).differs(said, people, REPLY) is (accuracy < 0.6)
-    assert VqaBelow(threshold=0.6).right(said, people, REPLY) is (accuracy >= 0.6)
+def test_vqa_accuracy_by_hand(answer, people, accuracy):
+    assert VqaBelow().nearness(answer, people, REPLY) == pytest.approx(accuracy)
+    assert VqaBelow(threshold=0.6).differs(answer, people, REPLY) is (accuracy < 0.6)
+    assert VqaBelow(threshold=0.6).right(answer, people, REPLY) is (accuracy >= 0.6)
 
 
 @given(texts, st.lists(texts, min_size=1, max_size=10))
-def test_vqa_accuracy_forgets_the_order_and_grows_with_who_agrees(said, people):
+def test_vqa_accuracy_forgets_the_order_and_grows_with_who_agrees(answer, people):
     measure = VqaBelow()
-    assert measure.nearness(said, people, REPLY) == measure.nearness(said, sorted(people), REPLY)
-    assert measure.nearness(said, [said] * 4, REPLY) == 1
-    assert 0 <= measure.nearness(said, people, REPLY) <= 1
+    assert measure.nearness(answer, people, REPLY) == measure.nearness(answer, sorted(people), REPLY)
+    assert measure.nearness(answer, [answer] * 4, REPLY) == 1
+    assert 0 <= measure.nearness(answer, people, REPLY) <= 1
 
 
 @pytest.mark.parametrize(
-    ("said", "claimed", "tolerance", "relative", "fooled"),
+    ("answer", "claimed", "tolerance", "relative", "fooled"),
     [
         (105, 100, 5, False, False),
         (105.01, 100, 5, False, True),
@@ -89,19 +89,19 @@ def test_vqa_accuracy_forgets_the_order_and_grows_with_who_agrees(said, people):
         ("3", 3, 5, False, True),
     ],
 )
-def test_numbers_outside_of_a_tolerance(said, claimed, tolerance, relative, fooled):
-    assert OutsideRule(tolerance=tolerance, relative=relative).differs(said, claimed, COUNT) is fooled
+def test_numbers_outside_of_a_tolerance(answer, claimed, tolerance, relative, fooled):
+    assert OutsideRule(tolerance=tolerance, relative=relative).differs(answer, claimed, COUNT) is fooled
 
 
 @given(numbers, numbers, st.floats(0, 100), st.floats(0, 100), st.booleans())
-def test_a_wider_tolerance_fools_no_more(said, claimed, one, other, relative):
-    narrow, wide = (OutsideRule(tolerance=t, relative=relative) for t in sorted((one, other)))
-    assert narrow.differs(said, claimed, COUNT) or not wide.differs(said, claimed, COUNT)
+def test_a_wider_tolerance_fools_no_more(answer, claimed, first, other, relative):
+    narrow, wide = (OutsideRule(tolerance=t, relative=relative) for t in sorted((first, other)))
+    assert narrow.differs(answer, claimed, COUNT) or not wide.differs(answer, claimed, COUNT)
     assert not narrow.differs(claimed, claimed, COUNT)
 
 
 @pytest.mark.parametrize(
-    ("said", "claimed", "jaccard", "f1"),
+    ("answer", "claimed", "jaccard", "f1"),
     [
         (["a", "b"], ["b", "c", "d"], 1 / 4, 2 / 5),
         (["A ", "b"], ["b", "a"], 1, 1),
@@ -112,18 +112,18 @@ def test_a_wider_tolerance_fools_no_more(said, claimed, one, other, relative):
         (None, ["a"], 0, 0),
     ],
 )
-def test_overlap_by_hand(said, claimed, jaccard, f1):
+def test_overlap_by_hand(answer, claimed, jaccard, f1):
     for measure, value in (("jaccard", jaccard), ("f1", f1)):
         overlap_below = OverlapBelow(measure=measure, threshold=0.4)
-        assert overlap_below.nearness(said, claimed, REPLY) == pytest.approx(value)
-        assert overlap_below.differs(said, claimed, REPLY) is (value < 0.4)
+        assert overlap_below.nearness(answer, claimed, REPLY) == pytest.approx(value)
+        assert overlap_below.differs(answer, claimed, REPLY) is (value < 0.4)
 
 
 @given(st.lists(st.sampled_from("abcde")), st.lists(st.sampled_from("abcde")))
-def test_f1_and_jaccard_belong_together(one, other):
-    jaccard, f1 = (OverlapBelow(measure=m).nearness(one, other, REPLY) for m in ("jaccard", "f1"))
+def test_f1_and_jaccard_belong_together(first, other):
+    jaccard, f1 = (OverlapBelow(measure=m).nearness(first, other, REPLY) for m in ("jaccard", "f1"))
     assert f1 == pytest.approx(2 * jaccard / (1 + jaccard))
-    assert jaccard == OverlapBelow().nearness(other, one, REPLY)
+    assert jaccard == OverlapBelow().nearness(other, first, REPLY)
 
 
 def test_a_pattern_in_the_answer():
@@ -138,9 +138,9 @@ def test_a_pattern_in_the_answer():
 
 
 @given(texts, st.booleans())
-def test_found_and_not_found_are_opposites(said, ignore_case):
+def test_found_and_not_found_are_opposites(answer, ignore_case):
     first, other = (Matches(pattern="b.*9", ignore_case=ignore_case, found=result) for result in (True, False))
-    assert first.differs(said, None, REPLY) is not other.differs(said, None, REPLY)
+    assert first.differs(answer, None, REPLY) is not other.differs(answer, None, REPLY)
 
 
 @pytest.mark.release
@@ -218,11 +218,11 @@ def test_uncertain_is_a_bound_on_the_answers_probability(chance, below):
     assert config.fooled_by({"label": "no"}, {"label": "no"}, {}, {"no": chance}) is (chance < below)
 
 
-GIVEN = {"first": "He waters the plants.", "second": "He eats the ladder."}
+CONTEXT = {"first": "He waters the plants.", "second": "He eats the ladder."}
 
 
 @pytest.mark.parametrize(
-    ("said", "picked"),
+    ("answer", "picked"),
     [
         ("He eats the ladder.", "second"),
         ("he eats a ladder", "second"),
@@ -238,23 +238,23 @@ GIVEN = {"first": "He waters the plants.", "second": "He eats the ladder."}
         ("", None),
     ],
 )
-def test_what_an_answer_picks(said, picked):
-    assert pick_option(said, GIVEN) == picked
+def test_what_an_answer_picks(answer, picked):
+    assert pick_option(answer, CONTEXT) == picked
 
 
 def test_a_wrong_option_fools():
     config = rule("chosen", options=["first", "second"])
     right = {"reply": "He waters the plants."}
-    assert not config.fooled_by({"reply": "A"}, right, GIVEN)
-    assert not config.fooled_by({"reply": "he waters his plants"}, {"reply": "first"}, GIVEN)
-    assert config.fooled_by({"reply": "He eats the ladder."}, right, GIVEN)
-    assert config.fooled_by({"reply": "neither"}, right, GIVEN)
+    assert not config.fooled_by({"reply": "A"}, right, CONTEXT)
+    assert not config.fooled_by({"reply": "he waters his plants"}, {"reply": "first"}, CONTEXT)
+    assert config.fooled_by({"reply": "He eats the ladder."}, right, CONTEXT)
+    assert config.fooled_by({"reply": "neither"}, right, CONTEXT)
     own = {"reply": "He reads the label."}  # the right answer may stand beside the hard negatives
-    assert not config.fooled_by({"reply": "He reads the label"}, own, GIVEN)
-    assert config.fooled_by({"reply": "He waters the plants"}, own, GIVEN)
-    assert config.agrees({"reply": "1"}, right, GIVEN)
-    assert config.fooled.right("2", ["He eats the ladder."], REPLY, GIVEN)
-    assert not config.fooled.right("2", ["He waters the plants."], REPLY, GIVEN)
+    assert not config.fooled_by({"reply": "He reads the label"}, own, CONTEXT)
+    assert config.fooled_by({"reply": "He waters the plants"}, own, CONTEXT)
+    assert config.agrees({"reply": "1"}, right, CONTEXT)
+    assert config.fooled.right("2", ["He eats the ladder."], REPLY, CONTEXT)
+    assert not config.fooled.right("2", ["He waters the plants."], REPLY, CONTEXT)
 
 
 @given(st.lists(texts.filter(str.strip), min_size=2, max_size=5, unique=True), st.data())
@@ -267,6 +267,6 @@ def test_who_repeats_the_claim_is_not_fooled(options, data):
 
 
 @given(texts, texts)
-def test_f1_below_grows_with_its_threshold(said, claimed):
+def test_f1_below_grows_with_its_threshold(answer, claimed):
     low, high = F1Below(threshold=0.3), F1Below(threshold=0.7)
-    assert high.differs(said, claimed, REPLY) or not low.differs(said, claimed, REPLY)
+    assert high.differs(answer, claimed, REPLY) or not low.differs(answer, claimed, REPLY)

@@ -28,7 +28,7 @@ def test_a_prompt_is_filled_in_and_only_there():
 
 
 @pytest.mark.parametrize(
-    ("said", "wrong"),
+    ("answer", "wrong"),
     [
         ("No.", True),
         ("no, it is not", True),
@@ -38,8 +38,8 @@ def test_a_prompt_is_filled_in_and_only_there():
         ("", False),
     ],
 )
-def test_a_text_is_read_by_how_it_begins(said, wrong):
-    assert judge().fooled.verdict({"text": said}) is wrong
+def test_a_text_is_read_by_how_it_begins(answer, wrong):
+    assert judge().fooled.verdict({"text": answer}) is wrong
 
 
 def test_what_says_neither_is_not_known():

@@ -16,7 +16,7 @@ fooled: {rule: metric_below, metric: labelled_spans_f1, output: OUTPUT, threshol
 
 
 @pytest.mark.parametrize(
-    ("said", "claimed", "strict", "partial"),
+    ("predicted", "claimed", "strict", "partial"),
     [
         ([(0, 3, "person")], [(0, 3, "person")], False, False),
         ([(0, 3, "place")], [(0, 3, "person")], True, False),
@@ -26,14 +26,14 @@ fooled: {rule: metric_below, metric: labelled_spans_f1, output: OUTPUT, threshol
         ([], [], False, False),
     ],
 )
-def test_names_are_compared_by_place_and_label(said, claimed, strict, partial):
-    def spans(given):
-        return [{"start": start, "end": end, "label": label, "text": "Ada"} for start, end, label in given]
+def test_names_are_compared_by_place_and_label(predicted, claimed, strict, partial):
+    def spans(spans_of):
+        return [{"start": start, "end": end, "label": label, "text": "Ada"} for start, end, label in spans_of]
 
     for output, fooled in (("f1", strict), ("partial_f1", partial)):
         config = TaskConfig.parse(NAMES.replace("OUTPUT", output))
         answer = spans(claimed) or None
-        assert config.fooled_by({"names": spans(said)}, {"names": answer}) is fooled
+        assert config.fooled_by({"names": spans(predicted)}, {"names": answer}) is fooled
 
 
 def test_a_metric_of_names_takes_no_text():

@@ -53,7 +53,7 @@ def test_each_says_where_it_comes_from_and_is_in_the_reference(name):
 
 
 @pytest.mark.parametrize(
-    ("fooled", "key", "told"),
+    ("fooled", "key", "message"),
     [
         ({"rule": "diffres"}, "fooled.rule", "Did you mean “differs”?"),
         ({"rule": 3}, "fooled.rule", "There is no fooling rule “3”."),
@@ -88,10 +88,10 @@ def test_each_says_where_it_comes_from_and_is_in_the_reference(name):
         ({"rule": "chosen", "options": ["first"], "fields": ["count"]}, "fooled.fields", "takes texts"),
     ],
 )
-def test_mistakes_are_told_at_their_place(fooled, key, told):
+def test_mistakes_are_told_at_their_place(fooled, key, message):
     with pytest.raises(Invalid) as refused:
         TaskConfig.parse(task(fooled))
-    assert told in refused.value.fields[key]
+    assert message in refused.value.fields[key]
 
 
 def test_probabilities_must_be_told_where_they_decide():

@@ -41,7 +41,7 @@ def _read(at: str, entry: dict[str, Any], generator: str) -> AttackFinding | Ski
     hits = _hits(entry)
     if not hits:
         return SkippedEntry(at, "No detector says that the model failed.")
-    message = _said(entry.get("prompt"))
+    message = _prompt_text(entry.get("prompt"))
     if message is None:
         return SkippedEntry(at, "The prompt is no single text: it has several turns, or none in words.")
     outputs = entry.get("outputs") or [entry.get("output")]
@@ -68,7 +68,7 @@ def _hits(entry: dict[str, Any]) -> dict[str, float]:
     return {name: score for name, score in best.items() if score >= HIT}
 
 
-def _said(prompt: Any) -> str | None:
+def _prompt_text(prompt: Any) -> str | None:
     """The one text that was said to the model; older versions wrote it as it is."""
     if isinstance(prompt, dict) and "turns" in prompt:
         turns = [_text(turn.get("content")) for turn in prompt["turns"] if turn.get("role") == "user"]

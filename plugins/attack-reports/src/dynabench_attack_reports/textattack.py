@@ -13,7 +13,7 @@ from dynabench.kit.errors import Invalid
 
 COLUMNS = ("original_text", "perturbed_text", "original_output", "perturbed_output", "ground_truth_output",
            "num_queries", "result_type")  # fmt: skip
-TAKEN = ("Successful", "Maximized")
+SUCCEEDED = ("Successful", "Maximized")
 WHY = {"Failed": "The attack found nothing.", "Skipped": "The model was wrong before the attack began."}
 SPLIT = "<SPLIT>"
 _NAMED = re.compile(r"(?:\[\[\[\[)?([A-Z][\w ]*)(?:\]\]\]\])?: (.*)", re.DOTALL)
@@ -30,8 +30,8 @@ def read(path: Path) -> AttackReport:
             raise Invalid({"file": f"{path.name} is no log of TextAttack: the column {missing[0]} is missing."})
         for row in reader:
             at = f"line {reader.line_num}"
-            if row["result_type"] in TAKEN:
-                result.append(_found(at, row))
+            if row["result_type"] in SUCCEEDED:
+                result.append(_read_finding(at, row))
             else:
                 remaining.append(
                     SkippedEntry(at, WHY.get(row["result_type"], f"The result is {row['result_type']!r}."))
@@ -39,7 +39,7 @@ def read(path: Path) -> AttackReport:
     return AttackReport("textattack", "unknown", result, remaining)
 
 
-def _found(at: str, row: dict[str, str]) -> AttackFinding:
+def _read_finding(at: str, row: dict[str, str]) -> AttackFinding:
     changed = [first or second for first, second in _MARK.findall(_bodies(row["perturbed_text"]))]
     facts = {"predicted": row["perturbed_output"], "predicted_before": row["original_output"], "changed": len(changed)}
     return AttackFinding(

@@ -36,7 +36,7 @@ def read(source: Part, draft: Draft, fields: bool = True) -> None:
         _fields(source, draft)
     metadata = source["metadata"]
     for part in metadata.items("create"):
-        _asked(draft, part)
+        _add_question(draft, part)
     for part in metadata.items("validate"):
         _checked(draft, part)
     metadata.drop({"upload_proof": _("Training files are not submitted, so their source is not asked for.")})
@@ -117,7 +117,7 @@ def _goal(part: Part, created: dict[str, object], group: Group) -> None:
         part["type"].say("dropped", _("Only an answer, which models return as well, can be the goal."))
 
 
-def _asked(draft: Draft, part: Part) -> None:
+def _add_question(draft: Draft, part: Part) -> None:
     """A question to the author after the models answered."""
     if not field(draft, part, "ask"):
         return

@@ -40,12 +40,12 @@ class Draft:
     lines: dict[Path, int] = field(default_factory=dict)  # where parts of the new config come from
     chats: bool = False
 
-    def add(self, group: Group, made: dict[str, Any], line: int | None) -> None:
+    def add(self, group: Group, created: dict[str, Any], line: int | None) -> None:
         """Put a field in its place."""
         inner = ("validate", "ask") if group == "validate.ask" else (group,)
         if line:
             self.lines[(*inner, len(self.fields[group]))] = line
-        self.fields[group].append(made)
+        self.fields[group].append(created)
 
     def name(self, part: Part, group: Group, called: str = "") -> str:
         """A name for the field of `part` that is allowed and free; `called` is what it should be."""
@@ -147,10 +147,10 @@ def plain(name: str) -> str:
     return (bare if bare[:1].isalpha() else f"field_{bare}".strip("_"))[:40]
 
 
-def unknown(part: Part, what: str, known: Mapping[str, Any]) -> None:
+def unknown(part: Part, sort: str, types: Mapping[str, Any]) -> None:
     """Note a type that neither dialect has."""
     message = part["type"].text if part.keys() else part.text
     text = _(
-        "There is no %(what)s “%(name)s”. Known: %(known)s.", what=what, name=printable(message), known=", ".join(known)
+        "There is no %(what)s “%(name)s”. Known: %(known)s.", what=sort, name=printable(message), known=", ".join(types)
     )
     part.say("wrong", text)

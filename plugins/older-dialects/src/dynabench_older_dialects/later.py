@@ -20,14 +20,14 @@ GOALS = {
 }
 _TEXT = Type("text", fixed={"multiline": True, "max_length": LONG})
 _CHOICE = Type("choice", {"options": "options"})
-_ONE = _("one of them; use multi_choice for several")
+_SINGLE_CHOICE = _("one of them; use multi_choice for several")
 _SLIDER = Type("slider", {"instructions_slider": "help"})
 INPUTS: dict[str, tuple[Type, ...]] = {
     "text": (_TEXT,),
     "input-with-instructions": (_TEXT,),
     "audio": (Type("audio", note=_("sounds come as files")),),
-    "multioptions": (Type("choice", {"options": "options"}, note=_ONE),),
-    "multioptions-with-instructions": (Type("choice", {"options": "options"}, note=_ONE),),
+    "multioptions": (Type("choice", {"options": "options"}, note=_SINGLE_CHOICE),),
+    "multioptions-with-instructions": (Type("choice", {"options": "options"}, note=_SINGLE_CHOICE),),
     "radio-button-options": (_CHOICE,),
     "horizontal-radio-button-options": (_CHOICE,),
     "drop-down-single-select": (_CHOICE,),
@@ -39,7 +39,7 @@ INPUTS: dict[str, tuple[Type, ...]] = {
     "basic-input-select-option-with-instructions": (_TEXT, _CHOICE),
 }
 COMMON = {"instructions": "help", "placeholder": "placeholder", "label": "label", "title": "label"}
-LEFT = {
+WITHOUT_COUNTERPART = {
     "response_fields": _("Pages show everything that was written; nothing to configure."),
     "cast_output": _("Models' answers are read as their fields say."),
     "creation_samples_title": _("Page titles are fixed."),
@@ -73,7 +73,7 @@ def read(source: Part, draft: Draft) -> None:
             "same" if entries else "dropped", _("a vote") if entries else _("Votes are correct, incorrect and flagged.")
         )
     _models(draft, source)
-    source.drop(LEFT)
+    source.drop(WITHOUT_COUNTERPART)
 
 
 def _goal(draft: Draft, part: Part) -> None:

@@ -22,24 +22,24 @@ class Notes:
     values: Any
     words: Any
     lines: dict[Path, int]
-    found: list[DialectNote] = field(default_factory=list)
-    told: set[Path] = field(default_factory=set)
+    entries: list[DialectNote] = field(default_factory=list)
+    noted_paths: set[Path] = field(default_factory=set)
 
     def add(self, kind: NoteKind, path: Path, text: str) -> None:
         """Say what becomes of a key and of all that stands below it."""
         if path:
-            self.told.add(path)
+            self.noted_paths.add(path)
         key = ".".join(printable(part) for part in path)
-        self.found.append(DialectNote(self.lines.get(path) if path else None, key, kind, text))
+        self.entries.append(DialectNote(self.lines.get(path) if path else None, key, kind, text))
 
-    def rest(self, known: list[str]) -> None:
+    def rest(self, keys: list[str]) -> None:
         """Say of all keys that nobody has spoken of that they are left out."""
         for path in list(self._untold(self.values, ())):
-            near = did_you_mean(path[-1], known) if len(path) == 1 and len(known) > 24 else ""
+            near = did_you_mean(path[-1], keys) if len(path) == 1 and len(keys) > 24 else ""
             self.add("dropped", path, _("Unknown key.") + near)
 
     def _untold(self, value: Any, path: Path) -> Iterator[Path]:
-        if path in self.told:
+        if path in self.noted_paths:
             return
         inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
         if not (isinstance(value, dict | list) and value) and path:
@@ -87,11 +87,11 @@ class Part:
         """The keys of a mapping, in order."""
         return list(self.value) if isinstance(self.value, dict) else []
 
-    def take(self, key: str, told: str, kind: NoteKind = "same") -> Any:
-        """The plain value under `key`, as YAML has it, None if it is not there; `told` is what becomes of it."""
+    def take(self, key: str, note: str, kind: NoteKind = "same") -> Any:
+        """The plain value under `key`, as YAML has it, None if it is not there; `note` is what becomes of it."""
         if key not in self:
             return None
-        self[key].say(kind, told)
+        self[key].say(kind, note)
         return self[key].value
 
     def say(self, kind: NoteKind, text: str) -> None:

@@ -28,7 +28,7 @@ def read(text: str, id: str, name: str = "") -> OlderConfig:
     try:
         values, lines = reading.read_config(text)
     except Invalid as problem:
-        return OlderConfig("neither", (_told(problem.fields["config"]),), "", False)
+        return OlderConfig("neither", (_note_refusal(problem.fields["config"]),), "", False)
     notes = Notes(values, yaml.load(text, Loader=yaml.BaseLoader), lines)  # noqa: S506 - makes nothing but texts
     dialect = _dialect(values)
     if dialect == "neither":
@@ -52,9 +52,9 @@ def read(text: str, id: str, name: str = "") -> OlderConfig:
     notes.rest([*classic.KEYS, *later.KEYS])
     config = draft.config(id, name or id.replace("-", " ").capitalize())
     source_text = _written(config, notes)
-    wrong = any(note.kind == "wrong" for note in notes.found)
+    wrong = any(note.kind == "wrong" for note in notes.entries)
     problems = tuple(item for item in _problems(source_text, draft) if item.line or not wrong)
-    result = tuple(sorted((*notes.found, *problems), key=lambda note: (note.line or 0, note.key)))
+    result = tuple(sorted((*notes.entries, *problems), key=lambda note: (note.line or 0, note.key)))
     return OlderConfig(dialect, result, source_text, not wrong and not problems)
 
 
@@ -105,7 +105,9 @@ def _hoist(notes: Notes) -> None:
 def _written(config: dict[str, Any], notes: Notes) -> str:
     """The config as YAML; what was left out stands above it."""
     lost = [
-        f"#   {f'line {note.line}, ' if note.line else ''}{note.key}" for note in notes.found if note.kind == "dropped"
+        f"#   {f'line {note.line}, ' if note.line else ''}{note.key}"
+        for note in notes.entries
+        if note.kind == "dropped"
     ]
     head = ["# Left out of the older config:", *lost, ""] if lost else []
     return "\n".join(head) + yaml.safe_dump(config, sort_keys=False, allow_unicode=True, width=110)
@@ -127,7 +129,7 @@ def _line(key: str, lines: dict[Path, int]) -> int | None:
     return lines.get(path)
 
 
-def _told(message: str) -> DialectNote:
+def _note_refusal(message: str) -> DialectNote:
     """A note of what YAML's reader refused, at the line that it names."""
     if message == reading.NO_MAPPING:
         return DialectNote(None, "", "wrong", NEITHER)

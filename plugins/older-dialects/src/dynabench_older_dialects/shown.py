@@ -41,7 +41,7 @@ ARTIFACTS = {
     "user_input": _("Use a field of the input."),
     "additional_label": _("Use a field of `ask`."),
 }
-SAID = (
+INSTRUCTIONS = (
     "first_explainatory_title", "first_explainatory_block", "general_instruction", "general_instruction_chatbot",
     "general_instruction_multiple_models", "example_task", "finish_instruction",
 )  # fmt: skip
@@ -60,7 +60,7 @@ def context(draft: Draft, part: Part) -> None:
     wrong = kind == "select-multiple-images-generative"
     part["type"].say("dropped" if wrong else "changed" if kind in CHATS else "same", becomes(TYPES[kind]))
     names = part["field_names_for_the_model"]
-    view = _shown(draft, names, kind, part)
+    view = _add_context_field(draft, names, kind, part)
     _brought(draft, part, names, kind, view)
     _generative(draft, part)
     metadata = part["metadata"]
@@ -71,7 +71,7 @@ def context(draft: Draft, part: Part) -> None:
         part["tags"].say("dropped", _("Each context has its own tag: set it when uploading."))
 
 
-def _shown(draft: Draft, names: Part, kind: str, part: Part) -> str:
+def _add_context_field(draft: Draft, names: Part, kind: str, part: Part) -> str:
     """Add the field that people are shown; its name, empty where there is none."""
     created: dict[str, Any] = {"type": "image"} if kind in PICTURES else {"type": "audio"}
     if kind in TEXTS:
@@ -147,7 +147,7 @@ def _generative(draft: Draft, part: Part) -> None:
     ):
         draft.put("contexts", {"sampling": "unseen"})
     artifacts = source["artifacts"]
-    for key in SAID:
+    for key in INSTRUCTIONS:
         draft.instruct(artifacts[key])
     if artifacts.take("need_consent", _("becomes a consent in the input")) is True:
         statement = artifacts.take("consent_uri", _("becomes its statement"))
@@ -155,4 +155,6 @@ def _generative(draft: Draft, part: Part) -> None:
         draft.add("input", created if statement else {"name": "agreed", "type": "consent"}, None)
     remaining = {**ARTIFACTS, "options_slider": PAGES, "num_interactions_chatbot": PAGES, "choose_when_tie": PAGES,
             "tags": _("Each context has its own tag.")}  # fmt: skip
-    artifacts.drop({key: reason for key, reason in remaining.items() if artifacts[key].path not in part.notes.told})
+    artifacts.drop(
+        {key: reason for key, reason in remaining.items() if artifacts[key].path not in part.notes.noted_paths}
+    )

@@ -29,7 +29,7 @@ class ClusterEngine:
         """Answers in order. Raises `Invalid`; `Unavailable` when a replica is lost, or has not answered `within`."""
         handle = model.handle.options(method_name="predict")
         async with _limit(model, within):
-            return list(await asyncio.gather(*(self._asked(model, handle, dict(inputs)) for inputs in batch)))
+            return list(await asyncio.gather(*(self._call_replica(model, handle, dict(inputs)) for inputs in batch)))
 
     async def attribute(
         self, model: Remote, inputs: Mapping[str, Any], label: str | None, method: str, within: float | None = None
@@ -41,7 +41,7 @@ class ClusterEngine:
             label = str((await self.predict(model, [inputs], within))[0].answer[model.card.answer])
         handle = model.handle.options(method_name="attribute")
         async with _limit(model, within):
-            result: Attribution = await self._asked(
+            result: Attribution = await self._call_replica(
                 model, handle, dict(inputs), label or explained(model.card)[0], method
             )
         return result
@@ -57,7 +57,7 @@ class ClusterEngine:
     async def close(self) -> None:
         """Nothing is held here."""
 
-    async def _asked(self, model: Remote, handle: Any, *given: Any) -> Any:
+    async def _call_replica(self, model: Remote, handle: Any, *given: Any) -> Any:
         """Return the replica's answer; call again once if it died, since another one may have started."""
         from ray.exceptions import RayError
 

@@ -64,7 +64,7 @@ class TorchServeModel(Served):
         with self.paid(self.options.price_per_call) as bill:
             reply = self.endpoint.call("POST", f"/predictions{self._path}", body, kind)
             bill.cost = bill.reserved
-        return [answers.read_output(self.card, self.options.labels, inputs, _said(reply), self.options.scores)]
+        return [answers.read_output(self.card, self.options.labels, inputs, _read_reply(reply), self.options.scores)]
 
     def probe(self) -> str:
         """The version that would answer, by the management API; without one, only that the server lives."""
@@ -92,7 +92,7 @@ class TorchServeModel(Served):
         return f"/{segment(self.options.model)}{version}"
 
 
-def _said(reply: HttpReply) -> Any:
+def _read_reply(reply: HttpReply) -> Any:
     """Return a handler's answer: TorchServe sends texts as they are and all else as JSON, often without a type."""
     try:
         return reply.json()

@@ -167,4 +167,4 @@ def _add(gathered: AnswerColumns, row: stored.StoredRow, stored_answer: StoredAn
     gathered.chances.append(stored_answer.probabilities)
     if stored_answer.cost is not None:
         gathered.costs.append(stored_answer.cost)
-    gathered.originals.append(row.of)
+    gathered.originals.append(row.original_uid)

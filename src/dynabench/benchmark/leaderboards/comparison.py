@@ -24,7 +24,6 @@ LEVEL = 0.05
 EXACT_BELOW = 25
 """Rows that tell two models apart, below which McNemar's test is exact."""
 NO_DIFFERENCE = 1e-9
-ROW_KINDS = ("differ", "a", "b", "wrong", "right")
 RowsOf = Callable[[ScoredDataset], tuple[Right, Right] | None]
 """What the primary metric says of both entrants row by row, None where that may not be counted."""
 

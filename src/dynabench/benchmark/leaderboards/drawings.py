@@ -128,15 +128,14 @@ def render_picture(spec: dict[str, Any], kind: str) -> bytes:
 
 
 Columns = list[str | tuple[str, str]]
-MAX_CHART_MODELS = 30
-"""Models in one picture; the table has all."""
-IN_LOOP = "\N{BULLSEYE}"
 
 
 def matrix_finding(matrix: Matrix) -> str:
     """Return a sentence that sums up a matrix."""
     whole = [line for line in matrix.lines if line.overall is not None]
-    if not whole or len(matrix.data) < 2:
+    if not whole:
+        return _("Models over rounds")
+    if len(matrix.data) < 2:
         return _("%(metric)s of %(n)s models", metric=matrix.metric.title, n=len(matrix.lines))
     ways = [_trend_direction(line.trend, matrix.metric.direction) for line in matrix.lines if line.trend]
     risen, fallen = ways.count(1), ways.count(-1)
@@ -147,7 +146,7 @@ def matrix_finding(matrix: Matrix) -> str:
         best = _("%(few)s of %(all)s models share the lead", few=len(first), all=len(whole))
     if risen or fallen:
         words = {"best": best, "risen": risen, "fallen": fallen, "n": len(ways)}
-        return _("%(best)s; over rounds %(risen)s of %(n)s models do better and %(fallen)s worse", **words)
+        return _("%(best)s; over the rounds, better: %(risen)s of %(n)s models, worse: %(fallen)s", **words)
     return best
 
 
@@ -253,7 +252,7 @@ def errors_by_tag(
     title = _("No tag is clearly harder than all rows together")
     if whole is not None and worst.high is not None and worst.high < whole.value:
         values = {"tag": tag, "value": percent(worst.value), "whole": percent(whole.value)}
-        title = _("Hardest: %(tag)s with %(value)s, against %(whole)s on all rows", **values)
+        title = _("Hardest tag: “%(tag)s” with %(value)s, against %(whole)s on all rows", **values)
     note = _("%(metric)s by tag with 95%% intervals; the dashed line is for all rows.", metric=metric.title)
     return Chart(
         title,
@@ -271,6 +270,8 @@ def _together(models: Sequence[Entrant], transfer: Transfer) -> str:
     first, second = sorted((models[int(i)].label, models[int(j)].label))
     share = float(both[i, j])
     if share == 1:
-        return _("Shared errors: everything that fools %(one)s or %(other)s fools both", one=first, other=second)
+        return _("Shared errors: every row that fools %(one)s or %(other)s fools both", one=first, other=second)
     words = {"one": first, "other": second, "share": percent(share)}
-    return _("Shared errors: at least %(share)s of what fools %(one)s or %(other)s fools both", **words)
+    return _(
+        "Shared errors: of the rows that fool %(one)s or %(other)s, at least %(share)s also fool the other", **words
+    )

@@ -22,7 +22,7 @@ from dynabench.collection import boards, near_duplicates, search
 from dynabench.collection.search import Filters
 from dynabench.collection.tables import Example, FlagReview, Standing
 from dynabench.datasets import exports, library, scopes
-from dynabench.datasets.rows import COLUMNS, format_moment
+from dynabench.datasets.rows import format_moment
 from dynabench.datasets.scopes import ExportScope
 from dynabench.kit import errors
 from dynabench.kit.db import Database
@@ -39,7 +39,6 @@ from dynabench.tasks.sections import ReleaseSettings as Rules
 MAX_EXAMPLES = 1_000_000
 """Examples of a round that is divided at once in memory."""
 MAX_FLAGS = 10_000
-COLUMN_INDEX = {name: place for place, name in enumerate(COLUMNS)}
 
 
 @dataclass(frozen=True)

@@ -220,7 +220,7 @@ def _add(
 ) -> Dataset:
     licence = rounds.config_of(session, round_.version_id).data.licence
     title = f"Round {round_.number}, {part} part"
-    card = _("Part %(part)s of the release of round %(number)s.", part=part, number=round_.number)
+    card = _("The %(part)s part of the release of round %(number)s.", part=part, number=round_.number)
     settings = DatasetSettings(title=title, licence=licence, card=card, visibility=visibility)
     return library.add_dataset(session, actor, round_.task_id, name, settings, **more)
 

@@ -5,7 +5,7 @@ A provider is asked with what the annotator has on the page, and answers with te
 
 import asyncio
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Protocol
@@ -84,9 +84,8 @@ class Provider(Protocol):
         ...
 
 
-def providers() -> Mapping[str, Callable[[SuggestionRequest, World], Any]]:
+def providers() -> Mapping[str, Provider]:
     """Every provider by the name that configs give it."""
-
     return {"neighbours": suggest_neighbours, "edits": suggest_edits, "model": suggest_texts}
 
 

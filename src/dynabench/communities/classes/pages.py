@@ -24,10 +24,10 @@ from dynabench.people.accounts.tables import Person
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import RoundState
+from dynabench.rounds.views import list_task_names
 from dynabench.web import render
 
 router = APIRouter(include_in_schema=False)
-MAX_TASKS = 1000
 EMPTY = {
     "name": "",
     "task": "",
@@ -71,12 +71,6 @@ def _parsed(model: type[Any], values: dict[str, Any]) -> Any:
         raise errors.Invalid(fields) from None
 
 
-def _tasks(session: Session) -> list[tuple[str, str]]:
-    tasks = session.scalars(round_queries.tasks("", MAX_TASKS)).all()
-    names = [(task.id, rounds.config_of(session, task.version_id).name) for task in tasks if task.version_id]
-    return sorted(names, key=lambda pair: pair[1].casefold())
-
-
 async def _list_page(request: Request, person: Person, status: int = 200, **values: Any) -> Response:
     settings = request.app.state.settings
 
@@ -96,7 +90,7 @@ async def _list_page(request: Request, person: Person, status: int = 200, **valu
             "attended": attended,
             "names": names,
             "counts": counts,
-            "tasks": _tasks(session),
+            "tasks": list_task_names(session),
         }
 
     page = await request.app.state.db.aread(read) | {"typed": EMPTY, "errors": {}, "most": MOST_STUDENTS}

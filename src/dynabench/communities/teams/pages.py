@@ -16,24 +16,17 @@ from dynabench.kit.forms import Text, redirect, rejection
 from dynabench.kit.security import RowId
 from dynabench.people.accounts.auth import Member, Viewer
 from dynabench.people.accounts.tables import Person
-from dynabench.rounds import queries as round_queries
 from dynabench.rounds import service as rounds
+from dynabench.rounds.views import list_task_names
 from dynabench.web import render
 
 router = APIRouter(include_in_schema=False)
-MAX_TASKS = 1000
 MEMBER_HEADER = ("member", "captain", "examples", "fooled", "verified")
-
-
-def _tasks(session: Session) -> list[tuple[str, str]]:
-    tasks = session.scalars(round_queries.tasks("", MAX_TASKS)).all()
-    names = [(task.id, rounds.config_of(session, task.version_id).name) for task in tasks if task.version_id]
-    return sorted(names, key=lambda pair: pair[1].casefold())
 
 
 async def _board_page(request: Request, viewer: Person | None, task: str, status: int = 200, **values: Any) -> Response:
     def read(session: Session) -> dict[str, Any]:
-        tasks = _tasks(session)
+        tasks = list_task_names(session)
         return {
             "lines": board.rank_teams(session, task),
             "own": session.scalars(queries.teams_of(viewer.id)).all() if viewer else (),

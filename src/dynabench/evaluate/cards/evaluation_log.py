@@ -96,23 +96,6 @@ def card_result(score: LoggedScore, program: str, task_type: str, source_url: st
     )
 
 
-def logged_score(result: CardResult) -> LoggedScore:
-    """Return a card's result as a score. Raises `CardError` where its value is not a number."""
-    value = number(result.metric_value)
-    if value is None:
-        raise CardError(f"{result.title} has the value {result.metric_value!r}, which is not a number.")
-    name = result.metric_name or ""
-    variant = name.removeprefix(f"{result.metric_type} (").removesuffix(")") if name != result.metric_type else ""
-    return LoggedScore(
-        dataset=str(result.dataset_type),
-        metric=str(result.metric_type),
-        value=value,
-        variant=variant,
-        config=result.dataset_config,
-        split=result.dataset_split,
-    )
-
-
 def number(value: Any) -> float | None:
     """Return a finite number as it is; None for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float):

@@ -18,6 +18,7 @@ from sqlalchemy import MetaData, inspect, make_url
 from sqlalchemy.exc import DBAPIError
 
 from dynabench.kit.db import Database
+from dynabench.kit.disk import erase_paths
 from dynabench.kit.errors import Conflict, Problem
 from dynabench.kit.settings import Settings, sync_folder
 from dynabench.operations import migrations
@@ -123,7 +124,7 @@ def _restore(
             with _loaded(settings, files, backup_manifest):
                 _place(settings, stage, moved)
         except BaseException:
-            _take_away(moved)
+            erase_paths(moved)
             raise
     finally:
         shutil.rmtree(stage, ignore_errors=True)
@@ -222,11 +223,3 @@ def _place(settings: Settings, stage: Path, moved: list[Path]) -> None:
         target = settings.folder / entry.name
         entry.rename(target)
         moved.append(target)
-
-
-def _take_away(paths: list[Path]) -> None:
-    for target in paths:
-        if target.is_dir():
-            shutil.rmtree(target, ignore_errors=True)
-        else:
-            target.unlink(missing_ok=True)

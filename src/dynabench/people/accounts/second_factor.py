@@ -4,7 +4,7 @@ import hmac
 import secrets
 import struct
 import time
-from base64 import b32decode, b32encode
+from base64 import b32encode
 from collections.abc import Sequence
 from urllib.parse import quote
 
@@ -98,11 +98,6 @@ def code_at(secret: bytes, step: int) -> str:
     offset = mac[-1] & 15
     number = struct.unpack(">I", mac[offset : offset + 4])[0] & 0x7FFFFFFF
     return f"{number % 10**DIGITS:0{DIGITS}d}"
-
-
-def secret_bytes(text: str) -> bytes:
-    """Return a secret that was written in base 32."""
-    return b32decode(text)
 
 
 def _take_code(key: bytes, factor: SecondFactor, code: str) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import Select, func, or_, select
+from sqlalchemy import Select, func, select
 
 from dynabench.people.accounts.tables import Notice
 from dynabench.people.mailings import Mailing, MailingState
@@ -69,8 +69,3 @@ def calls_under_way() -> Select[str | None, int]:
 def old_deliveries(moment: datetime) -> Select[int]:
     """Deliveries from before `moment` that are over: one index range."""
     return select(Delivery.id).where(Delivery.created_at < moment, Delivery.state != DeliveryState.WAITING)
-
-
-def hooks_of_account(person_id: int) -> Select[Hook]:
-    """Webhooks that a person has or made."""
-    return select(Hook).where(or_(Hook.person_id == person_id, Hook.created_by == person_id))

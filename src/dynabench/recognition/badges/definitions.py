@@ -124,6 +124,10 @@ def _starting() -> list[Badge]:
 
 
 def _events() -> list[Badge]:
+    return [*_targets_fooled(), *_weeks_and_tasks()]
+
+
+def _targets_fooled() -> list[Badge]:
     return [
         Badge(
             FIRST_TO_FOOL,
@@ -153,6 +157,11 @@ def _events() -> list[Badge]:
             "craft",
             "lens",
         ),
+    ]
+
+
+def _weeks_and_tasks() -> list[Badge]:
+    return [
         Badge(
             WEEKLY_WINNER,
             _("Winner of the week"),

@@ -12,7 +12,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from dynabench.collection.tables import Example, ExampleSource, Standing
-from dynabench.kit.db import Database, now
+from dynabench.kit.db import Database, lock_until_commit, now
 from dynabench.kit.language import _, joined, ngettext
 from dynabench.people.accounts.tables import Person
 from dynabench.people.contributions import Contribution
@@ -103,7 +103,7 @@ def _count(session: Session, people: Collection[int], again: Collection[int]) ->
 
 def _record(session: Session, folded: FoldedContributions) -> None:
     if folded.earned or folded.lost:
-        _take_turns(session)
+        lock_until_commit(session, LOCK)
     if folded.lost:
         session.execute(delete(BadgeAward).where(BadgeAward.id.in_(folded.lost)))
     award(session, folded.earned)
@@ -111,17 +111,12 @@ def _record(session: Session, folded: FoldedContributions) -> None:
         session.execute(delete(Contribution).where(Contribution.id.in_(folded.ids[start : start + AT_ONCE])))
 
 
-def _take_turns(session: Session) -> None:
-    if session.get_bind().dialect.name == "postgresql":  # on SQLite a transaction that writes is alone
-        session.execute(select(func.pg_advisory_xact_lock(LOCK)))
-
-
 def award(session: Session, earned: Iterable[EarnedBadge], *, silent: bool = False) -> list[EarnedBadge]:
     """Record badges and notify their owners unless `silent`; return those that were not recorded before.
 
     A person who was deleted meanwhile, and the second who fools a model first, earn nothing.
     """
-    _take_turns(session)
+    lock_until_commit(session, LOCK)
     new = [badge for badge in earned if _insert(session, badge)]
     if not silent:
         _notify(session, new)

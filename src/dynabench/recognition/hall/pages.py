@@ -11,13 +11,11 @@ from dynabench.people.accounts.auth import Viewer
 from dynabench.recognition.hall import service
 from dynabench.recognition.hall.api import NameText, Place, TaskId
 from dynabench.recognition.hall.service import LEAST_EXAMPLES, HallOrder, HallPeriod, HallQuery
-from dynabench.rounds import queries as round_queries
-from dynabench.rounds import service as rounds
+from dynabench.rounds.views import list_task_names
 from dynabench.web import render
 
 router = APIRouter(include_in_schema=False)
 PAGE_SIZE = 50
-MAX_TASKS = 1000
 HEADER = (
     *("rank", "name", "written", "fooled", "verified"),
     *("mer", "mer_low", "mer_high", "vmer", "vmer_low", "vmer_high", "n"),
@@ -42,19 +40,11 @@ async def hall_of_fame(
         return {
             "page": service.read_hall(session, query, after, PAGE_SIZE),
             "winners": service.read_winners(session),
-            "tasks": _task_names(session),
+            "tasks": list_task_names(session),
         }
 
     values = await db.aread(read)
     return render(request, "hall/page.html", query=query, after=after, least=LEAST_EXAMPLES[period], **values)
-
-
-def _task_names(session: Session) -> list[tuple[str, str]]:
-    tasks = session.scalars(round_queries.tasks("", MAX_TASKS)).all()
-    names = [
-        (task.id, rounds.config_of(session, task.version_id).name) for task in tasks if task.version_id is not None
-    ]
-    return sorted(names, key=lambda pair: pair[1].casefold())
 
 
 @router.get("/people.csv", name="hall_csv")

@@ -1,6 +1,5 @@
 """The administrators' pages: health, people, tasks and proposals, models, jobs, settings."""
 
-from datetime import datetime
 from typing import Annotated, Any
 
 from anyio import to_thread
@@ -10,7 +9,7 @@ from starlette.responses import RedirectResponse, Response
 
 from dynabench.kit import errors, job_control
 from dynabench.kit.api import AppSettings, Db, csv_response
-from dynabench.kit.forms import Text, redirect
+from dynabench.kit.forms import Text, read_moment, redirect
 from dynabench.kit.jobs import WORKFLOWS, JobState
 from dynabench.kit.language import _
 from dynabench.kit.security import RowId
@@ -193,14 +192,6 @@ def _job_filter(state: str, kind: str) -> tuple[JobState | None, str]:
     return (JobState(state) if state in set(JobState) else None), (kind if kind in WORKFLOWS else "")
 
 
-def _moment(text: str) -> datetime | None:
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return moment if moment.tzinfo else None
-
-
 @router.get("/admin/jobs", name="admin_jobs")
 async def list_jobs(
     request: Request, db: Db, settings: AppSettings, _admin: Admin, state: Word = "", kind: Word = "",
@@ -209,7 +200,7 @@ async def list_jobs(
     """Jobs, newest first."""
     chosen, of_kind = _job_filter(state, kind)
     rows = await to_thread.run_sync(
-        job_control.list_jobs, db, settings, chosen, of_kind, _moment(before), PAGE_JOBS + 1
+        job_control.list_jobs, db, settings, chosen, of_kind, read_moment(before), PAGE_JOBS + 1
     )
     names = await db.aread(accounts.usernames, [row.job.person_id for row in rows if row.job.person_id])
     following = rows[PAGE_JOBS - 1].job.created_at.isoformat() if len(rows) > PAGE_JOBS else ""

@@ -10,7 +10,7 @@ import numpy as np
 
 from dynabench.insight.data_measurements.results import Figure, MeasureResult, Table, describe_measure, make_columns
 from dynabench.insight.data_measurements.sample import Floats, Ints, RoundSample, words
-from dynabench.kit.language import Amount, _
+from dynabench.kit.language import Amount, _, ngettext
 from dynabench.stats import clusters, p_values
 from dynabench.stats.p_values import holm
 from dynabench.stats.rates import FEW_ROWS, Rate, clustered_rate
@@ -111,6 +111,21 @@ def gives_away(result: Baseline, p: float) -> bool:
 def _result(
     sample: RoundSample, results: Sequence[Baseline], corrected: Sequence[float], majority: float
 ) -> MeasureResult:
+    table = _baseline_table(results, corrected, majority, sample.people)
+    figures = [_gain_figure(entry) for entry in results]
+    figures.append(Figure("majority", _("Most frequent answer"), majority, n=results[0].accuracy.n, kind="share"))
+    note = (
+        ""
+        if any(entry.view.partial for entry in results)
+        else _(
+            "Models see exactly these words: that words predict the answer is not an artifact here, "
+            "but it shows how far counting words goes."
+        )
+    )
+    return MeasureResult(_finding(results, corrected, majority), tuple(figures), (table,), sample.people, note)
+
+
+def _baseline_table(results: Sequence[Baseline], corrected: Sequence[float], majority: float, people: int) -> Table:
     rows = tuple(
         (
             entry.view.label,
@@ -138,31 +153,19 @@ def _result(
         ("better", _("Better"), "text"),
         ("n", "n", "count"),
     )
-    table = Table(
-        "baselines", _("Accuracy of baselines"), header, rows, (sample.people,) * len(rows), "intervals", majority
+    return Table("baselines", _("Accuracy of baselines"), header, rows, (people,) * len(rows), "intervals", majority)
+
+
+def _gain_figure(entry: Baseline) -> Figure:
+    return Figure(
+        f"gain_{entry.view.name}",
+        _("%(part)s: above most frequent", part=entry.view.label),
+        entry.gain.value,
+        entry.gain.low,
+        entry.gain.high,
+        entry.accuracy.n,
+        "share",
     )
-    figures = [
-        Figure(
-            f"gain_{entry.view.name}",
-            _("%(part)s: above most frequent", part=entry.view.label),
-            entry.gain.value,
-            entry.gain.low,
-            entry.gain.high,
-            entry.accuracy.n,
-            "share",
-        )
-        for entry in results
-    ]
-    figures.append(Figure("majority", _("Most frequent answer"), majority, n=results[0].accuracy.n, kind="share"))
-    note = (
-        ""
-        if any(entry.view.partial for entry in results)
-        else _(
-            "Models see exactly these words: that words predict the answer is not an artifact here, "
-            "but it shows how far counting words goes."
-        )
-    )
-    return MeasureResult(_finding(results, corrected, majority), tuple(figures), (table,), sample.people, note)
 
 
 def _finding(results: Sequence[Baseline], corrected: Sequence[float], majority: float) -> str:
@@ -174,7 +177,8 @@ def _finding(results: Sequence[Baseline], corrected: Sequence[float], majority: 
         right = Amount(best.accuracy.value or 0, ".0%")
         if partial:
             return _(
-                "%(part)s gives the answer away: %(right)s correct, against %(most)s for the most frequent answer",
+                "A part of the input gives the answer away (%(part)s): %(right)s correct, against %(most)s for the "
+                "most frequent answer",
                 right=right,
                 **values,
             )
@@ -272,7 +276,10 @@ def _words_result(
     )
     finding = _("No word predicts an answer")
     if words:
-        finding = _("%(words)s of %(of)s words predict an answer", words=words, of=Amount(total))
+        finding = ngettext(
+            "%(num)s of %(of)s words predicts an answer", "%(num)s of %(of)s words predict an answer", words,
+            of=Amount(total),
+        )  # fmt: skip
     return MeasureResult(finding, figures, (table,) if rows else (), sample.people)
 
 

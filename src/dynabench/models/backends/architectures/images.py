@@ -97,7 +97,7 @@ class ImageClassifier(Architecture):
         return log_odds(readers.gathered(model_output.logits.float(), self.meant, len(self.card.labels)), number)
 
     def drawn(self, model: Model, attribution: Attribution, inputs: Inputs) -> Attribution:
-        """With a map by covering, where that was asked for."""
+        """With a map by covering (beside the words' weights, if any), where that was asked for."""
         return (
             pictures.weigh_patches(model, attribution, inputs) if attribution.method == pictures.METHOD else attribution
         )
@@ -196,9 +196,3 @@ class VisualQuestions(ImageClassifier):
         pieces = Pieces(ids, (0,) * len(ids), owner, field_words)
         blank = gradients.blank_of(self.run.processor.tokenizer)
         return replace(super()._make_subject(inputs, row, label), fields=[self.text], pieces=pieces, blank=blank)
-
-    def drawn(self, model: Any, attribution: Attribution, inputs: Inputs) -> Attribution:
-        """With a map by covering beside the words' weights by leaving out."""
-        return (
-            pictures.weigh_patches(model, attribution, inputs) if attribution.method == pictures.METHOD else attribution
-        )
