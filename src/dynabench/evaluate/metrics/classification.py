@@ -181,9 +181,7 @@ def mean_over_classes(scores: Floats, occurrences: NDArray[Any]) -> Floats:
     were computed of these rows alone. Scores of 0 for them would put nearly all resamples below the estimate where
     many classes are rare.
     """
-    if scores.ndim == 1:
-        return scores.mean(-1)
-    present = occurrences > 0
+    present = occurrences > 0 if scores.ndim > 1 else np.ones(len(scores))
     return ratio((scores * present).sum(-1), present.sum(-1))
 
 
