@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import func, select
 
 from dynabench.kit import errors
-from dynabench.kit.db import Database
+from dynabench.kit.db import Database, now
 from dynabench.validation import places
 from dynabench.validation.tables import Reservation
 
@@ -39,6 +39,36 @@ def test_everything_is_handed_out_until_nothing_is_left(world):
         seen.add(item.example_id)
     assert seen == examples
     assert reservations(world) == 0
+
+
+def test_an_item_that_is_held_goes_with_its_round(world):
+    """A released round has no more items; a closed one still has."""
+    world.example(world.person())
+    person = world.person()
+    held = world.next(person)
+    world.state("released")
+    assert world.next(person) is None
+    world.state("closed")
+    assert world.next(person).example_id == held.example_id
+
+
+@pytest.mark.parametrize("start", [0.0, 0.5, 1.0])
+def test_an_item_is_found_behind_pages_of_taken_ones(world, monkeypatch, start):
+    """Wherever the walk along the queue begins."""
+    monkeypatch.setattr(places, "PAGE", 2)
+    monkeypatch.setattr(places, "MORE", 2)
+    monkeypatch.setattr(places.random, "randint", lambda low, high: low + int(start * (high - low)))
+    author = world.person()
+    examples = {world.example(author) for _ in range(9)}
+    free = max(examples, key=lambda example: (world.standing(example).draw, example))
+    for example in examples - {free}:
+        for person in (world.person(), world.person()):
+            world.db.write(
+                lambda session, person=person, example=example: places.reserve(
+                    session, world.config, person.id, example, at=now(), seconds=600
+                )
+            )
+    assert world.next(world.person()).example_id == free
 
 
 def test_ones_own_examples_are_not_handed_out(world):
