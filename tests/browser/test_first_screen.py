@@ -77,4 +77,5 @@ def test_the_result_and_next_are_seen_without_scrolling(guest, start_task, task)
         page.get_by_role("button", name="Ask the models").click()
         result_and_next_are_seen(page, size["width"])
         expect(page.get_by_text("Show all").or_(page.locator(".target-name")).first).to_be_visible()
+        page.close()  # which also delivers what its console still had to say
         writer.forgive("503")  # a machine at its limit: the page waited by itself

@@ -22,6 +22,7 @@ from dynabench.people.accounts.tables import Person
 from dynabench.rounds.tables import Round
 from tests.datasets import world as made
 from tests.datasets.world import explain, export, looked_at, proposed, rows, written
+from tests.validation.world import World
 
 
 def test_a_row_tells_how_an_example_came_about_and_what_came_of_it(world, settings):
@@ -50,6 +51,22 @@ def test_a_row_tells_how_an_example_came_about_and_what_came_of_it(world, settin
     )
     assert row["explanation"]["values"] == {}
     assert judge.username not in json.dumps([first, row])
+
+
+def test_only_the_first_answer_of_a_validator_counts_as_blind(database, settings):
+    world = World(database, mode="answer")
+    key = written(world, world.person(), "It is very dry.")
+    hasty, slow, owner = world.person(), world.person(), world.owner
+    world.answer(hasty, key, "neutral")
+    world.undo(hasty, key)
+    world.answer(hasty, key, "contradiction")
+    world.answer(slow, key, "contradiction")
+    world.vote(owner, key, "correct", owner=True)
+    [row] = rows(world.db, settings)
+    facts = {vote["validator"]: (vote["blind_answer"], vote["blind"]) for vote in row["validations"]}
+    answer = {"label": "contradiction"}
+    expected = {hasty: (answer, False), slow: (answer, True), owner: (None, False)}
+    assert facts == {pseudonym(settings.key, "person", person.id): value for person, value in expected.items()}
 
 
 @pytest.mark.parametrize("form", FORMATS)

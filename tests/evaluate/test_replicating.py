@@ -15,6 +15,9 @@ from tests.evaluate.states_of import formula, systems
 
 TRUE = np.random.default_rng(0).integers(0, 3, 300)
 PREDICTED = np.where(np.random.default_rng(1).random(300) < 0.7, TRUE, 0)
+RARE = np.where(np.arange(300) < 200, 0, np.arange(300))  # 100 classes of one row
+GUESSED = np.where(np.random.default_rng(2).random(300) < 0.8, RARE, 0)
+RARE_TAGS, GUESSED_TAGS = ([[f"T{label}", "O"] for label in column] for column in (RARE, GUESSED))
 
 
 def samples(digest, n, times):
@@ -27,6 +30,10 @@ def samples(digest, n, times):
     [
         ("accuracy", {}, (PREDICTED, TRUE)),
         ("f1", {"average": "macro"}, (PREDICTED, TRUE)),
+        ("f1", {"average": "macro"}, (GUESSED, RARE)),
+        ("f1", {"average": "weighted"}, (GUESSED, RARE)),
+        ("f1", {"average": "macro", "labels": [0, 250, 299, 1000]}, (GUESSED, RARE)),
+        ("glue", {"config_name": "mrpc"}, (PREDICTED % 2, TRUE % 2)),
         ("matthews_correlation", {}, (PREDICTED, TRUE)),
         ("mse", {}, (PREDICTED + 0.5 * np.sin(np.arange(300)), TRUE)),
         ("pearsonr", {}, (PREDICTED + 0.5 * np.sin(np.arange(300)), TRUE)),
@@ -45,6 +52,20 @@ def test_replicates_are_the_metric_of_samples_of_the_rows(name, options, columns
         whole = module.compute(**sample)
         for key, values in replicates.items():
             assert values[place] == pytest.approx(whole[key], abs=1e-12)
+
+
+def test_intervals_with_many_rare_classes_contain_the_estimate():
+    """A resample has no score of a class that it does not have; with 0 there, nearly all resamples were lower."""
+    result = load("f1", average="macro").compute(predictions=GUESSED, references=RARE, interval=0.95)
+    low, high = limits(result["interval"]["f1"])
+    assert low <= result["f1"] <= high
+    tags = load("poseval").compute(predictions=GUESSED_TAGS, references=RARE_TAGS, interval=0.95)
+    low, high = limits(tags["interval"]["macro avg"]["f1-score"])
+    assert low <= tags["macro avg"]["f1-score"] <= high
+
+
+def limits(interval):
+    return interval["low"], interval["high"]
 
 
 @pytest.mark.release

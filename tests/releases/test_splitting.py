@@ -1,5 +1,7 @@
 """Dividing examples: laws that hold whatever people wrote, and what gives way where they hang together too closely."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -54,8 +56,10 @@ def test_every_division_keeps_its_word(items, seed, train):
         assert not shared(lambda this_item: this_item.context)
     secret = {result.kin[uid] for uid, part in parts.items() if part == "hidden"}
     assert not [uid for uid, part in parts.items() if result.kin[uid] in secret and part not in ("hidden", "withheld")]
-    answer = release_report(items, result, rules, 0, 0)
-    assert sum(answer.parts.values()) == len(items)
+    sizes = release_report(items, result, rules, 0, 0).parts
+    assert sum(sizes.values()) == len(items)
+    assert sizes.get("dev", 0) <= round(rules.dev * len(verified)) * 1.1
+    assert sizes.get("test", 0) + sizes.get("hidden", 0) <= round((rules.test + rules.hidden) * len(verified)) * 1.1
 
 
 def verified(writers, contexts, per_writer=5):
@@ -93,3 +97,33 @@ def test_another_seed_is_another_division_and_the_same_is_the_same():
 def test_a_round_without_verified_examples_is_not_released():
     items = [SplitItem("u", "w", "c", "text", "a", "pending")]
     assert release_report(items, divide_items(items, ReleaseSettings()), ReleaseSettings(), 1, 0).stopped
+
+
+def findings(items, rules=None, **questions):
+    rules = rules or ReleaseSettings()
+    report = release_report(items, divide_items(items, rules), rules, **{"waiting": 0, "flags": 0} | questions)
+    return [(finding.kind, finding.text) for finding in report.findings]
+
+
+def test_findings_say_what_was_counted():
+    items = verified(range(40), lambda w: [w])
+    assert findings(items) == []
+    assert findings(items, waiting=3, flags=2, published=True) == [
+        ("waiting", "Examples still waiting for votes: 3. They would stay unverified forever."),
+        ("flags", "Flagged examples not yet reviewed by a moderator: 2."),
+        ("published", "A public dataset contains this round's examples: anyone who has it has seen the hidden part."),
+    ]
+    copies = [replace(items[0], uid=f"copy{number}") for number in range(2)]
+    repeated = ("duplicates", "Examples that repeat another one on the same context: 2.")
+    assert findings([*items, *copies]) == [repeated]
+
+
+def test_answers_that_no_test_part_has_are_named():
+    items = verified(range(40), lambda w: [w])
+    parts = divide_items(items, ReleaseSettings()).parts
+    trained = [item for item in items if parts[item.uid] == "train"]
+    rare = {trained[0].uid: "b", trained[-1].uid: "c"}
+    labelled = [replace(item, label=rare.get(item.uid, item.label)) for item in items]
+    assert findings(labelled) == [("labels", "Answers that occur only in the training part: b, c.")]
+    untested = ReleaseSettings(train=1, dev=0, test=0, hidden=0)
+    assert findings(labelled, untested) == []

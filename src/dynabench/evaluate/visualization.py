@@ -233,7 +233,7 @@ def reliability_diagram(confidences: ArrayLike, right: ArrayLike, bins: int = 10
     }
     layers = [line, *_dots(level, {**across, "y": {"field": "value", "type": "quantitative"}})]
     return _spec(
-        points, layers, title, translate(_("Reliability of %(n)s predictions", n=Amount(len(sure)))), height=230
+        points, layers, title, translate(_("Reliability of %(n)s predictions", n=Amount(len(sure)))), height=260
     )
 
 

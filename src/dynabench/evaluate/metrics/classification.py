@@ -147,7 +147,8 @@ def average_scores(
 ) -> Floats:
     """Return `score` of each class, averaged.
 
-    `total` is of a `classification_state`, the result has its leading shape.
+    `total` is of a `classification_state`, the result has its leading shape. Classes that a resample does not have are
+    left out of its average, unless `labels` names the classes.
 
     Raises ValueError for an unknown average or positive class.
     """
@@ -163,13 +164,25 @@ def average_scores(
     if average == "micro":
         return score(counts.pooled())[..., 0]
     scores = score(counts)
-    if average == "macro":
-        result: Floats = scores.mean(-1)
-        return result
     if average is None:
         return scores
+    named = labels is not None or not isinstance(total, Confusion)
+    mean: Floats = scores.mean(-1) if named else mean_over_classes(scores, counts.true + counts.predicted)
+    if average == "macro":
+        return mean
     weight = counts.true.sum(-1)
-    return np.where(weight > 0, ratio((scores * counts.true).sum(-1), weight), scores.mean(-1))
+    return np.where(weight > 0, ratio((scores * counts.true).sum(-1), weight), mean)
+
+
+def mean_over_classes(scores: Floats, occurrences: NDArray[Any]) -> Floats:
+    """Return the mean of the scores of K classes, (...,) from (..., K); both arguments have this shape.
+
+    In resamples, which have leading dimensions, classes that do not occur are left out, as they would be if the metric
+    were computed of these rows alone. Scores of 0 for them would put nearly all resamples below the estimate where
+    many classes are rare.
+    """
+    present = occurrences > 0 if scores.ndim > 1 else np.ones(len(scores))
+    return ratio((scores * present).sum(-1), present.sum(-1))
 
 
 def _positive(counts: ClassCounts, label: Label) -> ClassCounts:

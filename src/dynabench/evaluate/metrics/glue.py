@@ -110,8 +110,7 @@ def accuracy(total: Floats | Confusion) -> Floats:
 
 def macro_f1(total: Confusion) -> Floats:
     """Return the mean F1 over the classes that occur, shape (...)."""
-    result: Floats = f1(count_by_class(total)).mean(-1)
-    return result
+    return average_scores(f1, total, "macro")
 
 
 def binary_f1(total: Confusion, config: str) -> Floats:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dynabench.evaluate.columns import Floats, Tokens, Weights
 from dynabench.evaluate.labels import Ints, encode_labels, merge_labels, recode_labels
-from dynabench.evaluate.metrics.classification import ClassCounts, f1, precision, recall
+from dynabench.evaluate.metrics.classification import ClassCounts, f1, mean_over_classes, precision, recall
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.states import SummedState, Sums
 from dynabench.evaluate.tag_chunks import (
@@ -226,11 +226,12 @@ class Poseval(Metric, name="poseval"):
         by_tag = {key: score(counts, default) for key, score in SCORES.items()}
         stacked = np.stack(list(by_tag.values()), -1)
         weights = counts.true[..., None]
+        means = [mean_over_classes(scores, counts.true + counts.predicted) for scores in by_tag.values()]
         return {
             **by_tag,
             "support": counts.true,
             "accuracy": ratio(total.right, total.tokens),
-            "macro avg": stacked.mean(-2),
+            "macro avg": np.stack(means, -1),
             "weighted avg": ratio((stacked * weights).sum(-2), weights.sum(-2)),
         }
 

@@ -178,7 +178,7 @@ def _mix_sources(ready: Guarded) -> list[str]:
         "| source | licence | rows | weight | share of an epoch |",
         "|---|---|---|---|---|",
         *(
-            f"| {part.name} | {part.licence or 'not told'} | {len(part.rows):,} | {part.weight:g} | "
+            f"| {part.name} | {part.licence or 'not stated'} | {len(part.rows):,} | {part.weight:g} | "
             f"{share[part.name]:.1%} |"
             for part in ready.mix.parts
         ),
@@ -217,7 +217,7 @@ def _licence_note(details: Spec, mix: Mix, settings: LearningSettings) -> str:
     sources = [(part.name, part.licence) for part in mix.parts]
     if settings.begun:
         sources.append((settings.origin, settings.begun.licence))
-    listed = "; ".join(f"{name}: {source_licence or 'not told'}" for name, source_licence in sources)
+    listed = "; ".join(f"{name}: {source_licence or 'not stated'}" for name, source_licence in sources)
     encoded = "" if details.kind == "ngram" else f" The encoder ({encoder.HUB_ID}) is Apache-2.0."
     return f"Its sources have several licences: {listed}.{encoded if details.kind != 'transformers' else ''}"
 

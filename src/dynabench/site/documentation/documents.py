@@ -160,6 +160,7 @@ def _render(name: str, title: str, section: str, source: str, path: str) -> Docu
     html = reader.renderer.render(tokens, reader.options, {})
     clean = nh3.clean(html, tags=TAGS, attributes=ATTRIBUTES, link_rel=None, url_schemes={"http", "https", "mailto"})
     scrolling = clean.replace("<table>", '<div class="table-scroll" tabindex="0"><table>')
+    scrolling = scrolling.replace("<pre>", '<pre tabindex="0">')
     passages = tuple(_passages(tokens, headings, title))
     return Document(
         name=name,
