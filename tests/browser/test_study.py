@@ -5,15 +5,14 @@ import html
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import httpx2
 import pytest
 from playwright.sync_api import Page, expect
-from sqlalchemy import func, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from dynabench.collection.tables import Example
@@ -21,30 +20,14 @@ from dynabench.crowd.tables import Participation, Study
 from dynabench.kit.db import Database
 from dynabench.kit.settings import Settings
 from dynabench.pay.tables import Payment, PayScheme
-from dynabench.rounds.tables import Round, RoundState, TaskVersion
 from dynabench.validation.tables import Validation
 from tests.browser.people import Guest
+from tests.browser.quiz import asking_a_quiz
 from tests.browser.test_looks import looks_well
 from tests.crowd.prolific_server import TOKEN, Prolific
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.timeout(900)]
 MANAGE = "/tasks/sentiment/manage"
-QUIZ = """
-onboarding:
-  activities: [write, check]
-  questions:
-    - name: label
-      question: Who decides which label is right?
-      options: [right people, the model]
-      right: right people
-    - name: plain
-      question: May a text be nonsense?
-      options: ["yes", "right, it may not"]
-      right: "right, it may not"
-  drawn: 2
-  pass_mark: 2
-  attempts: 1
-"""
 TEXT = "The queue was long, number {n}, and I would stand in it again."
 FATES = {"declined": 7, "early": 6, "failed": 5}
 WORKERS = 9
@@ -82,33 +65,6 @@ class WrittenSteps:
         return [
             (step, label) for step, labels in self.labels.items() for label in labels if label not in self.seen[step]
         ]
-
-
-@contextmanager
-def asking_a_quiz(database: Database, task: str) -> Iterator[None]:
-    """Let the open round of a task ask for a quiz while the block runs."""
-
-    def change(session: Session) -> tuple[int, int]:
-        current = session.query(Round).filter_by(task_id=task, state=RoundState.OPEN).one()
-        before, newest = (
-            current.version_id,
-            session.query(func.max(TaskVersion.number)).filter_by(task_id=task).scalar(),
-        )
-        text = session.get_one(TaskVersion, before).source + QUIZ
-        version = TaskVersion(task_id=task, number=newest + 1, source=text)
-        session.add(version)
-        session.flush()
-        current.version_id = version.id
-        return current.id, before
-
-    def restore(session: Session) -> None:
-        session.get_one(Round, round_id).version_id = before
-
-    round_id, before = database.write(change)
-    try:
-        yield
-    finally:
-        database.write(restore)
 
 
 class Visit:
