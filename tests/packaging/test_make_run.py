@@ -54,7 +54,7 @@ def test_make_run_serves_the_demo_rounds_and_a_model_answers(tmp_path):
         base = f"http://127.0.0.1:{port}"
         wait_for(f"{base}/readyz", 600)
         with Client(base, timeout=60) as client:
-            assert sum(task["open_round"] is not None for task in client.tasks()) == 12
+            assert sum(task["open_round"] is not None for task in client.tasks()) == 10
             context = client.next_context("sentiment")["id"]
             answer = client.create_example(
                 "sentiment", context, {"statement": "A lovely evening."}, {"label": "negative"}, sandbox=True
