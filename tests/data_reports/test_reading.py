@@ -9,6 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from dynabench.cli.dataset import app
+from dynabench.insight.data_measurements.formatting import table_chart
+from dynabench.insight.data_measurements.results import MeasureResult, Table, make_columns, read_result
 from dynabench.insight.data_measurements.sample import words
 from dynabench.insight.data_reports import exports
 from dynabench.insight.data_reports.measured import MeasuredData
@@ -24,7 +26,7 @@ from dynabench.insight.data_reports.report import (
 )
 from dynabench.insight.data_reports.sources import ChosenColumns, DataColumns, DataRow, choose_columns, file_source
 from dynabench.kit import errors
-from dynabench.kit.language import Amount, LanguageName, _, current, phrase_document, restored, translate
+from dynabench.kit.language import Amount, LanguageName, _, current, translate
 from dynabench.stats.streams import FrequentItems, Reservoir
 
 WORDS = "the a film plot actor scene story good bad dull bright slow she he man woman is was not very".split()
@@ -94,13 +96,18 @@ def test_languages_and_scripts_are_told_apart():
 
 @pytest.mark.parametrize(("reader", "name"), [("en", "German"), ("es", "alemán"), ("ar", "الألمانية")])
 def test_a_language_is_named_in_the_readers_language(reader, name):
-    """As it is kept and read again; programs get English."""
-    finding = _("%(share)s of texts are in %(language)s", share=Amount(1.0, ".0%"), language=LanguageName("de"))
+    """As it is kept and read again, in the finding and in the table with its chart; programs get English."""
+    german = LanguageName("de")
+    finding = _("%(share)s of texts are in %(language)s", share=Amount(1.0, ".0%"), language=german)
     assert finding == "100% of texts are in German"
-    stored_finding = restored(json.loads(json.dumps(phrase_document(finding))))
+    columns = make_columns(("language", "Language", "text"), ("n", "Texts", "count"))
+    table = Table("languages", "Languages", columns, ((german, 5), ("other", 2)), (1, 1), drawn="bars")
+    result = read_result(json.loads(json.dumps(MeasureResult(finding, (), (table,)).record())))
     token = current.set(reader)
     try:
-        assert name in translate(stored_finding)
+        assert name in translate(result.finding)
+        assert translate(result.tables[0].rows[0][0]) == name
+        assert name in str(table_chart(result.tables[0]))
         assert translate(LanguageName("zz-unknown")) == "zz-unknown"
     finally:
         current.reset(token)

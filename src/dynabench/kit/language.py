@@ -183,6 +183,15 @@ def phrase_document(text: str) -> dict[str, Any] | None:
     return {"message": text.message, "plural": text.plural, "number": text.number, "values": values}
 
 
+RECORDS = ({"message", "plural", "number", "values"}, {"amount", "spec"}, {"language"})
+"""The keys of what `phrase_document` writes."""
+
+
+def is_phrase_record(value: Mapping[str, Any]) -> bool:
+    """Return whether a mapping within a stored document is what `phrase_document` wrote."""
+    return value.keys() in RECORDS
+
+
 def restored(record: Mapping[str, Any] | None) -> str:
     """The phrase that `phrase_document` wrote down, or nothing."""
     if not record:

@@ -6,7 +6,7 @@ from math import isfinite
 from typing import Any, Literal
 
 from dynabench.insight.data_measurements.sample import RoundSample
-from dynabench.kit.language import phrase_document, restored
+from dynabench.kit.language import is_phrase_record, phrase_document, restored
 
 Kind = Literal["share", "number", "count", "text", "p"]
 """The format of a value: a share in percent, a number, whole, as it is, or as a p value."""
@@ -130,7 +130,7 @@ def make_columns(*specifications: tuple[str, str, Kind]) -> tuple[ResultColumn, 
 
 def _restore_texts(value: Any) -> Any:
     if isinstance(value, dict):
-        if "message" in value or "amount" in value:
+        if is_phrase_record(value):
             return restored(value)
         return {name: _restore_texts(item) for name, item in value.items()}
     return [_restore_texts(item) for item in value] if isinstance(value, list) else value
