@@ -136,9 +136,9 @@ def draw(caller: Caller, task: str = "nli") -> dict[str, Any]:
     return response.json()
 
 
-def written(handout: dict[str, Any], text: str, **more: Any) -> dict[str, Any]:
+def written(drawn: dict[str, Any], text: str, **more: Any) -> dict[str, Any]:
     """A draft of NLI that holds to the goal."""
-    return {"context_id": handout["id"], "input": {"hypothesis": text}, "answer": handout["goal"], **more}
+    return {"context_id": drawn["id"], "input": {"hypothesis": text}, "answer": drawn["goal"], **more}
 
 
 def send(caller: Caller, body: dict[str, Any], key: str = "", task: str = "nli") -> Any:

@@ -34,8 +34,8 @@ def feel(owner, ada):
     return owner
 
 
-def body(handout, text, label="negative", **more):
-    return {"context_id": handout["id"], "input": {"statement": text}, "answer": {"label": label}, **more}
+def body(drawn, text, label="negative", **more):
+    return {"context_id": drawn["id"], "input": {"statement": text}, "answer": {"label": label}, **more}
 
 
 def test_a_seed_comes_with_what_the_models_say_and_they_are_asked_once(feel, ada, bob, rules, database):
