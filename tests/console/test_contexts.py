@@ -111,7 +111,7 @@ class TestAFileOnItsWayIn:
     def test_a_field_that_no_column_looks_like_is_asked_for_before_anything_is_imported(self, owner, enter):
         page = enter(owner)
         address = sent(page, "facts.csv", b"one,two\nA dog barks.,b\n")
-        assert "Shown once you have chosen the column of Premise" in page.get(address).text
+        assert "Shown once you have chosen the column of “Premise”" in page.get(address).text
         refused = page.submit(address.partition("?")[0], page="/settings", **{"field.premise": ""}, name="facts.csv")
         assert refused.status_code == 422
         assert "Choose the column to read." in refused.text

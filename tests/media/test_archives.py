@@ -62,7 +62,7 @@ def test_files_are_named_within_groups_too(owner, client, settings, tmp_path):
 def test_a_drawing_with_a_script_is_text_and_no_picture(owner, client, settings, tmp_path):
     content = read(client, settings, tmp_path, packed(("rows.csv", "one,other\na.png,a.png\n"), ("a.png", files.SVG)))
     result = upload_contexts(client.app.state.db, "colours", content, lambda _: None)
-    assert result.errors == [(1, "context.one: Choose a picture.; context.other: Choose a picture.")]
+    assert result.errors == [(1, "context.one: Choose a picture. context.other: Choose a picture.")]
 
 
 def link() -> bytes:

@@ -98,7 +98,7 @@ def announce(session: Session, person: Person | None, task_id: str, text: str, l
     announcement = Announcement(task_id=task_id, text=text, until=until, created_by=person.id if person else None)
     session.add(announcement)
     session.flush()
-    rounds.record_act(session, person, "announcement.made", task=task_id, announcement=announcement.id, told=tell)
+    rounds.record_act(session, person, "announcement.made", task=task_id, announcement=announcement.id, notified=tell)
     if tell:
         jobs.enqueue(session, "tell_announcement", {"announcement": announcement.id}, announcement.created_by)
     page = f"/tasks/{task_id}"

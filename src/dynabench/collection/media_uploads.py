@@ -14,7 +14,7 @@ from dynabench.collection import drafts
 from dynabench.collection.schemas import ExampleIn
 from dynabench.kit import errors, security
 from dynabench.kit.db import Database
-from dynabench.kit.language import _
+from dynabench.kit.language import _, join_messages
 from dynabench.kit.settings import Settings
 from dynabench.media import service as media
 from dynabench.media.file_formats import size_text
@@ -139,7 +139,7 @@ async def pairs(request: Request, viewer: Person | None, task: str, groups: Iter
                 form_pairs.append((place, await _stored(request, viewer, task, place, value)))
             except (errors.Invalid, errors.TooMany) as problem:
                 messages = problem.fields.values() if isinstance(problem, errors.Invalid) else (problem.detail,)
-                wrong[place] = "; ".join(messages)
+                wrong[place] = join_messages(messages)
         await value.close()
     if wrong:
         raise Unstored(wrong, form_pairs)

@@ -19,7 +19,7 @@ from dynabench.collection.search import FoundExample
 from dynabench.collection.tables import Example, ExampleSource, Standing
 from dynabench.collection.terms import facet
 from dynabench.kit import errors
-from dynabench.kit.language import _
+from dynabench.kit.language import _, join_messages
 from dynabench.people import disclosure
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds import service as rounds
@@ -214,5 +214,5 @@ def list_values(session: Session, round_: Round, filters: ExampleFilters, before
     try:
         values["page"] = examples_page(session, round_, filters, before)
     except errors.Invalid as problem:
-        values["wrong"] = "; ".join(str(text) for text in problem.fields.values())
+        values["wrong"] = join_messages(problem.fields.values())
     return values

@@ -23,7 +23,7 @@ from dynabench.intake import sources
 from dynabench.intake.rows import BadRow
 from dynabench.kit import errors, jobs
 from dynabench.kit.db import Database
-from dynabench.kit.language import _
+from dynabench.kit.language import _, join_messages
 from dynabench.kit.settings import Settings, get_settings
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds import queries
@@ -191,7 +191,7 @@ def read_step(job_id: str, payload: dict[str, Any]) -> dict[str, Any]:
                     settings, config, files, layout, payload["tolerance"], refuse, progress
                 )
     except errors.Problem as problem:
-        reason = "; ".join(problem.fields.values()) if isinstance(problem, errors.Invalid) else problem.detail
+        reason = join_messages(problem.fields.values()) if isinstance(problem, errors.Invalid) else problem.detail
         return {"reason": reason}
     db.write(_report_reading, job_id, asdict(reading_end))
     return asdict(written)

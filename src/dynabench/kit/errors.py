@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from dynabench.kit.language import Phrase, _, joined, ngettext, recognised
+from dynabench.kit.language import Phrase, _, join_messages, ngettext, recognised
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
@@ -84,7 +84,7 @@ class Invalid(Problem):
     def __init__(self, fields: dict[str, str], detail: str = "") -> None:
         some = islice(fields.items(), MOST_NAMED)
         messages = (_("%(name)s: %(message)s", name=name, message=message) for name, message in some)
-        super().__init__(detail or joined("; ", messages), fields=fields)
+        super().__init__(detail or join_messages(messages), fields=fields)
         self.fields = fields
 
 

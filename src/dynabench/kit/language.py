@@ -152,6 +152,12 @@ def joined(separator: str, parts: Iterable[str]) -> str:
     return Phrase(separator.join(f"%({name})s" for name in named), "", None, named) if named else ""
 
 
+def join_messages(messages: Iterable[str]) -> str:
+    """Several messages as one: sentences follow each other, other messages are separated by semicolons."""
+    parts = list(messages)
+    return joined(" " if all(part.endswith((".", "!", "?")) for part in parts) else "; ", parts)
+
+
 def translate(text: str) -> str:
     """A text in the current language, where it knows its translation."""
     if not isinstance(text, Phrase):

@@ -17,7 +17,7 @@ from dynabench.kit import errors
 from dynabench.kit.api import After, AppSettings, Db, csv_response
 from dynabench.kit.disk import erase_paths, has_disk_room
 from dynabench.kit.forms import Text, field_errors, redirect
-from dynabench.kit.language import _
+from dynabench.kit.language import _, join_messages
 from dynabench.kit.settings import Settings
 from dynabench.open_evaluations import (
     api,
@@ -203,7 +203,7 @@ async def _find_download(
     try:
         wish = remote_source.remote_request(choices)
     except errors.Invalid as problem:
-        return None, {"dataset": "; ".join(problem.fields.values())} | wrong
+        return None, {"dataset": join_messages(problem.fields.values())} | wrong
     download = await to_thread.run_sync(find_download, settings, wish)
     if download is not None and download.state == DownloadState.FAILED:
         wrong = {"dataset": download.reason} | wrong

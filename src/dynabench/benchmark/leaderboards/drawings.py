@@ -1,6 +1,7 @@
 """Charts, pictures and texts of numbers: each chart has its finding as title and its numbers as a table."""
 
 from collections.abc import Sequence
+from math import floor
 from typing import Any
 
 import numpy as np
@@ -271,7 +272,7 @@ def _together(models: Sequence[Entrant], transfer: Transfer) -> str:
     share = float(both[i, j])
     if share == 1:
         return _("Shared errors: every row that fools %(one)s or %(other)s fools both", one=first, other=second)
-    words = {"one": first, "other": second, "share": percent(share)}
+    words = {"one": first, "other": second, "share": percent(floor(100 * share) / 100)}
     return _(
         "Shared errors: of the rows that fool %(one)s or %(other)s, at least %(share)s also fool the other", **words
     )

@@ -19,7 +19,7 @@ from dynabench.collection.api import throttle
 from dynabench.kit import errors
 from dynabench.kit.api import Db
 from dynabench.kit.db import Database
-from dynabench.kit.language import _
+from dynabench.kit.language import _, join_messages
 from dynabench.models.client import Host
 from dynabench.models.protocol import SPAN_PARTS, Attribution, ModelCard
 from dynabench.people.accounts.auth import Member, Viewer
@@ -295,7 +295,7 @@ async def _compared(
             talk = await answer_form(request, viewer, chosen, f"?a={a}&b={b}", {"a": a, "b": b}, posted_inputs)
             return render_form(request, template, talk, **values)
     except errors.Invalid as problem:
-        values["wrong"], status = "; ".join(problem.fields.values()), 422
+        values["wrong"], status = join_messages(problem.fields.values()), 422
     except errors.Unavailable as problem:
         values["wrong"] = problem.detail
     return render(request, template, status=status, **values)

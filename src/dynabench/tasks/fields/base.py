@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 from pydantic import BeforeValidator, model_validator
 
 from dynabench.kit.errors import Invalid
-from dynabench.kit.language import _
+from dynabench.kit.language import _, join_messages
 from dynabench.tasks import conditions
 from dynabench.tasks.conditions import ConditionFacts
 from dynabench.tasks.section import Line, Name, Section, Setting, did_you_mean, printable, refuse_keys
@@ -29,7 +29,7 @@ class FieldError(ValueError):
     """
 
     def __init__(self, message: str = "", within: Mapping[str, str] = NOTHING) -> None:
-        super().__init__(message or "; ".join(within.values()))
+        super().__init__(message or join_messages(within.values()))
         self.within = within
 
     def messages(self, name: str) -> dict[str, str]:
