@@ -62,7 +62,7 @@ def test_no_row_of_a_file_is_red_before_its_columns_are_chosen(olga, client):  #
 
     rows = send(TAB)
     page = browser.get(rows).text
-    assert "Shown once you have chosen the column of “Statement”" in page
+    assert "Shown once you have chosen the column of “Statement" in page
     assert "bad-row" not in page
     assert "would be refused" not in page
     chosen = {"form": "columns", "field.statement": "c1", "field.label": ""}
