@@ -156,6 +156,7 @@ def test_the_verdict_says_whether_the_model_was_wrong(start, ada, bob, cleo, dat
         vote(database, voter, first["id"], "correct")
         vote(database, voter, second["id"], "incorrect")
     assert [standing(database, element["id"]).fooled for element in (first, second)] == [True, False]
+    assert [standing(database, element["id"]).targets_right for element in (first, second)] == [0, 1]
     assert figures(ada) == (2, 0, 1, 1, 2)
     document = ada.get(f"/api/v1/examples/{second['id']}").json()
     assert (document["fooled"], document["predictions"][0]["fooled"]) == (False, False)
