@@ -215,6 +215,9 @@ def test_a_release_is_pushed_to_stores_and_to_the_hub(world, settings, tmp_path)
     assert place.endswith("/datasets/some/round/tree/" + "a" * 40)
     assert set(hub.uploads) == {str(path.relative_to(folder)) for path in folder.rglob("*.*")}
     assert created.digest in hub.summary
+    assert hub.created["type"] == "dataset"
+    with pytest.raises(errors.Unavailable, match=r"^This deployment calls no hub\. Set DYNABENCH_HUB_URL\.$"):
+        manifest.upload_release(settings.model_copy(update={"hub_url": ""}), folder, "hf://datasets/some/round")
     with pytest.raises(errors.Invalid, match="OWNER/NAME"):
         manifest.upload_release(known_values, folder, "hf://models/some/round")
 
@@ -229,6 +232,7 @@ class Hub(BaseHTTPRequestHandler):
         assert self.headers["authorization"] == "Bearer hf_secret"
         home = f"http://127.0.0.1:{self.server.server_address[1]}/datasets/some/round"
         if self.path.endswith("/repos/create"):
+            self.server.created = json.loads(body)
             self.answer({"url": home, "name": "some/round"})
         elif "/preupload/" in self.path:
             names = [item["path"] for item in json.loads(body)["files"]]

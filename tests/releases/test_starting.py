@@ -1,10 +1,12 @@
 """Starting a release: what is refused and why, what a second attempt keeps, and whom its datasets name."""
 
 import pytest
+from sqlalchemy import select
 
-from dynabench.benchmark.releases import planning, release_steps, service
+from dynabench.benchmark.releases import manifest, planning, release_steps, service
 from dynabench.datasets.tables import Dataset, DatasetVersion
 from dynabench.kit import errors
+from dynabench.people.accounts.tables import Notice
 from dynabench.tasks.sections import ReleaseSettings
 from tests.releases.world import collected_once
 
@@ -51,6 +53,14 @@ def test_a_failure_after_the_round_is_frozen_keeps_the_rules_and_the_parts(world
     assert world.db.read(service.part_by_uid, world.round_id) == parts
 
 
+def test_a_failure_is_reported_to_the_owner_who_started_it(world):
+    release_id = prepare(world, seed=1, person=world.owner)
+    world.db.write(service.fail_release, release_id, "The disk is full.")
+    [notice] = world.db.read(lambda session: session.scalars(select(Notice)).all())
+    assert (notice.person_id, notice.kind, notice.text) == (world.owner.id, "dataset", "Round 1 is not released.")
+    assert notice.link == "/tasks/checks/manage/rounds/1/release"
+
+
 @pytest.mark.slow
 def test_both_datasets_name_the_owner_who_started_the_release(world, settings):
     release = release_steps.make_release(world.db, settings, prepare(world, seed=0, person=world.owner))
@@ -61,6 +71,16 @@ def test_both_datasets_name_the_owner_who_started_the_release(world, settings):
             yield session.get_one(DatasetVersion, dataset_id).created_by
 
     assert world.db.read(lambda session: list(creators(session))) == [world.owner.id] * 4
+    titles = world.db.read(lambda session: set(session.scalars(select(Dataset.title))))
+    assert titles == {"Round 1, test part", "Round 1, hidden part"}
+    again = release_steps.write_files(world.db, settings, release.id)
+    assert again.digest == release.digest, "a release that is written is read"
+
+
+def test_a_folder_without_a_manifest_is_no_release(tmp_path):
+    with pytest.raises(errors.Invalid) as refused:
+        manifest.read_manifest(tmp_path)
+    assert refused.value.fields == {"folder": f"{tmp_path} is not a release: it has no readable manifest.json."}
 
 
 def test_a_round_that_was_never_opened_or_is_too_large_says_so(world, settings, monkeypatch):

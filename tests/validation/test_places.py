@@ -71,6 +71,20 @@ def test_an_item_is_found_behind_pages_of_taken_ones(world, monkeypatch, start):
     assert world.next(world.person()).example_id == free
 
 
+def test_items_that_wait_for_a_person_are_counted_up_to_a_limit(world, monkeypatch):
+    author, person = world.person(), world.person()
+    examples = [world.example(author) for _ in range(4)]
+
+    def waiting(viewer):
+        return world.db.read(places.count_checks, viewer, world.task)
+
+    assert (waiting(person), waiting(author)) == (4, 0)
+    world.vote(person, examples[0], "correct")
+    assert waiting(person) == 3
+    monkeypatch.setattr(places, "MOST_COUNTED", 2)
+    assert waiting(person) == 2
+
+
 def test_ones_own_examples_are_not_handed_out(world):
     author = world.person()
     world.example(author)
