@@ -96,7 +96,8 @@ def test_another_seed_is_another_division_and_the_same_is_the_same():
 
 def test_a_round_without_verified_examples_is_not_released():
     items = [SplitItem("u", "w", "c", "text", "a", "pending")]
-    assert release_report(items, divide_items(items, ReleaseSettings()), ReleaseSettings(), 1, 0).stopped
+    report = release_report(items, divide_items(items, ReleaseSettings()), ReleaseSettings(), 1, 0)
+    assert report.stopped == ["No example of this round is verified, so there is nothing to release."]
 
 
 def findings(items, rules=None, **questions):
