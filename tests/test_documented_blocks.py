@@ -67,7 +67,7 @@ perf_metric:
 }
 VARIABLES = """
 gold = ["yes", "no", "no", "yes", "no", "yes"] * 5
-said, old, new = gold[1:] + gold[:1], gold[2:] + gold[:2], gold[:]
+predictions, old, new = gold[1:] + gold[:1], gold[2:] + gold[:2], gold[:]
 """
 
 

@@ -12,8 +12,8 @@ from tests.browser.people import PHONE, draw_over, example_on, find_in_queue, mo
 
 pytestmark = [pytest.mark.browser, pytest.mark.release]
 
-PLAIN = "They serve dumplings on Mondays and noodles on every other day."
-TURNED = "They serve dumplings on Mondays and good advice on every other day."
+PLAIN = "They serve soup on Sundays and noodles on every other day."
+TURNED = "They serve soup on Sundays and good advice on every other day."
 QUESTION = "Which words does the passage begin with?"
 
 

@@ -71,7 +71,7 @@ class Histories(RuleBasedStateMachine):
     )
     def write(self, author, fooled, source, start, arm, tag):
         request = arm != "control"
-        how = {"source": source, "start": start, "arm": arm, "tag": tag, "asked": request}
+        how = {"source": source, "start": start, "arm": arm, "tag": tag, "models": request}
         self.examples.append(self.world.example(self.people[author], fooled=fooled if request else None, **how))
 
     @precondition(lambda self: self.examples)

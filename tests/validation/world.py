@@ -109,7 +109,7 @@ class World:
         models: bool = True,
         **columns: Any,
     ) -> int:
-        """As `example`, in a transaction of the caller's; `asked` is false where no model was."""
+        """As `example`, in a transaction of the caller's; `models` is false where no model was asked."""
         number = next(self.numbers)
         handout = Handout(
             round_id=self.round_id,
