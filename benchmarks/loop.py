@@ -92,12 +92,12 @@ async def load(base: str, tokens: list[str]) -> tuple[float, list[float]]:
     await asyncio.gather(*(person.example() for person in people))
     begun = time.perf_counter()
     for person in people:
-        person.taken.clear()
+        person.milliseconds.clear()
     await asyncio.gather(*(person.until(begun + SECONDS) for person in people))
     seconds = time.perf_counter() - begun
     for person in people:
         await person.http.aclose()
-    used = [item for person in people for item in person.taken]
+    used = [item for person in people for item in person.milliseconds]
     return len(used) / seconds, used
 
 
@@ -107,7 +107,7 @@ async def alone(base: str, token: str) -> list[float]:
     for _ in range(ALONE + 10):
         await person.example()
     await person.http.aclose()
-    return person.taken[10:]
+    return person.milliseconds[10:]
 
 
 def batch_sizes(home: Path) -> dict[int, int]:
