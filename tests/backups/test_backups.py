@@ -24,7 +24,7 @@ from dynabench.media import file_formats
 from dynabench.media import service as media
 from dynabench.media.file_formats import UploadLimits
 from dynabench.media.store import MediaStore
-from dynabench.media.tables import Media
+from dynabench.media.tables import Media, MediaUpload, MediaUse
 from dynabench.operations import migrations
 from dynabench.operations.backups import database_copy, manifest
 from dynabench.operations.backups.backup import cause_of, make_backup
@@ -196,6 +196,12 @@ def test_a_disk_that_a_database_fills_is_called_full(database):
         assert "the disk is full. Free some space" in cause_of(item.value)
 
 
+def forget(session, digest):
+    """Delete a file's rows; the file stays."""
+    for table in (MediaUse, MediaUpload, Media):
+        session.execute(delete(table).where(table.digest == digest))
+
+
 @pytest.mark.release
 def test_a_backup_made_while_people_send_pictures_and_write_refers_to_no_file_that_is_missing(
     settings, furnished, database, database_kind, elsewhere, tmp_path
@@ -225,12 +231,6 @@ def test_a_backup_made_while_people_send_pictures_and_write_refers_to_no_file_th
         except Exception as error:
             failures.append(error)
 
-    def forget(session, digest):
-        from dynabench.media.tables import MediaUpload, MediaUse
-
-        for table in (MediaUse, MediaUpload, Media):
-            session.execute(delete(table).where(table.digest == digest))
-
     threads = [threading.Thread(target=work, args=(blue,)) for blue in range(2)]
     for thread in threads:
         thread.start()
@@ -242,10 +242,10 @@ def test_a_backup_made_while_people_send_pictures_and_write_refers_to_no_file_th
             thread.join()
     assert not failures
     assert len(old) < OLD, "some were thrown away"
-    for number, thread in enumerate(backups):
-        assert thread.manifest.flaws == []
+    for number, backup in enumerate(backups):
+        assert backup.manifest.flaws == []
         present = elsewhere(database_kind, f"there-{number}")
-        restore_backup(present, thread.path)
+        restore_backup(present, backup.path)
         other = Database(present.url)
         assert other.read(check_files, present) == []
         other.close()

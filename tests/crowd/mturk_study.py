@@ -1,19 +1,15 @@
-"""A study at a local Mechanical Turk, workers who finish it in their frame, and the jobs of its owner."""
+"""A study at a local Mechanical Turk and workers who finish it in their frame."""
 
 import re
 
 import pytest
 
-from dynabench.crowd import accounts, bonuses, consent, lifecycle, studies
-from dynabench.crowd import jobs as crowd_jobs
+from dynabench.crowd import accounts, consent, studies
 from dynabench.crowd.studies import StudyPlan
-from dynabench.crowd.tables import Participation, StudyState
-from dynabench.kit.jobs import Job
-from dynabench.pay import ledger
-from dynabench.pay.money import Money
-from dynabench.pay.tables import PaymentKind, PaymentState
+from dynabench.crowd.tables import StudyState
 from tests.crowd.conftest import CONSENT, OpenStudy, write_example
 from tests.crowd.mturk_server import ACCESS_KEY, SECRET_KEY, MechanicalTurk
+from tests.crowd.study_steps import lead
 
 SECRETS = {"access_key": ACCESS_KEY, "secret_key": SECRET_KEY}
 PLAN = {
@@ -56,10 +52,6 @@ def study(draft, database, settings):
     return draft
 
 
-def lead(database, settings, study, to):
-    lifecycle.lead_study(database, settings, None, "nli", study.id, to, f"https://bench.example/studies/{study.slug}")
-
-
 def hit_of(turk):
     return next(iter(turk.books.hits))
 
@@ -99,29 +91,3 @@ def finished(turk, study, browser, worker=None):
     assert turk.submit(raw)[0] == 200
     assert turk.submit(raw)[0] == 400, "an assignment is submitted once"
     return parameters["assignmentId"], window
-
-
-def part_of(database, assignment):
-    return database.read(lambda session: session.query(Participation).filter_by(external_session=assignment).one())
-
-
-def run_jobs(database, settings, kind):
-    rows = database.read(lambda session: [(job.id, job.payload) for job in session.query(Job).filter_by(kind=kind)])
-    for id, payload in rows:
-        if kind == "decide_participation":
-            crowd_jobs.send_decision(database, settings, payload)
-        else:
-            bonuses.advance_order(database, settings, payload["order"])
-        database.write(lambda session, id=id: session.query(Job).filter_by(id=id).delete())
-
-
-def approve_bonus(database, assignment, cents, key, currency="USD"):
-    part = part_of(database, assignment)
-
-    def write(session):
-        round_id = session.get(studies.Study, part.study_id).round_id
-        money = Money(cents, currency)
-        payment = ledger.book(session, round_id, part.person_id, PaymentKind.BONUS, money, "A good example", key)
-        payment.state = PaymentState.APPROVED
-
-    database.write(write)

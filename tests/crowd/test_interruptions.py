@@ -10,11 +10,13 @@ from dynabench.crowd import accounts, bonuses, consent, lifecycle, participation
 from dynabench.crowd.studies import StudyPlan
 from dynabench.crowd.tables import BonusOrderState, StudyState
 from dynabench.kit import errors
+from dynabench.pay.money import Money
 from dynabench.pay.tables import Payment, PaymentState
 from tests.crowd import prolific_study
 from tests.crowd.conftest import CONSENT, OpenStudy
 from tests.crowd.prolific_server import TOKEN
-from tests.crowd.prolific_study import approve_bonus, finished, lead, part_of, run_jobs
+from tests.crowd.prolific_study import finished
+from tests.crowd.study_steps import approve_bonus, lead, part_of, run_jobs
 from tests.forked import Forked
 
 pytestmark = pytest.mark.slow
@@ -133,7 +135,7 @@ bonuses.advance_order(Database(settings.url), settings, int(sys.argv[1]))
 @pytest.mark.parametrize("step", ["/submissions/bonus-payments/", "/bulk-bonus-payments/.*"])
 def test_a_process_killed_while_it_pays_pays_once(study, prolific, browser, database, settings, step, tmp_path):
     session_id, _page = finished(prolific, study, browser)
-    approve_bonus(database, session_id, 80, "bonus")
+    approve_bonus(database, session_id, Money(80, "GBP"), "bonus")
     order = database.write(lambda session: bonuses.begin_order(session, None, "nli", study.id).id)
     prolific.fail(step, "hang")
     values = json.dumps(settings.model_dump(mode="json", exclude_defaults=True))

@@ -10,7 +10,8 @@ from dynabench.crowd.tables import Participation, StudyState
 from dynabench.kit import errors
 from dynabench.people.accounts.tables import Person
 from tests.crowd import mturk_study
-from tests.crowd.mturk_study import SECRETS, finished, lead, part_of
+from tests.crowd.mturk_study import SECRETS, finished
+from tests.crowd.study_steps import lead, part_of
 
 turk, settings, draft, study = mturk_study.turk, mturk_study.settings, mturk_study.draft, mturk_study.study
 

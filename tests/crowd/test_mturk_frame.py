@@ -11,7 +11,8 @@ from dynabench.crowd.tables import Participation, StudyState
 from dynabench.kit import errors
 from dynabench.site import admission
 from tests.crowd import mturk_study
-from tests.crowd.mturk_study import hit_of, lead, open_frame, part_of
+from tests.crowd.mturk_study import hit_of, open_frame
+from tests.crowd.study_steps import lead, part_of
 
 turk, settings, draft, study = mturk_study.turk, mturk_study.settings, mturk_study.draft, mturk_study.study
 

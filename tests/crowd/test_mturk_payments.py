@@ -9,9 +9,11 @@ import pytest
 from dynabench.crowd import bonuses, participation, reconciling
 from dynabench.crowd.tables import BonusOrder, BonusOrderState
 from dynabench.kit import errors
+from dynabench.pay.money import Money
 from dynabench.pay.tables import Payment, PaymentKind, PaymentState, Payout
 from tests.crowd import mturk_study
-from tests.crowd.mturk_study import approve_bonus, finished, hit_of, part_of, run_jobs
+from tests.crowd.mturk_study import finished, hit_of
+from tests.crowd.study_steps import approve_bonus, part_of, run_jobs
 from tests.forked import Forked
 
 turk, settings, draft, study = mturk_study.turk, mturk_study.settings, mturk_study.draft, mturk_study.study
@@ -75,7 +77,7 @@ def test_the_comparison_finds_automatic_approvals(study, turk, browser, database
 def test_a_bonus_is_paid_exactly_once_whatever_gets_lost(study, turk, browser, database, settings, failure):
     assignments = [finished(turk, study, browser)[0] for _ in range(2)]
     for number, assignment in enumerate(assignments):
-        approve_bonus(database, assignment, 75 + number, f"bonus-{number}")
+        approve_bonus(database, assignment, Money(75 + number, "USD"), f"bonus-{number}")
     if failure:
         turk.fail(*failure.split())
     order = database.write(lambda session: bonuses.begin_order(session, None, "nli", study.id).id)
@@ -93,7 +95,7 @@ def test_a_bonus_is_paid_exactly_once_whatever_gets_lost(study, turk, browser, d
 def test_one_refused_bonus_keeps_no_other_from_being_paid(study, turk, browser, database, settings):
     assignments = [finished(turk, study, browser)[0] for _ in range(2)]
     for number, assignment in enumerate(assignments):
-        approve_bonus(database, assignment, 75 + number, f"bonus-{number}")
+        approve_bonus(database, assignment, Money(75 + number, "USD"), f"bonus-{number}")
     turk.fail("SendBonus", "refuse")
     order = database.write(lambda session: bonuses.begin_order(session, None, "nli", study.id).id)
     assert bonuses.advance_order(database, settings, order) == BonusOrderState.PAID
@@ -106,7 +108,7 @@ def test_one_refused_bonus_keeps_no_other_from_being_paid(study, turk, browser, 
 @pytest.mark.slow
 def test_bonuses_in_another_currency_are_refused(study, turk, browser, database, settings):
     assignment, _window = finished(turk, study, browser)
-    approve_bonus(database, assignment, 75, "bonus", "GBP")
+    approve_bonus(database, assignment, Money(75, "GBP"), "bonus")
     order = database.write(lambda session: bonuses.begin_order(session, None, "nli", study.id).id)
     assert bonuses.advance_order(database, settings, order) == BonusOrderState.REFUSED
     assert not turk.books.bonuses
@@ -126,7 +128,7 @@ bonuses.advance_order(Database(settings.url), settings, int(sys.argv[1]))
 def test_a_process_killed_between_two_bonuses_pays_each_once(study, turk, browser, database, settings, tmp_path):
     assignments = [finished(turk, study, browser)[0] for _ in range(2)]
     for number, assignment in enumerate(assignments):
-        approve_bonus(database, assignment, 75 + number, f"bonus-{number}")
+        approve_bonus(database, assignment, Money(75 + number, "USD"), f"bonus-{number}")
     order = database.write(lambda session: bonuses.begin_order(session, None, "nli", study.id).id)
     turk.fail("SendBonus", "hang")
     values = json.dumps(settings.model_dump(mode="json", exclude_defaults=True))

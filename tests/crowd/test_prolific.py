@@ -10,10 +10,12 @@ from dynabench.crowd.provider import all_providers
 from dynabench.crowd.studies import StudyPlan
 from dynabench.crowd.tables import BonusOrder, BonusOrderState, CrowdEvent, StudyState
 from dynabench.kit import errors
+from dynabench.pay.money import Money
 from dynabench.pay.tables import Payment, PaymentKind, PaymentState, Payout
 from tests.crowd import prolific_study
 from tests.crowd.prolific_server import TOKEN
-from tests.crowd.prolific_study import SECRET, approve_bonus, external, finished, lead, part_of, run_jobs
+from tests.crowd.prolific_study import SECRET, external, finished
+from tests.crowd.study_steps import approve_bonus, lead, part_of, run_jobs
 
 prolific, settings, study = prolific_study.prolific, prolific_study.settings, prolific_study.study
 
@@ -85,7 +87,7 @@ def test_a_rejection_tells_why(study, prolific, browser, database, settings):
 def test_a_bonus_is_paid_exactly_once_whatever_gets_lost(study, prolific, browser, database, settings, failure):
     sessions = [finished(prolific, study, browser)[0] for _ in range(2)]
     for number, session_id in enumerate(sessions):
-        approve_bonus(database, session_id, 75 + number, f"bonus-{number}")
+        approve_bonus(database, session_id, Money(75 + number, "GBP"), f"bonus-{number}")
     if failure:
         act, how = failure.rsplit(" ", 1)
         prolific.fail("/submissions/bonus-payments/" if act == "set up" else "/bulk-bonus-payments/.*", how)
@@ -106,7 +108,7 @@ def test_a_bonus_is_paid_exactly_once_whatever_gets_lost(study, prolific, browse
 @pytest.mark.slow
 def test_two_tasks_of_one_account_do_not_pay_side_by_side(study, prolific, browser, database, settings):
     session_id, _page = finished(prolific, study, browser)
-    approve_bonus(database, session_id, 75, "bonus")
+    approve_bonus(database, session_id, Money(75, "GBP"), "bonus")
 
     def elsewhere(session, account):
         accounts.connect_account(session, None, "sentiment", settings.key, "prolific", account, {"token": TOKEN})
@@ -141,7 +143,7 @@ def test_what_the_books_do_not_show_is_for_the_owner_to_decide(
     study, prolific, browser, database, settings, monkeypatch
 ):
     session_id, _page = finished(prolific, study, browser)
-    approve_bonus(database, session_id, 80, "bonus")
+    approve_bonus(database, session_id, Money(80, "GBP"), "bonus")
     prolific.books.delayed = True
     order = database.write(lambda session: bonuses.begin_order(session, None, "nli", study.id).id)
     assert bonuses.advance_order(database, settings, order) == BonusOrderState.SENT
@@ -158,7 +160,7 @@ def test_what_the_books_do_not_show_is_for_the_owner_to_decide(
 @pytest.mark.slow
 def test_a_refused_bonus_gives_its_payments_back(study, prolific, browser, database, settings):
     session_id, _page = finished(prolific, study, browser)
-    approve_bonus(database, session_id, 80, "bonus")
+    approve_bonus(database, session_id, Money(80, "GBP"), "bonus")
     prolific.fail("/bulk-bonus-payments/.*", "refuse")
     order = database.write(lambda session: bonuses.begin_order(session, None, "nli", study.id).id)
     assert bonuses.advance_order(database, settings, order) == BonusOrderState.REFUSED
