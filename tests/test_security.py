@@ -9,8 +9,9 @@ from starlette.testclient import TestClient
 
 from dynabench.kit import security
 from dynabench.kit.security import Limiter, digest, pseudonym
-from dynabench.kit.storable import DEEPEST, MemberCount, unstorable
+from dynabench.kit.storable import DEEPEST, unstorable
 from dynabench.site.app import create_app
+from dynabench.site.request_bodies import MemberCount
 from tests.conftest import PASSWORD, Browser
 
 BAD = {"username": "ada", "password": "something wrong"}
