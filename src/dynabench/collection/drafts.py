@@ -235,12 +235,14 @@ def draft(session: Session, person: Person | None, task_id: str, body: ExampleIn
         eligibility.refuse_unpaid(session, person, row.id, begun=True)
     if row.plan:
         eligibility.refuse_spent(session, person.id, row.id, row.plan)
-    new = replace(_written(session, person, task_id, body, row), key=key, request=request)
+    new = _written(session, person, task_id, body, row, key=key, request=request)
     refuse_repetition(earlier_tries, new)
     return new
 
 
-def _written(session: Session, person: Person, task_id: str, body: ExampleIn, row: Any) -> Draft:
+def _written(
+    session: Session, person: Person, task_id: str, body: ExampleIn, row: Any, *, key: str, request: str
+) -> Draft:
     config = rounds.config_of(session, row.version_id)
     features = features_of(config, body, row)
     body, members = before_record(features, session, person, config, body, row)
@@ -273,6 +275,8 @@ def _written(session: Session, person: Person, task_id: str, body: ExampleIn, ro
             else edit_distance(config, row.handout_start, row.handout_initial, written)
         ),
         active_seconds=body.active_seconds,
+        key=key,
+        request=request,
         features=features,
         writing=DraftWriting(body.writing or WritingIn()),
         **members,

@@ -193,7 +193,7 @@ class PreparedStatement:
 
     def run(self, session: Session | Connection, values: Mapping[str, Any]) -> list[Any]:
         """Return the rows as named tuples, none of a statement that returns nothing."""
-        connection = session if isinstance(session, Connection) else session.connection()
+        connection = session if isinstance(session, Connection) else _connection_of(session)
         dialect = connection.dialect
         compiled = self._compiled.get(dialect.name)
         if compiled is None:
@@ -209,6 +209,16 @@ class PreparedStatement:
     def first(self, session: Session | Connection, values: Mapping[str, Any]) -> Any:
         """Return the first row, None if there is none."""
         return next(iter(self.run(session, values)), None)
+
+
+def _connection_of(session: Session) -> Connection:
+    """Return the connection of a session's transaction; SQLAlchemy looks it up anew, which takes longer than a read."""
+    transaction = session.get_transaction()
+    known: tuple[object, Connection] | None = session.info.get("connection")
+    if known is None or known[0] is not transaction:
+        connection = session.connection()
+        known = session.info["connection"] = (session.get_transaction(), connection)
+    return known[1]
 
 
 class _Compiled:
