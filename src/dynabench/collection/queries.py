@@ -15,14 +15,12 @@ from sqlalchemy import (
     and_,
     bindparam,
     case,
-    column,
     exists,
     func,
     insert,
     literal,
     or_,
     select,
-    table,
     union_all,
     update,
 )
@@ -47,6 +45,7 @@ from dynabench.kit.db import PreparedStatement
 from dynabench.people import disclosure
 from dynabench.people.accounts.tables import Person
 from dynabench.people.roles import Ban, Role
+from dynabench.rounds import queries as round_queries
 from dynabench.rounds.samplers import FADES
 from dynabench.rounds.tables import Context, Round, RoundState, Task
 
@@ -258,7 +257,6 @@ def verified(person_id: int, task_id: str) -> Select[int]:
 
 
 _PERSON = bindparam("person", type_=BigInteger)
-_PAY_SCHEMES = table("pay_schemes", column("round_id"))  # of a package above this one
 
 
 def _latest() -> Any:
@@ -275,7 +273,6 @@ def _draft_handout() -> Select[Any]:
     """
     handout_id = bindparam("handout", type_=BigInteger)
     context = bindparam("context", type_=BigInteger)
-    pays = exists().where(_PAY_SCHEMES.c.round_id == Round.id).label("pays")
     role = select(Role.role).where(Role.task_id == Task.id, Role.person_id == _PERSON).scalar_subquery()
     banned = select(Ban.reason).where(Ban.task_id == Task.id, Ban.person_id == _PERSON).scalar_subquery()
     columns: list[Any] = [
@@ -294,7 +291,7 @@ def _draft_handout() -> Select[Any]:
     chosen = case((handout_id == 0, _latest()), else_=handout_id)
     mine = (Handout.person_id == _PERSON) & (Handout.round_id == Round.id) & (Handout.context_id == context)
     return (
-        select(*columns, role.label("role"), banned.label("banned"), pays)
+        select(*columns, role.label("role"), banned.label("banned"), round_queries.PAYS.label("pays"))
         .select_from(Task)
         .outerjoin(Round, (Round.task_id == Task.id) & (Round.state == RoundState.OPEN))
         .outerjoin(Handout, (Handout.id == chosen) & mine)

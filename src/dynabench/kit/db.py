@@ -24,6 +24,7 @@ from sqlalchemy import (
     Dialect,
     Engine,
     Executable,
+    Float,
     Integer,
     MetaData,
     Table,
@@ -235,7 +236,11 @@ class _Compiled:
         self.returns_rows = bool(results)
         self._row: Any = namedtuple("Row", [column.key for column in results])  # type: ignore[misc]
         kinds = [column.type.dialect_impl(dialect) for column in results]
-        readers = [(index, kind.result_processor(dialect, None)) for index, kind in enumerate(kinds)]
+        readers = [
+            (index, kind.result_processor(dialect, None))
+            for index, kind in enumerate(kinds)
+            if not isinstance(kind, Float)  # drivers return these as they are
+        ]
         self._readers = [(index, reader) for index, reader in readers if reader]
 
     def parameters(self, values: Mapping[str, Any]) -> Any:

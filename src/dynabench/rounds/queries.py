@@ -11,9 +11,12 @@ from sqlalchemy import (
     String,
     and_,
     bindparam,
+    column,
     delete,
+    exists,
     func,
     select,
+    table,
     union,
     update,
 )
@@ -38,6 +41,9 @@ from dynabench.rounds.tables import (
 )
 
 KEYS = 2**31 - 1  # random keys of contexts fit a signed 32-bit column
+_PAY_SCHEMES = table("pay_schemes", column("round_id"))  # of a package above this one
+PAYS = exists().where(_PAY_SCHEMES.c.round_id == Round.id)
+"""The condition that the round of the outer row pays: one index probe."""
 
 
 def versions(task_id: str) -> Select[TaskVersion]:
