@@ -172,6 +172,13 @@ def open_rounds() -> Select[Round]:
     return select(Round).where(Round.state == RoundState.OPEN).order_by(Round.id)
 
 
+def begun_rounds(task_ids: Collection[str]) -> Select[str, int, RoundState, int]:
+    """Select task, number, state and config version of the rounds of some tasks that are no drafts: a range for each
+    task."""
+    columns = (Round.task_id, Round.number, Round.state, Round.version_id)
+    return select(*columns).where(Round.task_id.in_(task_ids), Round.state != RoundState.DRAFT).order_by(Round.number)
+
+
 def open_round(task_id: str) -> Select[Round]:
     """The round that collects now: reads the task's rounds, a handful of rows."""
     return select(Round).where(Round.task_id == task_id, Round.state == RoundState.OPEN)
