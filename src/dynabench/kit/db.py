@@ -215,11 +215,11 @@ class PreparedStatement:
 def _connection_of(session: Session) -> Connection:
     """Return the connection of a session's transaction; SQLAlchemy looks it up anew, which takes longer than a read."""
     transaction = session.get_transaction()
-    known: tuple[object, Connection] | None = session.info.get("connection")
-    if known is None or known[0] is not transaction:
+    cached: tuple[object, Connection] | None = session.info.get("connection")
+    if cached is None or cached[0] is not transaction:
         connection = session.connection()
-        known = session.info["connection"] = (session.get_transaction(), connection)
-    return known[1]
+        cached = session.info["connection"] = (session.get_transaction(), connection)
+    return cached[1]
 
 
 class _Compiled:
