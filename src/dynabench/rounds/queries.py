@@ -172,7 +172,7 @@ def open_rounds() -> Select[Round]:
     return select(Round).where(Round.state == RoundState.OPEN).order_by(Round.id)
 
 
-def begun_rounds(task_ids: Collection[str]) -> Select[str, int, RoundState, int]:
+def begun_rounds(task_ids: Collection[str]) -> Select[str, int, str, int]:
     """Select task, number, state and config version of the rounds of some tasks that are no drafts: a range for each
     task."""
     columns = (Round.task_id, Round.number, Round.state, Round.version_id)
