@@ -1,6 +1,6 @@
 """Two models streamed side by side: the first token in the page, against the models' own first token.
 
-Both are asked the same in turns: once by somebody who presses the button in Chromium, once by a program that asks the
+Both are asked the same in turns: once by a person who presses the button in Chromium, once by a program that asks the
 models' servers itself, both at the same time. In the page a token counts once it stands in the document.
 """
 

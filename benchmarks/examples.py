@@ -106,7 +106,7 @@ def writing(db: Database) -> tuple[float, float]:
     session = db._writes()
     try:
         example = session.get_one(Example, N)
-        held = session.get_one(Round, 1)  # as whoever records an example holds it
+        held = session.get_one(Round, 1)  # as recording an example holds it
         assert held.number == 1
         change = projections.tally_key(example) | {"tag": "tag 3"} | dict.fromkeys(projections.COUNTS, 1)
         where = place_of(session, example)

@@ -55,7 +55,7 @@ def draw() -> Million:
     rng = np.random.default_rng(0)
     author = np.minimum(rng.zipf(1.2, N) - 1, 10**6) % PEOPLE
     day = np.arange(N) * DAYS // N
-    active = (author * 7 + day * 13) % 5 == 0  # about a dozen days each; else somebody whose day it is writes
+    active = (author * 7 + day * 13) % 5 == 0  # about a dozen days each; else a person whose day it is writes
     author = np.where(active, author, (author + (5 - (author * 7 + day * 13) % 5) * 3) % PEOPLE)
     fooled = (rng.random(N) < 0.3).astype(int)
     decided = (np.arange(N) < 0.7 * N) & (fooled == 1)
