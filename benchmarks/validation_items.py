@@ -139,12 +139,12 @@ def rows() -> list[Row]:
                 60,
             )
             cases = {
-                "somebody new": asking(db, 1),
-                "who wrote half of them": asking(db, 2),
-                "who voted on 900,000 of them": asking(db, 3),
+                "a new validator": asking(db, 1),
+                "the author of half of them": asking(db, 2),
+                "a voter on 900,000 of them": asking(db, 3),
             }
             db.write(leave_open, 1000)
-            cases["nobody: 1,000 are open and all have their vote"] = nothing_left(db)
+            cases["a voter on all 1,000 open ones"] = nothing_left(db)
             result += [
                 Row(
                     f"validation item from 1e6, {name}, for {case}",
