@@ -1,6 +1,6 @@
 """The real platform under eight busy annotators while models are killed, stopped and made to answer nonsense.
 
-`dynabench serve` with two web processes asks three hosts: the two of `dynabench host --workers 2`, and somebody else's
+`dynabench serve` with two web processes asks three hosts: the two of `dynabench host --workers 2`, and a third
 server with a switch. Counted are statuses on the annotator's page, examples in the database against those acknowledged,
 and the growth of every process. Exit status 1 when anything was wrong.
 
