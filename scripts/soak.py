@@ -31,6 +31,7 @@ from dynabench.collection.tables import Example, Prediction
 from dynabench.kit.db import Database
 from dynabench.kit.settings import process_addresses
 from dynabench.kit.supervisor import Watched, answers, end
+from dynabench.people.accounts.tables import Person
 from scripts.soak_memory import FLAT, Growth, Sample, growth
 from scripts.soak_people import Annotator
 from scripts.soak_switch import WAYS, WELL, Switch
@@ -133,18 +134,21 @@ def send(pid: int, number: signal.Signals) -> None:
 
 
 def compared(home: Path, people: list[Annotator]) -> tuple[int, int, list[str]]:
-    """Acknowledged examples, examples in the database, and what does not agree."""
+    """Acknowledged examples, examples of these people in the database, and what does not agree."""
     acknowledged = {id: key for person in people for id, key in person.acknowledged.items()}
     database = Database(f"sqlite:///{home / 'dynabench.sqlite'}")
     with database._reads() as session:
-        rest = dict(session.execute(select(Example.id, Example.key)).all())
+        authors = select(Person.id).where(Person.username.in_([person.name for person in people]))
+        theirs = Example.author_id.in_(authors)
+        rest = dict(session.execute(select(Example.id, Example.key).where(theirs)).all())
         request = session.execute(
             select(Prediction.example_id, Prediction.model)
+            .where(Prediction.example_id.in_(list(rest)))
             .group_by(Prediction.example_id, Prediction.model)
             .having(func.count() > 1)
         ).all()
         bare = session.scalars(
-            select(Example.id).where(~select(Prediction.id).where(Prediction.example_id == Example.id).exists())
+            select(Example.id).where(theirs, ~select(Prediction.id).where(Prediction.example_id == Example.id).exists())
         ).all()
     database.close()
     wrong = [f"example {id} was acknowledged and is not there" for id in acknowledged.keys() - rest.keys()]

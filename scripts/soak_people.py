@@ -17,6 +17,7 @@ PASSWORD = "a long enough passphrase"
 HIDDEN = re.compile(r'<input type="hidden" name="([^"]+)"(?: id="[^"]*")? value="([^"]*)"')
 RECORDED = re.compile(r"/examples/(\d+)/explanation")
 SILENT = (
+    "Waiting for an answer",
     "No answer",
     "gave no answer",
     "has not answered",
