@@ -86,7 +86,8 @@ def ngram_overlaps(predictions: TokenSequences, references: TokenSequences, rows
 
     Each n-gram counts at most as often as in the reference that has it most often (Papineni et al. 2002, 2.1).
     """
-    turn = _turns(references.rows)
+    # 0 for the first reference of each row, 1 for its second, and so on: the rows are sorted
+    turn = np.arange(len(references.rows)) - np.searchsorted(references.rows, references.rows)
     columns = [references.select(turn == turn_number) for turn_number in range(int(turn.max(initial=-1)) + 1)]
     overlap_counts = np.zeros((rows, orders), np.int64)
     for order, (owner, counts) in enumerate(count_ngrams([predictions, *columns], orders, shared=True)):
@@ -126,12 +127,6 @@ def best_places(scores: NDArray[Any], rows: Ints, n: int) -> Ints:
     most = np.maximum.reduceat(scores, starts)
     places = np.flatnonzero(scores == most[rows])
     return places[np.unique(rows[places], return_index=True)[1]]
-
-
-def _turns(rows: Ints) -> Ints:
-    """0 for the first sequence of each row, 1 for its second, and so on; `rows` is sorted."""
-    turns: Ints = np.arange(len(rows)) - np.searchsorted(rows, rows)
-    return turns
 
 
 def dense_codes(keys: Ints) -> tuple[Ints, Ints]:
