@@ -52,7 +52,8 @@ class Group(Field):
                 problems[f"fields.{index}.type"] = _("A group cannot contain groups.")
             if isinstance(field, ImageRegion) and field.of in self.own and not isinstance(before.get(field.of), Image):
                 message = _("There is no such image field earlier in the group.")
-                problems[f"fields.{index}.of"] = message + did_you_mean(field.of, _images(before))
+                images = [name for name, earlier in before.items() if isinstance(earlier, Image)]
+                problems[f"fields.{index}.of"] = message + did_you_mean(field.of, images)
             if getattr(field, "goal", "") == "assigned":
                 problems[f"fields.{index}.goal"] = _("Only an answer can be a goal.")
             if reasons := [why for condition in field.when if (why := base.impossible_reason(condition, before))]:
@@ -237,10 +238,6 @@ def is_blank(raw: object) -> bool:
     if isinstance(raw, Mapping):
         return all(is_blank(part) for part in raw.values())
     return raw is None or (isinstance(raw, list) and all(is_blank(part) for part in raw))
-
-
-def _images(named: Mapping[str, Field]) -> list[str]:
-    return [name for name, field in named.items() if isinstance(field, Image)]
 
 
 def _same(field: Field, first: Any, second: Any) -> bool:
