@@ -3,7 +3,6 @@
 from typing import Any
 
 from dbos import DBOS
-from sqlalchemy.orm import Session
 
 from dynabench.insight.data_measurements.sample import find_encoder
 from dynabench.insight.data_reports import service, stored_reports
@@ -49,11 +48,8 @@ def measure_step(job_id: str, payload: dict[str, Any]) -> dict[str, Any]:
 @DBOS.step(name="measure_data.clean", retries_allowed=True)
 def clean_step(job_id: str) -> None:
     """Delete the uploaded files, unless another report waits for them."""
-    service.remove_files(jobs.database().read(lambda session: service.unused_files(session, _job(session, job_id))))
-
-
-def _job(session: Session, job_id: str) -> jobs.Job:
-    return session.get_one(jobs.Job, job_id)
+    db = jobs.database()
+    service.remove_files(db.read(lambda session: service.unused_files(session, session.get_one(jobs.Job, job_id))))
 
 
 def measure_data_job(payload: dict[str, Any]) -> dict[str, Any]:
