@@ -5,8 +5,8 @@ from typing import Any
 from dbos import DBOS
 
 from dynabench.insight.data_measurements.sample import find_encoder
-from dynabench.insight.data_reports import service, stored_reports
-from dynabench.insight.data_reports.report import ReportOptions, measure_data, report_key
+from dynabench.insight.data_reports import service
+from dynabench.insight.data_reports.report import ReportOptions, find_report, measure_data, report_key, store_report
 from dynabench.insight.data_reports.subjects import open_subject
 from dynabench.kit import errors, jobs
 from dynabench.kit.settings import Settings, get_settings
@@ -21,8 +21,8 @@ def measure_subjects(settings: Settings, payload: dict[str, Any], tell: Any = la
     other = open_subject(settings, payload["second"]) if payload["second"] else None
     options, embed = ReportOptions.restore(payload["options"]), find_encoder()
     key = report_key(source.digest, other.digest if other else "", options, embed is not None)
-    if stored_reports.find_report(settings, key) is None:
-        stored_reports.store_report(settings, key, measure_data(source, options, other, embed, tell))
+    if find_report(settings, key) is None:
+        store_report(settings, key, measure_data(source, options, other, embed, tell))
     return key
 
 

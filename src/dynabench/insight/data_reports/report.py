@@ -4,7 +4,11 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
+from uuid import uuid4
+
+import orjson
 
 from dynabench.insight.data_measurements.results import MeasureResult, read_result
 from dynabench.insight.data_measurements.sample import Embed
@@ -14,6 +18,7 @@ from dynabench.insight.data_reports.profile import DataProfile
 from dynabench.insight.data_reports.sources import ChosenColumns, DataSource, choose_columns
 from dynabench.kit import errors
 from dynabench.kit.language import _
+from dynabench.kit.settings import Settings
 
 VERSION = 2
 """Grows when measures change, so that stored reports are not used again."""
@@ -191,3 +196,28 @@ def check_pairs(pairs: Sequence[Sequence[str]]) -> tuple[tuple[str, str], ...]:
     if len(plain) > MOST_PAIRS:
         raise errors.Invalid({"terms": _("Write up to %(n)s pairs.", n=MOST_PAIRS)})
     return tuple((pair[0], pair[1]) for pair in plain) or DEFAULT_PAIRS
+
+
+def report_path(settings: Settings, key: str) -> Path:
+    """Return the file of the report with this key."""
+    return settings.folder / "measurements" / key[:2] / f"{key}.json"
+
+
+def find_report(settings: Settings, key: str) -> DataReport | None:
+    """Return the stored report with this key; None where there is none that can be read."""
+    try:
+        return read_report(orjson.loads(report_path(settings, key).read_bytes()))
+    except (FileNotFoundError, orjson.JSONDecodeError, KeyError, TypeError):
+        return None
+
+
+def store_report(settings: Settings, key: str, report: DataReport) -> None:
+    """Keep a report under its key; a reader never sees half of it."""
+    path = report_path(settings, key)
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    waiting = path.with_name(f".{uuid4()}")
+    try:
+        waiting.write_bytes(orjson.dumps(report.record(), option=orjson.OPT_SERIALIZE_NUMPY))
+        waiting.replace(path)
+    finally:
+        waiting.unlink(missing_ok=True)
