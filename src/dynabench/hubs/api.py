@@ -207,9 +207,7 @@ async def _information(
     expand: Sequence[str],
 ) -> JSONResponse:
     def read(session: Session) -> dict[str, Any]:
-        entry = place.find(session, viewer)
-        commit = service.resolve_revision(session, settings, entry, revision)
-        store = GitStore.of(settings, entry.row.folder)
+        entry, store, commit = place.find_revision(session, settings, viewer, revision)
         files = [TreeEntry(path, item, False) for path, item in sorted(store.files(commit).items())]
         document = _listed(session, entry, True, True, ()) | {"sha": commit}
         if blobs:

@@ -55,8 +55,7 @@ async def announce_files(
     announced = sum(file.size for file in body.files)
 
     def read(session: Session) -> list[dict[str, Any]]:
-        entry = place.find(session, person)
-        commits.require_writer(session, person, entry, revision, create_pr)
+        entry = place.find_writable(session, person, revision, create_pr)
         commit = service.resolve_revision(session, settings, entry, revision)
         service.require_room(session, settings, person.id, announced)
         require_disk_room(settings, 2 * announced)  # by Xet, chunks and the file made of them are there at once
@@ -110,13 +109,7 @@ async def commit(
 ) -> JSONResponse:
     """Commit operations to a branch, or as a pull request. The body has one operation in each line."""
     revision = revision_and_path(request, rest, "commit")[0]
-
-    def allowed(session: Session) -> HubEntry:
-        entry = place.find(session, person)
-        commits.require_writer(session, person, entry, revision, create_pr)
-        return entry
-
-    entry = await db.aread(allowed)
+    entry = await db.aread(place.find_writable, person, revision, create_pr)
     reader = CommitReader(GitStore.of(settings, entry.row.folder))
     async for part in request.stream():
         await asyncio.to_thread(reader.feed, part)
