@@ -28,6 +28,17 @@ class Column:
         return f"{type(self).__name__}({self.dtype!r})"
 
 
+class RowColumn(Column):
+    """A column whose rows are read one after the other by `_row`, which raises ValueError for a row of another form."""
+
+    def clean(self, values: Any, name: str) -> list[Any]:
+        """Return the rows. Raises ValueError, which names the row, for one of another form."""
+        return [self._row(item, f"{name}: row {row}") for row, item in enumerate(as_list(values, name))]
+
+    def _row(self, item: Any, where: str) -> Any:
+        raise NotImplementedError
+
+
 class Labels(Column):
     """Classes: whole numbers or texts. Becomes an integer array (n,) or a list of n texts."""
 
