@@ -1,4 +1,4 @@
-"""Ratios with a default, the best pairs of a table, plain Python of NumPy values, and errors that ask for other options or a library."""
+"""Ratios with a default, best pairings, plain Python of NumPy values, and errors that ask for options or a library."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
