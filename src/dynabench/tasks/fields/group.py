@@ -178,7 +178,7 @@ class Group(Field):
         """Field by field; of lists, object by object in order."""
         rows, others = self.rows(first), self.rows(second)
         return len(rows) == len(others) and all(
-            _same(field, row.get(field.name), other.get(field.name))
+            base.same_answer(row.get(field.name), other.get(field.name), field)
             for row, other in zip(rows, others, strict=True)
             for field in self.fields
         )
@@ -238,7 +238,3 @@ def is_blank(raw: object) -> bool:
     if isinstance(raw, Mapping):
         return all(is_blank(part) for part in raw.values())
     return raw is None or (isinstance(raw, list) and all(is_blank(part) for part in raw))
-
-
-def _same(field: Field, first: Any, second: Any) -> bool:
-    return first is second if first is None or second is None else field.same(first, second)
