@@ -213,7 +213,9 @@ class LabelledSpans(SpansField):
 
     def read_form(self, posted: Mapping[str, Sequence[str]], name: str) -> object:
         """From rows `name.0.label`, `name.0.first`, `name.0.last`, words counted from 1; without rows, from JSON."""
-        places = sorted({int(match[1]) for key in posted if key.startswith(name) if (match := _row(key, name))})
+        places = sorted(
+            {int(match[1]) for key in posted if key.startswith(name) if (match := _ROW.fullmatch(key, len(name)))}
+        )
         if not places:
             return super().read_form(posted, name)
         rows = [[posted.get(f"{name}.{at}.{part}", [""])[0].strip() for part in _PARTS] for at in places]
@@ -297,10 +299,6 @@ class LabelledSpans(SpansField):
 
 
 _PARTS = ("label", "first", "last")
-
-
-def _row(key: str, name: str) -> re.Match[str] | None:
-    return _ROW.fullmatch(key[len(name) :])
 
 
 def _text(beside: Values, name: str) -> str:
