@@ -19,6 +19,10 @@ from dynabench.people.accounts.tables import Person
 Namespace = Annotated[str, Path(max_length=60)]
 RepositoryName = Annotated[str, Path(max_length=120)]
 Rest = Annotated[str, Path(max_length=2000)]
+Number = Annotated[int, Path(ge=1, le=10**9)]
+"""The number of a discussion."""
+REPOSITORY_API = "/api/{kinds}/{namespace}/{name}"
+REPOSITORY_PAGE = "/hub/{kinds}/{namespace}/{name}"
 
 
 def kind_of(kinds: HubKinds | str) -> RepositoryKind:

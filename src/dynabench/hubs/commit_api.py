@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from starlette.responses import FileResponse, JSONResponse, Response
 
 from dynabench.hubs import answers, commits, queries, reading, service, uploads
-from dynabench.hubs.addresses import Place, RepositoryPlace, Rest, revision_and_path
+from dynabench.hubs.addresses import REPOSITORY_API, Place, RepositoryPlace, Rest, revision_and_path
 from dynabench.hubs.commits import MOST_REGULAR, CommitReader
 from dynabench.hubs.file_api import SAFE
 from dynabench.hubs.file_store import HubFileStore, LargeFile
@@ -31,7 +31,6 @@ from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 
 router = APIRouter()
-REPOSITORY = "/api/{kinds}/{namespace}/{name}"
 CHANGES = Depends(limited("hub commits", 300, 60))
 MOST_BINARY = 1024 * 1024
 """Bytes from which on a file that is no text is a large file."""
@@ -39,7 +38,7 @@ Ticket = Annotated[str, Path(max_length=1000)]
 LFS_TYPE = "application/vnd.git-lfs+json"
 
 
-@router.post(f"{REPOSITORY}/preupload/{{rest:path}}", dependencies=[CHANGES])
+@router.post(f"{REPOSITORY_API}/preupload/{{rest:path}}", dependencies=[CHANGES])
 async def announce_files(
     request: Request,
     db: Db,
@@ -97,7 +96,7 @@ def _is_large(file: AnnouncedFile) -> bool:
     return file.size > (MOST_BINARY if binary else MOST_REGULAR)
 
 
-@router.post(f"{REPOSITORY}/commit/{{rest:path}}", dependencies=[CHANGES])
+@router.post(f"{REPOSITORY_API}/commit/{{rest:path}}", dependencies=[CHANGES])
 async def commit(
     request: Request,
     db: Db,

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from starlette.responses import FileResponse, JSONResponse, Response
 
 from dynabench.hubs import answers, reading
-from dynabench.hubs.addresses import Place, RepositoryPlace, Rest, revision_and_path
+from dynabench.hubs.addresses import REPOSITORY_API, Place, RepositoryPlace, Rest, revision_and_path
 from dynabench.hubs.file_store import HubFileStore
 from dynabench.hubs.git_store import GitStore, TreeEntry
 from dynabench.hubs.problems import EntryMissing
@@ -25,13 +25,12 @@ from dynabench.people.accounts.auth import Viewer, needs
 from dynabench.people.accounts.tables import Person
 
 router = APIRouter()
-REPOSITORY = "/api/{kinds}/{namespace}/{name}"
 PAGE, EXPANDED_PAGE, MOST_PATHS = 1000, 50, 1000
 COMMITS = 50
 Cursor = Annotated[int, Query(ge=0, le=10**9)]
 
 
-@router.get(f"{REPOSITORY}/tree/{{rest:path}}")
+@router.get(f"{REPOSITORY_API}/tree/{{rest:path}}")
 async def list_tree(
     request: Request,
     db: Db,
@@ -69,7 +68,7 @@ def _documents(
     return [answers.file_document(item, last.get(item.path)) for item in facts]
 
 
-@router.post(f"{REPOSITORY}/paths-info/{{rest:path}}")
+@router.post(f"{REPOSITORY_API}/paths-info/{{rest:path}}")
 @needs("read")
 async def read_paths(
     request: Request,
@@ -93,7 +92,7 @@ async def read_paths(
     return JSONResponse(await db.aread(read))
 
 
-@router.get(f"{REPOSITORY}/commits/{{rest:path}}")
+@router.get(f"{REPOSITORY_API}/commits/{{rest:path}}")
 async def list_commits(
     request: Request,
     db: Db,

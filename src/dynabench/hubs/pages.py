@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from dynabench.hubs import discussions, flag_pages, manage, queries, reading, service
-from dynabench.hubs.addresses import Place, RepositoryPlace, Rest, kind_of
+from dynabench.hubs.addresses import REPOSITORY_PAGE, Number, Place, RepositoryPlace, Rest, kind_of
 from dynabench.hubs.card import README, read_card
 from dynabench.hubs.git_store import CommitFacts, GitStore
 from dynabench.hubs.problems import EntryMissing
@@ -28,7 +28,6 @@ from dynabench.web import render
 router = APIRouter(include_in_schema=False)
 router.include_router(manage.router)
 router.include_router(flag_pages.router)
-REPOSITORY = "/hub/{kinds}/{namespace}/{name}"
 PAGE, COMMITS, MOST_FILES, TAGS = 30, 50, 1000, 20
 MOST_SHOWN = 100_000
 """Bytes of a text file that a page shows."""
@@ -127,7 +126,7 @@ class RepositoryPage:
 ShownPage = Annotated[RepositoryPage, Depends()]
 
 
-@router.get(REPOSITORY, name="repository")
+@router.get(REPOSITORY_PAGE, name="repository")
 async def read_repository(page: ShownPage) -> Response:
     """A repository with its card, and how to use it."""
 
@@ -145,13 +144,13 @@ async def read_repository(page: ShownPage) -> Response:
     return await page.show("hubs/repository.html", read)
 
 
-@router.get(f"{REPOSITORY}/files", name="repository_files")
+@router.get(f"{REPOSITORY_PAGE}/files", name="repository_files")
 async def list_files(page: ShownPage, revision: Revision = MAIN) -> Response:
     """The files in the uppermost folder of a revision."""
     return await read_file(page, "", revision)
 
 
-@router.get(f"{REPOSITORY}/files/{{rest:path}}", name="repository_file")
+@router.get(f"{REPOSITORY_PAGE}/files/{{rest:path}}", name="repository_file")
 async def read_file(page: ShownPage, rest: Rest, revision: Revision = MAIN) -> Response:
     """The files of a folder, or the text of a file, at a revision."""
 
@@ -180,7 +179,7 @@ def _named(session: Session, commits: list[CommitFacts]) -> list[tuple[CommitFac
     return [(commit, names.get(commit.signature, DELETED)) for commit in commits]
 
 
-@router.get(f"{REPOSITORY}/commits", name="repository_commits")
+@router.get(f"{REPOSITORY_PAGE}/commits", name="repository_commits")
 async def list_commits(page: ShownPage, revision: Revision = MAIN, start: Start = 0) -> Response:
     """The commits of a revision, the newest first."""
 
@@ -194,7 +193,7 @@ async def list_commits(page: ShownPage, revision: Revision = MAIN, start: Start 
     return await page.show("hubs/commits.html", read)
 
 
-@router.get(f"{REPOSITORY}/commits/{{revision}}", name="repository_commit")
+@router.get(f"{REPOSITORY_PAGE}/commits/{{revision}}", name="repository_commit")
 async def read_commit(page: ShownPage, revision: str) -> Response:
     """A commit with its changes."""
 
@@ -213,7 +212,7 @@ def change_lines(store: GitStore, before: str, after: str) -> dict[str, Any]:
     return {"changes": lines, "change_count": len(changes)}
 
 
-@router.get(f"{REPOSITORY}/discussions", name="repository_discussions")
+@router.get(f"{REPOSITORY_PAGE}/discussions", name="repository_discussions")
 async def list_discussions(page: ShownPage, start: Start = 0) -> Response:
     """The pull requests and discussions of a repository."""
 
@@ -225,8 +224,8 @@ async def list_discussions(page: ShownPage, start: Start = 0) -> Response:
     return await page.show("hubs/discussions.html", read)
 
 
-@router.get(f"{REPOSITORY}/discussions/{{number}}", name="repository_discussion")
-async def read_discussion(page: ShownPage, number: manage.Number) -> Response:
+@router.get(f"{REPOSITORY_PAGE}/discussions/{{number}}", name="repository_discussion")
+async def read_discussion(page: ShownPage, number: Number) -> Response:
     """A pull request or discussion with its entries and changes."""
 
     def read(session: Session, entry: HubEntry, store: GitStore) -> dict[str, Any]:
