@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynabench.evaluate.labels import Ints
+from dynabench.evaluate.tokens import Tokenizer
 
 BLOCK = 4096  # rows that are counted together: their arrays stay in the processor's cache
 
@@ -140,7 +141,6 @@ def dense_codes(keys: Ints) -> tuple[Ints, Ints]:
     return (np.cumsum(seen) - 1)[keys], np.flatnonzero(seen)
 
 
-Tokenizer = Callable[[str], Sequence[str]]
 Codes = list[int]
 
 

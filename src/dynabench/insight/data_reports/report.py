@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from dynabench.insight.data_measurements.sample import Embed
 from dynabench.insight.data_reports.measured import DEFAULT_PAIRS, DEFAULT_TERMS, MeasuredData
 from dynabench.insight.data_reports.measures import COMPARED, MEASURES
 from dynabench.insight.data_reports.profile import DataProfile
-from dynabench.insight.data_reports.sources import ChosenColumns, DataSource, choose_columns
+from dynabench.insight.data_reports.sources import ChosenColumns, DataSource, Progress, choose_columns
 from dynabench.kit import errors
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
@@ -25,7 +25,6 @@ VERSION = 2
 STEPS = 100
 """Steps of the progress: half of them are reading."""
 MOST_PAIRS = 10
-Tell = Callable[[int, int], object]
 
 
 @dataclass(frozen=True)
@@ -131,7 +130,7 @@ def measure_data(
     options: ReportOptions,
     other: DataSource | None = None,
     embed: Embed | None = None,
-    tell: Tell = lambda done, of: None,
+    tell: Progress = lambda done, of: None,
 ) -> DataReport:
     """Measure data, and compare it with other data; `tell` gets the steps done of `STEPS`.
 
@@ -167,7 +166,7 @@ def measure_data(
     return DataReport(facts, results, _facts(other, second) if other and second else None, compared, embed is not None)
 
 
-def _read(source: DataSource, options: ReportOptions, embed: Embed | None, tell: Tell) -> MeasuredData:
+def _read(source: DataSource, options: ReportOptions, embed: Embed | None, tell: Progress) -> MeasuredData:
     columns = choose_columns(source, options.columns)
     terms = {*DEFAULT_TERMS, *(term for pair in options.pairs for term in pair)}
     profile = DataProfile(columns, sorted(terms), options.seed).read(source, tell)
