@@ -234,7 +234,9 @@ def as_numbers(values: Any, name: str) -> NDArray[Any]:
     """
     values = to_numpy(values)
     if not isinstance(values, np.ndarray) or not values.ndim or values.dtype == object:
-        values = [to_numpy(item) for item in values] if _boxed(values) else as_list(values, name)
+        # NumPy makes no array of several tensors where they carry gradients
+        are_tensors = isinstance(values, list | tuple) and len(values) > 0 and hasattr(values[0], "detach")
+        values = [to_numpy(item) for item in values] if are_tensors else as_list(values, name)
     try:
         array = np.asarray(values)
     except ValueError:
@@ -249,11 +251,6 @@ def as_numbers(values: Any, name: str) -> NDArray[Any]:
                 raise ValueError(f"{name}: row {row} is {item!r}, not a number")
         raise ValueError(f"{name}: these are no numbers")
     return array
-
-
-def _boxed(values: Any) -> bool:
-    """Several tensors, of which NumPy makes no array where they carry gradients."""
-    return isinstance(values, list | tuple) and len(values) > 0 and hasattr(values[0], "detach")
 
 
 def as_labels(array: NDArray[Any], name: str) -> NDArray[np.int64]:
