@@ -90,7 +90,10 @@ def figures(session: Session, round_: Round, by: Sequence[str] = BY, authors: st
             wider = [*kinds, *(kind + CONTROL for kind in kinds)] if name == "arm" else kinds
             values = sorted(value for group, value in groups if group == name)
             lines_by_name[name] = [_line(value, groups[name, value], wider) for value in values]
-    some = {name: [line for line in lines if _any(line)] for name, lines in lines_by_name.items()}
+    some = {
+        name: [line for line in lines if line.counts.examples or line.retracted or line.hidden]
+        for name, lines in lines_by_name.items()
+    }
     cumulative = _cumulative([(value, rows) for (name, value), rows in groups.items() if name == "day"], kinds)
     return Figures(_line("", everything, kinds), some, cumulative)
 
@@ -174,10 +177,6 @@ def _kinds(authors: str) -> list[int]:
     if authors not in AUTHOR_GROUPS:
         raise errors.Invalid({"who": _("Choose one of %(who)s.", who=", ".join(AUTHOR_GROUPS))})
     return [SOURCES.index(source) for source in AUTHOR_GROUPS[authors]]
-
-
-def _any(line: FigureLine) -> bool:
-    return bool(line.counts.examples or line.retracted or line.hidden)
 
 
 def _by_person(rows: Rows, kinds: Sequence[int]) -> tuple[NDArray[np.int64], Rows]:

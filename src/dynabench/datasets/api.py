@@ -1,6 +1,5 @@
 """Exports and imports as JSON, and as files."""
 
-from collections.abc import AsyncIterator
 from typing import Annotated, Literal
 
 from anyio import to_thread
@@ -69,17 +68,12 @@ async def send_file(
 ) -> ImportPreviewOut:
     """Send a file as the body (owners): JSONL, CSV, TSV, JSON or Parquet. It waits for its start, for a day."""
     config = await db.aread(import_config, person, task)
-    path = await uploaded_files.store_named_upload(settings, task, name, _body(request))
+    path = await uploaded_files.store_named_upload(settings, task, name, request.stream())
     try:
         return await to_thread.run_sync(service.preview_import, path, config, PlanIn())
     except errors.Problem:
         path.unlink(missing_ok=True)
         raise
-
-
-async def _body(request: Request) -> AsyncIterator[bytes]:
-    async for part in request.stream():
-        yield part
 
 
 def import_config(session: Session, person: Member, task: str) -> TaskConfig:

@@ -3,7 +3,6 @@
 import base64
 import binascii
 import uuid
-from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -37,12 +36,8 @@ async def ask_for_pictures(db: Database, host: Host, settings: Settings, drawing
     if drawing_request.sheet is not None:
         return drawing_request.sheet
     answers = await targets.gather(host, drawing_request.targets, drawing_request.inputs)
-    sides = await to_thread.run_sync(_stored, settings, drawing_request, answers)
+    sides = await to_thread.run_sync(lambda: [_side(settings, drawing_request, answer) for answer in answers])
     return await db.awrite(service.keep, drawing_request, sides)
-
-
-def _stored(settings: Settings, drawing_request: DrawingRequest, answers: Sequence[Answer]) -> list[Side]:
-    return [_side(settings, drawing_request, answer) for answer in answers]
 
 
 def _side(settings: Settings, drawing_request: DrawingRequest, answer: Answer) -> Side:
