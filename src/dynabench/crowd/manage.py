@@ -79,18 +79,14 @@ class PlatformRow:
         return f"{self.site}/api/v1/crowd/{self.provider.name}/{number}/events"
 
 
-def _numbers(session: Session, task: str) -> dict[int, int]:
-    return {round_.id: round_.number for round_ in session.scalars(queries.rounds(task))}
-
-
 def _list(session: Session, owner: Person, task: str) -> dict[str, Any]:
     listed = studies.list_studies(session, owner, task)
-    counts, numbers = studies.count_states(session, [study.id for study in listed]), _numbers(session, task)
+    counts = studies.count_states(session, [study.id for study in listed])
+    task_rounds = session.scalars(queries.rounds(task)).all()
+    numbers = {round_.id: round_.number for round_ in task_rounds}
     text = consent.newest_text(session, task)
     rows = [StudyRow(study, numbers[study.round_id], _title(study.provider), counts[study.id]) for study in listed]
-    collecting = [
-        round_.number for round_ in session.scalars(queries.rounds(task)) if round_.state != RoundState.RELEASED
-    ]
+    collecting = [round_.number for round_ in task_rounds if round_.state != RoundState.RELEASED]
     return {
         "studies": rows,
         "consent_version": text.version if text else 0,
@@ -158,14 +154,8 @@ async def connect_account(request: Request, db: Db, task: str, provider: str, ow
         return await _list_page(
             request, db, task, owner, account_errors={provider: rejection(problem, "token")["errors"]}, status=422
         )
-    await db.awrite(_connect, owner, task, settings.key, provider, name, secrets)
+    await db.awrite(accounts.connect_account, owner, task, settings.key, provider, name, secrets)
     return redirect(request, "manage_studies", task=task, query={"done": "connected"})
-
-
-def _connect(
-    session: Session, owner: Person, task: str, key: bytes, provider: str, name: str, secrets: dict[str, str]
-) -> None:
-    accounts.connect_account(session, owner, task, key, provider, name, secrets)
 
 
 def _known_provider(name: str) -> CrowdProvider:
@@ -233,14 +223,10 @@ async def draft_study(request: Request, db: Db, task: str, owner: TaskOwner) -> 
     name, number = str(form.get("provider", DEFAULT))[:40], _number(form.get("round"))
     plan = _posted(_known_provider(name), form)
     try:
-        study_id = await db.awrite(_draft, owner, task, number, name, plan)
+        study_id = await db.awrite(lambda session: studies.draft_study(session, owner, task, number, name, plan).id)
     except errors.Invalid as problem:
         return await _form_page(request, db, task, owner, name, plan, number=number, **rejection(problem, "name"))
     return redirect(request, "manage_study", task=task, id=study_id, query={"done": "drafted"})
-
-
-def _draft(session: Session, owner: Person, task: str, number: int, provider: str, plan: StudyPlan) -> int:
-    return studies.draft_study(session, owner, task, number, provider, plan).id
 
 
 def _number(value: object) -> int:
