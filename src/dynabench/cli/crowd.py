@@ -25,10 +25,6 @@ StudyNumber = Annotated[int, typer.Argument(min=1, metavar="STUDY", help="The nu
 Platform = Annotated[str, typer.Argument(help="A platform with accounts, such as prolific.")]
 
 
-def _entry_address(slug: str) -> str:
-    return f"{get_settings().site}/studies/{slug}"
-
-
 def _facts(session: "Session", study: "Study") -> dict[str, Any]:
     from dynabench.crowd import studies
     from dynabench.crowd.work import work_of
@@ -45,7 +41,7 @@ def _facts(session: "Session", study: "Study") -> dict[str, Any]:
         "states": counts,
         "work": work_of(study).model_dump(),
         "settings": study.settings,
-        "entry": _entry_address(study.slug),
+        "entry": f"{get_settings().site}/studies/{study.slug}",
     }
 
 

@@ -27,7 +27,8 @@ def payment_rows(session: Session, round_id: int) -> Iterator[Sequence[object]]:
     after = 0
     while page := list_lines(session, round_id, after=after, limit=ROWS_AT_ONCE):
         _load_names(session, page, names)
-        payouts = {row.id: row for row in session.scalars(select(Payout).where(Payout.id.in_(_payout_ids(page))))}
+        ids = sorted({line.payout_id for line in page if line.payout_id is not None})
+        payouts = {row.id: row for row in session.scalars(select(Payout).where(Payout.id.in_(ids)))}
         for line in page:
             payout = payouts.get(line.payout_id or 0)
             yield (
@@ -39,10 +40,6 @@ def payment_rows(session: Session, round_id: int) -> Iterator[Sequence[object]]:
                 payout.settled_at.isoformat(timespec="seconds") if payout and payout.settled_at else "",
             )
         after = page[-1].id
-
-
-def _payout_ids(page: Sequence[Payment]) -> list[int]:
-    return sorted({line.payout_id for line in page if line.payout_id is not None})
 
 
 def _load_names(session: Session, page: Sequence[Payment], names: dict[int, str]) -> None:

@@ -36,14 +36,9 @@ HEADER = ("uid", "opened_uid", "opened_at")
 async def open_inspiration(request: Request, db: Db, id: RowId, person: Member, tag: Text = "") -> Response:
     """Open some verified examples of others; the record is written before they are shown."""
     view = await db.awrite(service.open_examples, person, id, tag[:100], random.Random())
-    task = await db.aread(_task_of, id)
+    task = await db.aread(lambda session: session.get_one(Round, session.get_one(Handout, id).round_id).task_id)
     fragment = "inspiration/_panel.html"
     return render(request, "inspiration/page.html", fragment=fragment, view=view, task=task)
-
-
-def _task_of(session: Session, handout_id: int) -> str:
-
-    return session.get_one(Round, session.get_one(Handout, handout_id).round_id).task_id
 
 
 @router.get("/tasks/{task}/manage/inspiration", name="manage_inspiration")

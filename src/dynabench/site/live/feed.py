@@ -102,7 +102,8 @@ class Feed:
         loop = asyncio.get_running_loop()
         ends_at = loop.time() + LIFETIME * random.uniform(2 / 3, 4 / 3)
         number = counts_number = 0
-        self._start_reader()
+        if self._reader is None or self._reader.done():
+            self._reader = asyncio.create_task(self._read_on())
         while not self.closed and loop.time() < ends_at:
             changed = self._changed
             last = last or self._position
@@ -131,10 +132,6 @@ class Feed:
             and entry.activity.is_after(last)
         ]
         return news[-AT_ONCE:]
-
-    def _start_reader(self) -> None:
-        if self._reader is None or self._reader.done():
-            self._reader = asyncio.create_task(self._read_on())
 
     async def _read_on(self) -> None:
         """Look for changes while there are clients. An error doubles the pause, and ends nothing."""
