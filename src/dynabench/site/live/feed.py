@@ -10,11 +10,15 @@ import json
 import logging
 import math
 import random
+import socket
 from collections import deque
 from collections.abc import AsyncGenerator
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
+
+import uvicorn
+from fastapi import FastAPI
 
 from dynabench.kit.language import translate
 from dynabench.site.admission import RequestPlaces
@@ -208,3 +212,12 @@ def _describe(activity: ActivityLine) -> dict[str, Any]:
 def _event(name: str, document: dict[str, Any], position: Position | None = None) -> str:
     id = f"id: {position}\n" if position else ""
     return f"{id}event: {name}\ndata: {json.dumps(document, ensure_ascii=False)}\n\n"
+
+
+class WebServer(uvicorn.Server):
+    """Serves the application; at a shutdown no open page keeps it waiting."""
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End the live streams, then stop as usual."""
+        await cast(FastAPI, self.config.app).state.live.close()
+        await super().shutdown(sockets)
