@@ -27,9 +27,9 @@ from dynabench.crowd.studies import StudyPlan
 from dynabench.crowd.tables import CrowdCredentials, ParticipationState, Study, StudyState
 from dynabench.crowd.work import Work, work_of
 from dynabench.kit import errors
-from dynabench.kit.api import AppSettings, Db
+from dynabench.kit.api import AppSettings, Db, page_address, site_address
 from dynabench.kit.db import Database
-from dynabench.kit.forms import redirect, rejection
+from dynabench.kit.forms import read_number, redirect, rejection
 from dynabench.kit.language import _
 from dynabench.kit.security import RowId
 from dynabench.people.accounts.tables import Person
@@ -116,7 +116,7 @@ async def _list_page(
 ) -> Response:
     page_values = await db.aread(_list, owner, task)
     defaults = {"errors": {}, "done": "", "account_errors": {}}
-    site = request.app.state.settings.site or str(request.base_url).rstrip("/")
+    site = site_address(request)
     page_values["platforms"] = [
         PlatformRow(provider, page_values["connected"].get(provider.name), site)
         for provider in all_providers().values()
@@ -220,18 +220,13 @@ def _posted(provider: CrowdProvider, form: FormData) -> StudyPlan:
 async def draft_study(request: Request, db: Db, task: str, owner: TaskOwner) -> Response:
     """Draft a study."""
     form = await request.form()
-    name, number = str(form.get("provider", DEFAULT))[:40], _number(form.get("round"))
+    name, number = str(form.get("provider", DEFAULT))[:40], read_number(str(form.get("round", "")), 8)
     plan = _posted(_known_provider(name), form)
     try:
         study_id = await db.awrite(lambda session: studies.draft_study(session, owner, task, number, name, plan).id)
     except errors.Invalid as problem:
         return await _form_page(request, db, task, owner, name, plan, number=number, **rejection(problem, "name"))
     return redirect(request, "manage_study", task=task, id=study_id, query={"done": "drafted"})
-
-
-def _number(value: object) -> int:
-    text = str(value or "")
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else 0
 
 
 def _study(session: Session, owner: Person, task: str, study_id: int, key: bytes, state: str) -> dict[str, Any]:
@@ -277,8 +272,7 @@ async def study_page(
     settings = request.app.state.settings
     study_values = await db.aread(_study, owner, task, id, settings.key, state)
     provider = studies.provider_of(study_values["study"])
-    site = settings.site or str(request.base_url).rstrip("/")
-    address = site + str(request.app.url_path_for("study", slug=study_values["study"].slug))
+    address = page_address(request, "study", slug=study_values["study"].slug)
     facts = studies.facts_of(study_values["study"])
     defaults: dict[str, Any] = {
         "errors": {},
@@ -330,8 +324,7 @@ async def change_study(request: Request, db: Db, task: str, id: RowId, owner: Ta
 
 async def _entry_address(request: Request, db: Database, task: str, id: int, owner: Person) -> str:
     study, _number_of_round = await db.aread(_editable, owner, task, id)
-    site = request.app.state.settings.site or str(request.base_url).rstrip("/")
-    return site + str(request.app.url_path_for("study", slug=study.slug))
+    return page_address(request, "study", slug=study.slug)
 
 
 @router.post("/tasks/{task}/manage/studies/{id}/{act}", name="act_on_study")

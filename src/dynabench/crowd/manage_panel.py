@@ -14,7 +14,7 @@ from dynabench.crowd.panel_claims import Claim, PanelRow
 from dynabench.crowd.provider import SignedEntries
 from dynabench.crowd.tables import Study
 from dynabench.kit import errors
-from dynabench.kit.api import AppSettings, Db, csv_response
+from dynabench.kit.api import AppSettings, Db, csv_response, page_address
 from dynabench.kit.forms import Text, Texts, redirect, rejection
 from dynabench.kit.language import _
 from dynabench.kit.security import RowId
@@ -128,8 +128,7 @@ async def download_links(
     if not workers or len(workers) > MOST_LINKS or not isinstance(provider, SignedEntries):
         problem = errors.Invalid({"ids": _("Give one id in each line, at most %(most)s.", most=MOST_LINKS)})
         return await study_page(request, db, task, owner, id, **rejection(problem, "ids"))
-    site = request.app.state.settings.site or str(request.base_url).rstrip("/")
-    entry = site + str(request.app.url_path_for("study", slug=study.slug))
+    entry = page_address(request, "study", slug=study.slug)
     lines = [(worker, provider.entry_address(facts, entry, worker)) for worker in workers]
     return csv_response(f"{task}-study-{id}-links.csv", ("worker", "address"), lines)
 

@@ -15,7 +15,7 @@ from dynabench.crowd.work import WorkProgress, read_progress, work_of
 from dynabench.kit import errors, security
 from dynabench.kit.api import Db
 from dynabench.kit.db import Database
-from dynabench.kit.forms import redirect
+from dynabench.kit.forms import read_number, redirect
 from dynabench.kit.language import _
 from dynabench.people.accounts.auth import Viewer, limited
 from dynabench.people.accounts.pages import logged_in
@@ -131,8 +131,7 @@ async def give_consent(
     request: Request, db: Db, slug: str, viewer: Viewer, consent: Annotated[str, Form(max_length=20)] = ""
 ) -> Response:
     """Agree to the text and begin."""
-    number = int(consent) if consent.isascii() and consent.isdigit() and len(consent) < 18 else 0
-    await db.awrite(entry.give_consent, viewer, slug, number)
+    await db.awrite(entry.give_consent, viewer, slug, read_number(consent))
     return redirect(request, "study", slug=slug)
 
 

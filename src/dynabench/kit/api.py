@@ -29,10 +29,15 @@ AppSettings = Annotated[Settings, Depends(_settings)]
 """The settings of the site, as a parameter of a handler."""
 
 
+def site_address(request: Request) -> str:
+    """Return the configured public address of this site, else the one of the request; without a slash at its end."""
+    settings: Settings = request.app.state.settings
+    return settings.site or str(request.base_url).rstrip("/")
+
+
 def page_address(request: Request, route: str, **parameters: Any) -> str:
-    """Return the whole address of a page: at the configured public address, else at the one of the request."""
-    page, site = request.url_for(route, **parameters), request.app.state.settings.site
-    return f"{site}{page.path}" if site else str(page)
+    """Return the whole address of a page of this site."""
+    return site_address(request) + str(request.app.url_path_for(route, **parameters))
 
 
 _NEXT = "The `next` of the page before."

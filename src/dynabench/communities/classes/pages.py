@@ -12,7 +12,7 @@ from dynabench.communities.classes import joining, progress, queries, service
 from dynabench.communities.classes.api import throttle_joining
 from dynabench.communities.classes.schemas import MOST_STUDENTS, ClassChangeIn, ClassIn
 from dynabench.kit import errors
-from dynabench.kit.api import AppSettings, Db, csv_response
+from dynabench.kit.api import AppSettings, Db, csv_response, page_address
 from dynabench.kit.errors import validation_message
 from dynabench.kit.forms import Text, redirect, rejection
 from dynabench.kit.language import _
@@ -173,8 +173,7 @@ async def _board(request: Request, person: Person, class_id: int, status: int = 
 
     page = await request.app.state.db.aread(read)
     page |= {"errors": {}, "done": request.query_params.get("done", ""), "new_code": None, "most": MOST_STUDENTS}
-    site = request.app.state.settings.site or str(request.base_url).rstrip("/")
-    page["door"] = site + str(request.app.url_path_for("class_door"))
+    page["door"] = page_address(request, "class_door")
     fragment = "classes/_board.html" if request.method == "GET" else None
     return render(request, "classes/class.html", status=status, fragment=fragment, **(page | values))
 

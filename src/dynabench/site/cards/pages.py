@@ -14,6 +14,7 @@ from dynabench.evaluate import results as result_lines
 from dynabench.kit import security
 from dynabench.kit.api import attachment
 from dynabench.kit.errors import Forbidden, Invalid, Problem
+from dynabench.kit.forms import read_number
 from dynabench.kit.language import current
 from dynabench.people.accounts.auth import Viewer
 from dynabench.site.cards import library, published, service, views
@@ -58,7 +59,7 @@ async def module(request: Request, kind: str, name: str, _: Viewer, example: Wor
     fields = dict(request.query_params)
     if any(name.startswith((service.COLUMN, "table")) for name in fields):
         return await _computed_page(request, entry, fields)
-    chosen = min(int(example), len(entry.examples) - 1) if example.isdecimal() and len(example) < 4 else 0
+    chosen = min(read_number(example, 3), len(entry.examples) - 1)
     fields = service.fill_form(entry, entry.examples[chosen])
     return await _page(request, entry, fields, chosen=chosen, **await _example(request, entry, chosen, fields))
 

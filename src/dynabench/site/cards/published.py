@@ -19,8 +19,9 @@ from dynabench.hubs.addresses import Namespace, RepositoryName, RepositoryPlace
 from dynabench.hubs.schemas import HubKinds
 from dynabench.hubs.service import MAIN
 from dynabench.kit import security
-from dynabench.kit.api import AppSettings, Db, attachment
+from dynabench.kit.api import AppSettings, Db, attachment, site_address
 from dynabench.kit.errors import Invalid
+from dynabench.kit.forms import read_number
 from dynabench.kit.settings import Settings
 from dynabench.people.accounts.auth import Viewer
 from dynabench.people.accounts.tables import Person
@@ -98,8 +99,7 @@ async def published_module(
     if module.manifest is None:
         return render(request, "cards/undeclared.html", fault=module.fault, **values)
     entry = published_entry(module)
-    number = int(example) if example.isdecimal() and len(example) < 4 else 0
-    chosen = min(number, len(entry.examples) - 1) if entry.examples else None
+    chosen = min(read_number(example, 3), len(entry.examples) - 1) if entry.examples else None
     fields = service.fill_form(entry, entry.examples[chosen]) if chosen is not None else {}
     return await _page(request, entry, values, fields, chosen=chosen)
 
@@ -141,8 +141,8 @@ async def _find(
     module = await db.aread(modules.find_module, settings, viewer, namespace, name, revision)
     place = RepositoryPlace(KINDS, module.entry.namespace, module.entry.row.name)
     _entry, _store, head = await db.aread(hub_pages.repository_page, settings, viewer, place)
-    site = settings.site or str(request.base_url).rstrip("/")
-    values = {"repository": head.pop("entry"), "commit": module.revision, "revision": revision, "site": site}
+    values = {"repository": head.pop("entry"), "commit": module.revision, "revision": revision}
+    values["site"] = site_address(request)
     return module, values | head
 
 
