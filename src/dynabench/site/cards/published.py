@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Depends, Query, Request
 from fastapi.concurrency import run_in_threadpool
 from starlette.responses import Response
 
@@ -22,9 +22,7 @@ from dynabench.kit import security
 from dynabench.kit.api import AppSettings, Db, attachment, site_address
 from dynabench.kit.errors import Invalid
 from dynabench.kit.forms import read_number
-from dynabench.kit.settings import Settings
 from dynabench.people.accounts.auth import Viewer
-from dynabench.people.accounts.tables import Person
 from dynabench.published_modules.manifest import declared_class
 from dynabench.site.cards import service, views
 from dynabench.site.cards.library import LibraryEntry, task_title
@@ -83,19 +81,31 @@ def compute_checked(
     return modules.compute_module(module, computation.config, computation.columns, options)
 
 
-@router.get(PAGE, name="published_module")
-async def published_module(
+async def _find(
     request: Request,
     db: Db,
     settings: AppSettings,
+    viewer: Viewer,
     namespace: Namespace,
     name: RepositoryName,
-    viewer: Viewer,
     revision: Words = MAIN,
-    example: Words = "",
-) -> Response:
+) -> tuple[PublishedModule, dict[str, Any]]:
+    """The module, and what the head of its page needs."""
+    module = await db.aread(modules.find_module, settings, viewer, namespace, name, revision)
+    place = RepositoryPlace(KINDS, module.entry.namespace, module.entry.row.name)
+    _entry, _store, head = await db.aread(hub_pages.repository_page, settings, viewer, place)
+    values = {"repository": head.pop("entry"), "commit": module.revision, "revision": revision}
+    values["site"] = site_address(request)
+    return module, values | head
+
+
+FoundModule = Annotated[tuple[PublishedModule, dict[str, Any]], Depends(_find)]
+
+
+@router.get(PAGE, name="published_module")
+async def published_module(request: Request, found_module: FoundModule, example: Words = "") -> Response:
     """A published module's card, with an example in its form."""
-    module, values = await _find(request, db, settings, viewer, namespace, name, revision)
+    module, values = found_module
     if module.manifest is None:
         return render(request, "cards/undeclared.html", fault=module.fault, **values)
     entry = published_entry(module)
@@ -105,17 +115,9 @@ async def published_module(
 
 
 @router.post(PAGE, name="compute_published")
-async def compute_published(
-    request: Request,
-    db: Db,
-    settings: AppSettings,
-    namespace: Namespace,
-    name: RepositoryName,
-    viewer: Viewer,
-    revision: Words = MAIN,
-) -> Response:
+async def compute_published(request: Request, found_module: FoundModule) -> Response:
     """Compute the rows of the form in the sandbox; with `as=json` the result is a file."""
-    module, values = await _find(request, db, settings, viewer, namespace, name, revision)
+    module, values = found_module
     if module.manifest is None:
         return render(request, "cards/undeclared.html", status=422, fault=module.fault, **values)
     security.throttle(request, *modules.COMPUTE_LIMIT)
@@ -132,18 +134,6 @@ async def compute_published(
         text = json.dumps(outcome["result"], indent=2, ensure_ascii=False, allow_nan=False)
         return Response(f"{text}\n", media_type="application/json", headers=attachment(f"{entry.name}.json"))
     return await _page(request, entry, values, fields, **outcome)
-
-
-async def _find(
-    request: Request, db: Db, settings: Settings, viewer: Person | None, namespace: str, name: str, revision: str
-) -> tuple[PublishedModule, dict[str, Any]]:
-    """The module, and what the head of its page needs."""
-    module = await db.aread(modules.find_module, settings, viewer, namespace, name, revision)
-    place = RepositoryPlace(KINDS, module.entry.namespace, module.entry.row.name)
-    _entry, _store, head = await db.aread(hub_pages.repository_page, settings, viewer, place)
-    values = {"repository": head.pop("entry"), "commit": module.revision, "revision": revision}
-    values["site"] = site_address(request)
-    return module, values | head
 
 
 def _outcome(module: PublishedModule, entry: PublishedEntry, fields: Mapping[str, str], upload: str) -> dict[str, Any]:
