@@ -64,7 +64,7 @@ async def send_file(
     db: Db,
     task: str,
     person: Member,
-    name: Annotated[str, Query(max_length=200, description="The file's name; its ending tells what it is.")],
+    name: owner_api.FileName,
 ) -> ImportPreviewOut:
     """Send a file as the body (owners): JSONL, CSV, TSV, JSON or Parquet. It waits for its start, for a day."""
     config = await db.aread(import_config, person, task)

@@ -160,7 +160,7 @@ async def send_dataset_file(
     db: Db,
     task: str,
     person: Member,
-    name: Annotated[str, Query(max_length=200, description="The file's name; its ending tells what it is.")],
+    name: owner_api.FileName,
 ) -> SampleOut:
     """Send a file as the body (owners): JSONL, CSV, TSV, JSON, Parquet, or a zipped folder of a dataset; `.gz` of
     these. It waits for its start, for a day."""

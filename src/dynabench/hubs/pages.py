@@ -16,7 +16,7 @@ from dynabench.hubs.reading import DELETED
 from dynabench.hubs.schemas import HubKinds
 from dynabench.hubs.service import MAIN, HubEntry
 from dynabench.hubs.tables import HubDiscussion, HubRepository
-from dynabench.kit.api import AppSettings, Db, csv_response, site_address
+from dynabench.kit.api import AppSettings, Db, csv_response
 from dynabench.kit.settings import Settings
 from dynabench.people import may
 from dynabench.people.accounts.auth import Viewer
@@ -126,7 +126,7 @@ async def read_repository(
             "body": read_card(content).body,
             "tags": [tag for _id, tag in session.execute(queries.tags_of([entry.row.id]))],
             "bytes": entry.row.git_bytes + (session.scalar(queries.repository_bytes(entry.row.id)) or 0),
-            "site": site_address(request),
+            "site": settings.site or str(request.base_url).rstrip("/"),
         }
 
     return render(request, "hubs/repository.html", **await db.aread(read))

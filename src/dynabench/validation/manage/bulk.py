@@ -117,18 +117,9 @@ async def note(request: Request, db: Db, task: str, id: RowId, person: TaskModer
     try:
         await db.awrite(write)
     except (errors.Invalid, errors.Conflict) as problem:
-        example_values = await db.aread(examples.everything, person, task, id)
-        message = field_errors(problem, "value")["value"]
-        form_values = examples.words(
-            errors={"label" if name.strip() else "note": message}, values={"note": text, "label": name}
-        )
-        return await frame.console_page(
-            request,
-            task,
-            "validation/manage/example.html",
-            "examples",
-            status=problem.status,
-            **form_values,
-            **example_values,
+        wrong = {"label" if name.strip() else "note": field_errors(problem, "value")["value"]}
+        values = {"note": text, "label": name}
+        return await examples.example_page(
+            request, db, person, task, id, status=problem.status, errors=wrong, values=values
         )
     return redirect(request, "manage_example", task=task, id=id, anchor="notes")
