@@ -21,10 +21,10 @@ from dynabench.kit.db import Database
 from dynabench.kit.forms import redirect
 from dynabench.kit.language import _
 from dynabench.people.accounts.tables import Person
-from dynabench.rounds import queries, uploaded_files
+from dynabench.rounds import uploaded_files
 from dynabench.rounds.manage import frame, imports
 from dynabench.rounds.manage.frame import TaskOwner
-from dynabench.rounds.tables import RoundState
+from dynabench.rounds.views import started_rounds
 from dynabench.web.pages import wants_fragment
 
 router = APIRouter()
@@ -33,8 +33,7 @@ MAP = "map."  # before a field's name: the column that it comes from
 
 
 def _own_imports(session: Session, person: Person, task: str) -> dict[str, Any]:
-    held = [round_ for round_ in session.scalars(queries.rounds(task)) if round_.state != RoundState.DRAFT]
-    return {"imports": service.list_imports(session, person, task)[:10], "rounds": held}
+    return {"imports": service.list_imports(session, person, task)[:10], "rounds": started_rounds(session, task)}
 
 
 async def _data_page(request: Request, task: str, owner: Person, status: int = 200, **values: Any) -> Response:

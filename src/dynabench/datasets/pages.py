@@ -50,7 +50,7 @@ REFUSED_ROWS = 50
 def task_head(session: Session, viewer: Person | None, task: str) -> dict[str, Any]:
     """Return the values that the head of a task's pages needs."""
     started = overview.started(session, task)
-    current = next((round_ for round_ in started if round_.state == RoundState.OPEN), started[0] if started else None)
+    current = round_views.current_round(started)
     round_shown = round_views.round_out(session, current) if current else None
     owner = bool(may.may_in(session, viewer, Action.EXPORT_UNRELEASED, task))
     finished = [round_.number for round_ in started if round_.state in (RoundState.CLOSED, RoundState.RELEASED)]

@@ -1,5 +1,7 @@
 """Tasks and rounds as programs and pages see them."""
 
+from collections.abc import Sequence
+
 from sqlalchemy.orm import Session
 
 from dynabench.kit import errors
@@ -35,6 +37,16 @@ def round_out(session: Session, round_: Round) -> schemas.RoundOut:
     )
 
 
+def started_rounds(session: Session, task_id: str) -> list[Round]:
+    """Return the rounds of a task that were opened, newest first."""
+    return [round_ for round_ in session.scalars(queries.rounds(task_id)) if round_.state != RoundState.DRAFT]
+
+
+def current_round(started: Sequence[Round]) -> Round | None:
+    """Return the open one of rounds that were opened (newest first), else the newest; None without any."""
+    return next((round_ for round_ in started if round_.state == RoundState.OPEN), started[0] if started else None)
+
+
 def visible_round(session: Session, viewer: Person | None, task_id: str, number: int) -> schemas.RoundOut:
     """A round; drafts are there for the task's owners alone."""
     round_ = service.round_of(session, task_id, number)
@@ -62,7 +74,7 @@ def task_page(session: Session, after: str, limit: int) -> schemas.TaskPage:
 def task_row(session: Session, task_id: str) -> schemas.TaskRow:
     """One line about a task."""
     config = service.task_config(session, task_id)
-    rounds = [round_ for round_ in session.scalars(queries.rounds(task_id)) if round_.state != RoundState.DRAFT]
+    rounds = started_rounds(session, task_id)
     return schemas.TaskRow(
         id=task_id,
         name=config.name,

@@ -210,10 +210,7 @@ async def show(
     def read(session: Session) -> dict[str, Any]:
         harm_counts = harms.count_harms(session, task, number)
         started = overview.started(session, task)
-        current = next(
-            (started_round for started_round in started if started_round.state == RoundState.OPEN),
-            started[0] if started else None,
-        )
+        current = views.current_round(started)
         return {
             "config": harm_counts.config,
             "round": views.round_out(session, current) if current else None,

@@ -10,7 +10,6 @@ from fastapi.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from dynabench.evaluate import inputs
-from dynabench.evaluate import results as result_lines
 from dynabench.kit import security
 from dynabench.kit.api import attachment
 from dynabench.kit.errors import Forbidden, Invalid, Problem
@@ -100,14 +99,7 @@ async def _outcome(
     """The result of a form's fields with all that is shown of it."""
     computation = await run_in_threadpool(service.computation_from_form, entry, fields, upload)
     result = await request.app.state.calculator.compute(**computation.request(), scores=True)
-    per_example = result.pop("per_example", {})
-    return {
-        "result": result,
-        "lines": result_lines.result_lines(entry.card, result),
-        "tables": result_lines.result_tables(result),
-        "chart": await run_in_threadpool(views.result_chart, computation, per_example),
-        "rows": max((len(column) for column in computation.columns.values()), default=0),
-    }
+    return await run_in_threadpool(views.outcome_values, entry, computation, result)
 
 
 async def _computed_page(

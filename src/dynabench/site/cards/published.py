@@ -11,7 +11,6 @@ from fastapi.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from dynabench.evaluate import inputs
-from dynabench.evaluate import results as result_lines
 from dynabench.evaluation_modules import service as modules
 from dynabench.evaluation_modules.service import PublishedModule
 from dynabench.hubs import pages as hub_pages
@@ -139,15 +138,7 @@ async def compute_published(request: Request, found_module: FoundModule) -> Resp
 def _outcome(module: PublishedModule, entry: PublishedEntry, fields: Mapping[str, str], upload: str) -> dict[str, Any]:
     """The result of a form's fields with all that is shown of it."""
     computation = service.computation_from_form(entry, fields, upload)
-    result = compute_checked(module, entry, computation, scores=True)
-    per_example = result.pop("per_example", {})
-    return {
-        "result": result,
-        "lines": result_lines.result_lines(entry.card, result),
-        "tables": result_lines.result_tables(result),
-        "chart": views.result_chart(computation, per_example),
-        "rows": max((len(column) for column in computation.columns.values()), default=0),
-    }
+    return views.outcome_values(entry, computation, compute_checked(module, entry, computation, scores=True))
 
 
 async def _page(

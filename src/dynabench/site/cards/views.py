@@ -10,7 +10,7 @@ import nh3
 from latex2mathml.converter import convert
 from markupsafe import Markup
 
-from dynabench.evaluate.results import chart_of_result
+from dynabench.evaluate.results import chart_of_result, result_lines, result_tables
 from dynabench.site.cards.library import LibraryEntry, all_entries
 from dynabench.site.cards.service import Computation
 
@@ -76,6 +76,18 @@ def result_chart(computation: Computation, per_example: dict[str, Any]) -> Resul
     return ResultPicture(
         chart.title, spec, [first, *((name, "num") for name in rest)], [list(row) for row in chart.rows]
     )
+
+
+def outcome_values(entry: LibraryEntry, computation: Computation, result: dict[str, Any]) -> dict[str, Any]:
+    """Return what pages show of a result that has the scores of single rows (`per_example`)."""
+    per_example = result.pop("per_example", {})
+    return {
+        "result": result,
+        "lines": result_lines(entry.card, result),
+        "tables": result_tables(result),
+        "chart": result_chart(computation, per_example),
+        "rows": max((len(column) for column in computation.columns.values()), default=0),
+    }
 
 
 WIDTH = 60
