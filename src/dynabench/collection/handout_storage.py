@@ -61,10 +61,7 @@ def add_seed_predictions(offer: Offer, answers: Sequence[Answer]) -> HandoutOut:
 
 
 def own_handout(session: Session, person: Person, current: Round, handout_id: int, *, lock: bool = False) -> Handout:
-    """Return a person's own hand-out in the round with this number.
-
-    Raise `NotFound` where it was given to another person or in another round.
-    """
+    """Return a person's own hand-out of the round; raises `NotFound` for one of another person or round."""
     handout = session.get(Handout, handout_id, with_for_update=lock)
     if handout is None or (handout.person_id, handout.round_id) != (person.id, current.id):
         raise errors.NotFound(

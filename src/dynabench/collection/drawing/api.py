@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 from dynabench.collection import targets
 from dynabench.collection.drawing import pages, service
 from dynabench.collection.drawing.service import DrawingRequest, Sheet, Side
+from dynabench.collection.handout_storage import own_handout
 from dynabench.kit.api import Db
 from dynabench.kit.db import Database
 from dynabench.kit.errors import Unavailable
@@ -112,8 +113,8 @@ async def drawings(
 
     def read(session: Session) -> list[DrawingOut]:
         people.require_seat(session, person, task)
-        own_handout = service.own_handout(session, person, rounds.open_round_of(session, task), handout)
-        return [DrawingOut.of(sheet) for sheet in service.sheets(session, person.id, own_handout.id)]
+        own = own_handout(session, person, rounds.open_round_of(session, task), handout)
+        return [DrawingOut.of(sheet) for sheet in service.sheets(session, person.id, own.id)]
 
     return await db.aread(read)
 
