@@ -9,6 +9,7 @@ from starlette.responses import Response, StreamingResponse
 
 from dynabench.kit.csv_tables import pieces
 from dynabench.kit.db import Database
+from dynabench.kit.security import cookie_name
 from dynabench.kit.settings import Settings
 
 
@@ -38,6 +39,19 @@ def site_address(request: Request) -> str:
 def page_address(request: Request, route: str, **parameters: Any) -> str:
     """Return the whole address of a page of this site."""
     return site_address(request) + str(request.app.url_path_for(route, **parameters))
+
+
+def set_cookie(request: Request, response: Response, name: str, value: str, seconds: int) -> None:
+    """Give the browser a cookie of this site that no script reads, under `security.cookie_name`."""
+    settings: Settings = request.app.state.settings
+    whole = cookie_name(settings, name)
+    response.set_cookie(whole, value, seconds, secure=settings.secure_cookies, httponly=True, samesite="lax")
+
+
+def delete_cookie(request: Request, response: Response, name: str) -> None:
+    """Take a cookie that `set_cookie` gave from the browser."""
+    settings: Settings = request.app.state.settings
+    response.delete_cookie(cookie_name(settings, name), secure=settings.secure_cookies, httponly=True, samesite="lax")
 
 
 _NEXT = "The `next` of the page before."
