@@ -206,8 +206,7 @@ async def add_seeds(request: Request, task: str, body: schemas.SeedsIn, person: 
     rows = seeds.rows(body.seeds)
 
     def write(session: Session) -> UploadResult:
-        rounds.require(session, person, Action.MANAGE_CONTEXTS, task)
-        config, result = rounds.newest_config(session, task), UploadResult()
+        config, result = rounds.require_config(session, person, Action.MANAGE_CONTEXTS, task), UploadResult()
         for batch in contexts.split_batches(rows):
             result += seeds.add(session, task, config, batch)
         rounds.record_act(session, person, "seeds.uploaded", task=task, created=result.created)

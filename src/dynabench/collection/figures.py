@@ -23,7 +23,7 @@ from dynabench.collection.statistics import PEOPLE
 from dynabench.collection.tables import Example, Standing
 from dynabench.kit import errors
 from dynabench.kit.language import _
-from dynabench.people.accounts.tables import Person
+from dynabench.rounds.people import public_names
 from dynabench.rounds.plan import Arm
 from dynabench.rounds.tables import Round
 from dynabench.stats import clusters
@@ -119,7 +119,7 @@ def annotators(
     keep = np.array([any(row) for row in seen], bool)
     people, counts = people[keep], counts[keep]
     order = np.lexsort((people, -_key(counts, sort)))[after : after + limit + 1]
-    names = {} if not len(order) else _names(session, people[order].tolist())
+    names = public_names(session, people[order].tolist())
     page = [
         Annotator(
             person_id=int(people[place]),
@@ -159,10 +159,6 @@ def _cumulative(days: list[tuple[str, Rows]], kinds: Sequence[int]) -> list[Figu
         sofar = both[np.argsort(both["person"], kind="stable")]  # `_by_person` sums neighbours
         result.append(_line(day, sofar, kinds))
     return result
-
-
-def _names(session: Session, ids: list[int]) -> dict[int, str]:
-    return {person.id: person.public_name for person in session.scalars(select(Person).where(Person.id.in_(ids)))}
 
 
 def _key(counts: Rows, sort: str) -> NDArray[np.float64]:
