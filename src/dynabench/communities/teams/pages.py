@@ -48,11 +48,8 @@ async def list_teams(request: Request, viewer: Viewer, task: TaskId = "") -> Res
 @router.get("/teams.csv", name="teams_csv")
 async def teams_csv(db: Db, task: TaskId = "") -> Response:
     """The board of teams as CSV."""
-
-    def read(session: Session) -> list[list[object]]:
-        return board.table_rows(board.rank_teams(session, task))
-
-    return csv_response("teams.csv", board.HEADER, await db.aread(read))
+    rows = await db.aread(lambda session: board.table_rows(board.rank_teams(session, task)))
+    return csv_response("teams.csv", board.HEADER, rows)
 
 
 @router.post("/teams", name="create_team_form")
