@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Any
 
-from fastapi import Depends, Query, Request
+from fastapi import Depends, Header, Query, Request
 from pydantic import BeforeValidator, Field
 from starlette.responses import Response, StreamingResponse
 
@@ -64,6 +64,11 @@ After = Annotated[
 
 TextAfter = Annotated[str, Query(max_length=130, description=_NEXT)]
 """The text after which a page begins (`after: TextAfter = ""`); for lists whose cursor is a name or has two parts."""
+
+IdempotencyKey = Annotated[
+    str | None, Header(alias="Idempotency-Key", min_length=1, max_length=100, pattern=r"^[\x21-\x7e]+$")
+]
+"""A request's key, with which it is answered as the first time when it is sent again: `key: IdempotencyKey = None`."""
 
 Limit = Annotated[int, Query(ge=1, le=100)]
 """How many items a page has: `limit: Limit = 50`."""

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Annotated, Any
 
 from anyio import to_thread
-from fastapi import APIRouter, Header, Query, Request
+from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 from sqlalchemy.orm import Session
 
@@ -15,7 +15,7 @@ from dynabench.collection import targets
 from dynabench.collection.drawing import pages, service
 from dynabench.collection.drawing.service import DrawingRequest, Sheet, Side
 from dynabench.collection.handout_storage import own_handout
-from dynabench.kit.api import Db
+from dynabench.kit.api import Db, IdempotencyKey
 from dynabench.kit.db import Database
 from dynabench.kit.errors import Unavailable
 from dynabench.kit.language import _
@@ -68,8 +68,6 @@ def _content(text: object) -> bytes:
 
 router = APIRouter()
 
-Key = Annotated[str | None, Header(alias="Idempotency-Key", min_length=1, max_length=100, pattern=r"^[\x21-\x7e]+$")]
-
 
 class DrawingIn(StrictModel):
     """On which handout to draw, and of what: the input's texts by field."""
@@ -95,7 +93,7 @@ class DrawingOut(BaseModel):
 
 
 @router.post("/tasks/{task}/drawings", status_code=201)
-async def draw(request: Request, task: str, body: DrawingIn, person: Member, key: Key = None) -> DrawingOut:
+async def draw(request: Request, task: str, body: DrawingIn, person: Member, key: IdempotencyKey = None) -> DrawingOut:
     """Have the models of the open round draw pictures of your words, on a context that was given to you.
 
     Which model drew which is told once one of them is sent in as an example, with the same words. A request sent again

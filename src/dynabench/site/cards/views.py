@@ -99,9 +99,13 @@ def usage_examples(entry: LibraryEntry) -> dict[str, str]:
     return snippets if entry.closed else snippets | {"HTTP": http_usage(entry)}
 
 
+def _usage_example(entry: LibraryEntry) -> Any:
+    return next((candidate for candidate in entry.examples if candidate.error is None), entry.examples[0])
+
+
 def python_usage(entry: LibraryEntry) -> str:
     """Return the lines that load and compute the module, with their result."""
-    example = next((candidate for candidate in entry.examples if candidate.error is None), entry.examples[0])
+    example = _usage_example(entry)
     twins = sum(candidate.name == entry.name for candidate in all_entries()) > 1
     named = [repr(entry.name), *([repr(example.config)] if example.config else [])]
     named += [f"module_type={entry.kind!r}"] if twins else []
@@ -124,7 +128,7 @@ def http_usage(entry: LibraryEntry) -> str:
     """Return a request to the JSON API."""
     import json
 
-    example = next((candidate for candidate in entry.examples if candidate.error is None), entry.examples[0])
+    example = _usage_example(entry)
     body = json.dumps({"columns": {name: list(part) for name, part in example.inputs.items()}}, ensure_ascii=False)
     return f"POST /api/v1/evaluate/{entry.kind}/{entry.name}\nContent-Type: application/json\n\n{body}"
 

@@ -31,9 +31,8 @@ def _chosen(session: Session, person: Person, task: str, form: FormData) -> list
     if form.get("which") != "all":
         ids = [int(str(raw_id)) for raw_id in form.getlist("ids") if str(raw_id).isdecimal() and len(str(raw_id)) < 17]
         return sorted(set(ids), reverse=True)
-    conditions = {name: str(form[name]) for name in ExampleQuery.model_fields if str(form.get(name, "")).strip()}
     try:
-        question = ExampleQuery.model_validate(conditions | {"after": 0, "limit": 1})
+        question = ExampleQuery.model_validate({**_conditions(form), "after": 0, "limit": 1})
     except ValidationError:
         raise errors.Invalid({"ids": _("This request cannot be understood. Go back and try again.")}) from None
     top = str(form.get("top", ""))  # what was written since is not meant
@@ -82,8 +81,12 @@ async def ask(request: Request, task: str, person: TaskModerator) -> Response:
     )
 
 
+def _conditions(form: FormData) -> dict[str, str]:
+    return {name: str(form[name]) for name in ExampleQuery.model_fields if str(form.get(name, "")).strip()}
+
+
 def _browser(request: Request, task: str, form: FormData) -> str:
-    conditions = {name: str(form[name]) for name in ExampleQuery.model_fields if str(form.get(name, "")).strip()}
+    conditions = _conditions(form)
     here = f"{request.app.url_path_for('manage_examples', task=task)}?"
     return f"{here}{urlencode(conditions)}&" if conditions else here
 
