@@ -68,17 +68,17 @@ def fetching(db: Database) -> float:
 
 
 LISTS = {
-    "the newest": (ContextFilter(), ""),
-    "800,000 down": (ContextFilter(), "200000"),
-    "of a common tag": (ContextFilter(tag="tag 3"), ""),
-    "of a rare tag": (ContextFilter(tag="rare"), ""),
-    "retired": (ContextFilter(retired=True), ""),
-    "by words, as far as one page looks": (ContextFilter("nowhere"), ""),
+    "the newest": (ContextFilter(), None),
+    "800,000 down": (ContextFilter(), 200_000),
+    "of a common tag": (ContextFilter(tag="tag 3"), None),
+    "of a rare tag": (ContextFilter(tag="rare"), None),
+    "retired": (ContextFilter(retired=True), None),
+    "by words, as far as one page looks": (ContextFilter("nowhere"), None),
 }
 """What an owner asks of the list, and the cursor."""
 
 
-def listed(db: Database, sought: ContextFilter, after: str) -> float:
+def listed(db: Database, sought: ContextFilter, after: int | None) -> float:
     """Median milliseconds of a page of the list with the tags beside it."""
 
     def read(session: Session) -> object:

@@ -69,12 +69,12 @@ def cases(session: Session) -> dict[str, Callable[[], object]]:
     """Name and call of each list."""
     owner = session.get_one(Person, 1)
 
-    def log(kind: str = "", after: str = "") -> object:
+    def log(kind: str = "", after: int | None = None) -> object:
         return owner_lists.list_acts(session, "bench", kind, after, PAGE)
 
     return {
         "log of 1e6 acts: the newest": log,
-        "log of 1e6 acts: 800,000 acts down": lambda: log(after="200000"),
+        "log of 1e6 acts: 800,000 acts down": lambda: log(after=200_000),
         "log of 1e6 acts: of one kind": lambda: log(KINDS[3]),
         "log of 1e6 acts: of a rare kind": lambda: log(RARE),
         "log of 1e6 acts: which kinds there are": lambda: owner_lists.list_act_kinds(session, "bench"),

@@ -13,7 +13,7 @@ N, WORDS = 1_000_000, 12
 READ = """
 import json, resource, sys, time
 from pathlib import Path
-from dynabench.datasets.intake import building
+from dynabench.datasets.intake import service
 from dynabench.kit.settings import Settings
 from dynabench.tasks import shipped_tasks
 
@@ -21,7 +21,7 @@ config = next(each.config for each in shipped_tasks() if each.config.id == "sent
 settings, path = Settings(home=Path(sys.argv[1])), Path(sys.argv[2])
 settings.folder.mkdir(parents=True, exist_ok=True)
 begun = time.perf_counter()
-written, _ = building.build(settings, config, [(path, path.name)], None, "none", print, lambda told: None)
+written, _ = service.build_version(settings, config, [(path, path.name)], None, "none", print, lambda _: None)
 seconds = time.perf_counter() - begun
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 print(json.dumps([written.rows, seconds, peak]))

@@ -9,8 +9,9 @@ from starlette.testclient import TestClient
 
 from dynabench.kit import security
 from dynabench.kit.security import Limiter, digest, pseudonym
-from dynabench.kit.storable import DEEPEST, MemberCount, unstorable
+from dynabench.kit.storable import DEEPEST, unstorable
 from dynabench.site.app import create_app
+from dynabench.site.request_bodies import MemberCount
 from tests.conftest import PASSWORD, Browser
 
 BAD = {"username": "ada", "password": "something wrong"}
@@ -203,6 +204,29 @@ JSON_VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text('a",:[{\\', max_size=4), inner, max_size=4),
     max_leaves=20,
 )
+
+
+ANY_TEXT = st.text(st.sampled_from('a",:[]{}\\/\n\0\u00e9\ud7ff\ud800\udfff\U0001f642'), max_size=8)
+ANY_JSON = st.recursive(
+    st.none() | st.integers() | ANY_TEXT,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(ANY_TEXT, inner, max_size=4),
+    max_leaves=20,
+)
+
+
+@given(ANY_JSON, st.integers(0, DEEPEST + 2), st.booleans())
+def test_json_that_looks_plain_can_be_stored(value, levels, ascii_only):
+    for _ in range(levels):
+        value = [value]
+    raw = json.dumps(value, ensure_ascii=ascii_only).encode("utf-8", "surrogatepass")
+    if security.is_plain_json(raw):
+        assert list(unstorable(json.loads(raw))) == []
+
+
+def test_ordinary_json_looks_plain_and_what_cannot_be_stored_does_not():
+    assert security.is_plain_json('{"input": {"text": "Zoë 🙂 said \\"no\\"\\n"}, "seen": [1, 2.5, null]}'.encode())
+    for wrong in (b'"\\u0000"', b'"\\ud800"', b'"\xed\xa0\x80"', b'"a\0"', b"[" * 33 + b"]" * 33):
+        assert not security.is_plain_json(wrong)
 
 
 def _names(value):

@@ -5,9 +5,9 @@ import threading
 import time
 
 import pytest
-from sqlalchemy import event, text
+from sqlalchemy import event, func, select, table, text
 
-from dynabench.kit.db import Database
+from dynabench.kit.db import Database, PreparedStatement
 
 
 @pytest.fixture
@@ -77,3 +77,20 @@ def test_no_write_has_succeeded_whose_commit_fails(numbers):
     assert [str(end) for end in ends] == ["disk I/O error"] * 2
     event.remove(numbers.engine, "commit", refuse)
     assert stored(numbers) == []
+
+
+def test_a_prepared_statement_runs_in_the_transaction_that_its_session_has_now(numbers):
+    count = PreparedStatement(select(func.count().label("many")).select_from(table("numbers")))
+
+    def count_in_three_transactions(session):
+        counts = []
+        for end in (session.commit, session.rollback, session.commit):
+            insert(session, len(counts))
+            counts += [count.first(session, {}).many]
+            with session.begin_nested():
+                insert(session, 10 + len(counts))
+                counts += [count.first(session, {}).many]
+            end()
+        return [*counts, count.first(session, {}).many]
+
+    assert numbers.read(count_in_three_transactions) == [1, 2, 3, 4, 3, 4, 4]

@@ -4,11 +4,11 @@ import io
 
 import pyarrow.parquet as pq
 import pytest
-from sqlalchemy import select
+from sqlalchemy import event, select
 
 from dynabench.benchmark.evaluations.measures import pack_replicates
 from dynabench.benchmark.evaluations.tables import Evaluation, Record, Score
-from dynabench.benchmark.reading import _cache
+from dynabench.benchmark.reading import _cache, read_board
 from dynabench.kit.db import now
 from dynabench.stats.bootstrap import cost_replicates
 from tests.leaderboards.asking import BOARD, PAGE, board, ranks
@@ -26,6 +26,15 @@ def test_two_models_alike_share_their_ranks_and_a_better_one_stands_above(client
     assert best["score"]["value"] == pytest.approx(best["metrics"]["accuracy"]["value"])
     assert best["score"]["value"] == pytest.approx(mean)
     assert best["score"]["low"] < best["score"]["value"] < best["score"]["high"]
+
+
+def test_a_board_whose_scores_are_in_memory_takes_fewer_statements_than_it_has_models(ids, database):
+    database.read(read_board, None, "sentiment")
+    statements = []
+    event.listen(database.engine, "before_cursor_execute", lambda *call: statements.append(call[2]))
+    database.read(read_board, None, "sentiment")
+    tables = [statement.partition("FROM ")[2].split(maxsplit=1)[0] for statement in statements]
+    assert tables.count("submissions") == 1, statements
 
 
 def test_weights_of_metrics_and_datasets_change_the_order(client, ids):

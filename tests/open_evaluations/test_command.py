@@ -192,6 +192,11 @@ def test_the_command_and_the_client_evaluate_at_a_server(site: SimpleNamespace, 
     assert client.open_predictions(id, "parquet")[:4] == b"PAR1"
     plan = client.plan_evaluation(client.upload_rows(str(films)), ["sentiment-ngram"], rows="50")
     assert (plan["rows"], plan["estimate"]["rows"], plan["problems"]) == (300, 50, {})
+    choices = {"columns": {"label": "sentiment"}, "metrics": ["accuracy", "f1:average=macro"], "rows": 50}
+    choices |= {"labels": {"sentiment-minilm": {"positive": "good"}}, "classes": ["a", "b"], "listed": True}
+    planned = client.plan_evaluation(plan["choices"]["dataset"], ["sentiment-minilm"], **choices)["choices"]
+    assert {name: planned[name] for name in choices} == choices | {"columns": planned["columns"]}
+    assert planned["columns"]["label"] == "sentiment"
     long = client.evaluate_openly(plan["choices"]["dataset"], ["sentiment-minilm"], columns={"label": "sentiment"})
     with pytest.raises(ApiError, match="running"):
         client.delete_open_evaluation(long["id"])

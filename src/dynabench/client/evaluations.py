@@ -1,9 +1,10 @@
 """The part of the client that evaluates chosen models on any dataset."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
+from urllib.parse import quote
 
 from dynabench.client.connection import ApiConnection, Json
 
@@ -41,12 +42,12 @@ class Evaluating(ApiConnection):
             raise ValueError(download["reason"])
         return {name: download[name] for name in ("dataset", "config", "split", "revision")}
 
-    def plan_evaluation(self, dataset: str, models: Sequence[str] = (), **choices: str) -> Json:
+    def plan_evaluation(self, dataset: str, models: Sequence[str] = (), **choices: Any) -> Json:
         """Return the guesses for a dataset and models, and what is missing; nothing is started.
 
-        `choices` are those of the form's address, such as `task` and `rows`.
+        `choices` are those of `evaluate_openly`.
         """
-        params = [("dataset", dataset), *(("model", model) for model in models), *choices.items()]
+        params = _query({"dataset": dataset, "models": models, **choices})
         return cast(Json, self.request("GET", f"{PLACE}/plan", params=params))
 
     def evaluate_openly(self, dataset: str, models: Sequence[str], **choices: Any) -> Json:
@@ -81,3 +82,25 @@ class Evaluating(ApiConnection):
     def cancel_open_evaluation(self, id: int) -> Json:
         """Cancel an open evaluation; models that are done keep their scores."""
         return cast(Json, self.request("POST", f"{PLACE}/{id}/cancel"))
+
+
+def _query(choices: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return choices of an evaluation as the query of an address."""
+    pairs: list[tuple[str, str]] = []
+    for name, value in choices.items():
+        match name:
+            case "models" | "metrics":
+                pairs += [(name.removesuffix("s"), text) for text in value]
+            case "columns":
+                pairs += [(f"column.{role}", column) for role, column in value.items()]
+            case "labels":
+                pairs += [
+                    (f"label.{quote(model, safe='')}:{label}", meaning)
+                    for model, meanings in value.items()
+                    for label, meaning in meanings.items()
+                ]
+            case "classes":
+                pairs.append((name, ",".join(value)))
+            case _:
+                pairs.append((name, str(value).lower() if isinstance(value, bool) else str(value)))
+    return pairs

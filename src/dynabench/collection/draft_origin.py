@@ -1,7 +1,6 @@
-"""Find the handout and the context that a draft was written for, and refuse what repeats its origin."""
+"""The context that a draft was written for, the text it began with, and the example it was made from."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sqlalchemy.orm import Session
 
@@ -14,9 +13,6 @@ from dynabench.people.may import Action
 from dynabench.rounds.tables import Context, Round
 from dynabench.tasks import TaskConfig
 
-if TYPE_CHECKING:
-    from dynabench.collection.drafts import Draft
-
 
 def context_of(session: Session, task_id: str, context_id: int) -> Context:
     """Return the context, or `NotFound` where the task has no such one."""
@@ -28,29 +24,17 @@ def context_of(session: Session, task_id: str, context_id: int) -> Context:
     return context
 
 
-def edit_distance(config: TaskConfig, start: str, initial: dict[str, Any], written: dict[str, Any]) -> int | None:
-    """Return the edit distance between the text and the one that it began with; None for a blank start.
+def edit_distance(config: TaskConfig, start: str, initial: dict[str, Any], written: dict[str, Any]) -> int:
+    """Return the edit distance between the text and the one that it began with.
 
     Raise `Invalid` where a seed or an own example was not changed.
     """
-    if start == "blank":
-        return None
     changed = config.edit_distance(initial, written)
     if not changed and start in ("seed", "perturb"):
         raise errors.Invalid(
             {f"input.{config.input[0].name}": _("Change the text: it is still the one you started with.")}
         )
     return changed
-
-
-def refuse_repetition(tries: Sequence[Any], new: "Draft") -> None:
-    """Refuse what its author wrote on the same context already, unless they took it back."""
-    for old in tries:
-        if old.input == new.input and old.answer == new.answer and not old.gone and not old.same_key:
-            raise errors.Conflict(
-                _("You already tried exactly this on this context. Change something or ask for another context."),
-                example=old.id,
-            )
 
 
 def check_origin(session: Session, person: Person, task_id: str, made_from: int | None) -> None:

@@ -18,12 +18,7 @@ from sqlalchemy.orm import Session
 
 from dynabench.collection import eligibility, queries
 from dynabench.collection.chat.sending import Conversed
-from dynabench.collection.draft_origin import (
-    check_origin,
-    context_of,
-    edit_distance,
-    refuse_repetition,
-)
+from dynabench.collection.draft_origin import check_origin, context_of, edit_distance
 from dynabench.collection.drawing.service import Drawn
 from dynabench.collection.queries import Place
 from dynabench.collection.schemas import ExampleIn, ProgramIn
@@ -183,6 +178,16 @@ def tries(session: Session, person_id: int, round_id: int, context_id: int, key:
     return queries.TRIES.run(session, parameters)
 
 
+def refuse_repetition(tries: Sequence[Any], new: "Draft") -> None:
+    """Refuse what its author wrote on the same context already, unless they took it back."""
+    for old in tries:
+        if old.input == new.input and old.answer == new.answer and not old.gone and not old.same_key:
+            raise errors.Conflict(
+                _("You already tried exactly this on this context. Change something or ask for another context."),
+                example=old.id,
+            )
+
+
 def _request_digest(task_id: str, body: ExampleIn) -> str:
     """SHA-256 of a request, so that a key used again can be told from a key used for something else.
 
@@ -224,16 +229,20 @@ def draft(session: Session, person: Person | None, task_id: str, body: ExampleIn
     if not collects or row.context_id is None or row.handout_id is None:
         raise _nothing_given(session, task_id, body.context_id)
     config = rounds.config_of(session, row.version_id)
-    admission.require_qualified(session, person, config, OnboardingActivity.WRITE, begun=True)
-    eligibility.refuse_unpaid(session, person, row.id, begun=True)
+    if config.onboarding is not None:
+        admission.require_qualified(session, person, config, OnboardingActivity.WRITE, begun=True)
+    if row.pays:
+        eligibility.refuse_unpaid(session, person, row.id, begun=True)
     if row.plan:
         eligibility.refuse_spent(session, person.id, row.id, row.plan)
-    new = replace(_written(session, person, task_id, body, row), key=key, request=request)
+    new = _written(session, person, task_id, body, row, key=key, request=request)
     refuse_repetition(earlier_tries, new)
     return new
 
 
-def _written(session: Session, person: Person, task_id: str, body: ExampleIn, row: Any) -> Draft:
+def _written(
+    session: Session, person: Person, task_id: str, body: ExampleIn, row: Any, *, key: str, request: str
+) -> Draft:
     config = rounds.config_of(session, row.version_id)
     features = features_of(config, body, row)
     body, members = before_record(features, session, person, config, body, row)
@@ -260,8 +269,14 @@ def _written(session: Session, person: Person, task_id: str, body: ExampleIn, ro
         source=ExampleSource.PROGRAM if body.program else source_of(may.effective_role(person, row.role)),
         program=body.program,
         made_from=body.made_from or row.handout_made_from,
-        edit_distance=edit_distance(config, row.handout_start, row.handout_initial, written),
+        edit_distance=(
+            None
+            if row.handout_start == "blank"
+            else edit_distance(config, row.handout_start, row.handout_initial, written)
+        ),
         active_seconds=body.active_seconds,
+        key=key,
+        request=request,
         features=features,
         writing=DraftWriting(body.writing or WritingIn()),
         **members,

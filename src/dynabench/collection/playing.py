@@ -121,7 +121,8 @@ async def play(
     `device` is the digest of the browser's cookie, where a page sends the draft.
     """
     draft = await db.aread(drafts.draft, person, task_id, body, key)  # field errors end here
-    draft = replace(draft, writing=replace(draft.writing, device=device))
+    if device:
+        draft = replace(draft, writing=replace(draft.writing, device=device))
     if draft.earlier is not None:
         return DraftOutcome(draft, await db.aread(recorded, draft.earlier))
     verdict = await targets.ask(host, draft)  # nothing is held while models think

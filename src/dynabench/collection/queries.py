@@ -40,10 +40,12 @@ from dynabench.collection.tables import (
     StoredAttribution,
     Tally,
 )
+from dynabench.collection.writing_facts import WritingFacts
 from dynabench.kit.db import PreparedStatement
 from dynabench.people import disclosure
 from dynabench.people.accounts.tables import Person
 from dynabench.people.roles import Ban, Role
+from dynabench.rounds import queries as round_queries
 from dynabench.rounds.samplers import FADES
 from dynabench.rounds.tables import Context, Round, RoundState, Task
 
@@ -266,8 +268,8 @@ def _latest() -> Any:
 def _draft_handout() -> Select[Any]:
     """Return the statement that reads what a draft is checked against: one row for a task that exists.
 
-    The row holds the task's open round, the hand-out (`handout`, or the latest of `context` where that is
-    0), the context, the person's role in the task and whether they are banned. A handful of index probes.
+    The row holds the task's open round and whether it pays, the hand-out (`handout`, or the latest of `context`
+    where that is 0), the context, the person's role in the task and whether they are banned. A handful of index probes.
     """
     handout_id = bindparam("handout", type_=BigInteger)
     context = bindparam("context", type_=BigInteger)
@@ -289,7 +291,7 @@ def _draft_handout() -> Select[Any]:
     chosen = case((handout_id == 0, _latest()), else_=handout_id)
     mine = (Handout.person_id == _PERSON) & (Handout.round_id == Round.id) & (Handout.context_id == context)
     return (
-        select(*columns, role.label("role"), banned.label("banned"))
+        select(*columns, role.label("role"), banned.label("banned"), round_queries.PAYS.label("pays"))
         .select_from(Task)
         .outerjoin(Round, (Round.task_id == Task.id) & (Round.state == RoundState.OPEN))
         .outerjoin(Handout, (Handout.id == chosen) & mine)
@@ -347,6 +349,7 @@ NEW_EXAMPLE = PreparedStatement(_new_example, _columns(Example))
 NEW_PREDICTION = PreparedStatement(insert(_table(Prediction)).inline(), _columns(Prediction))
 NEW_STANDING = PreparedStatement(insert(_table(Standing)).inline(), _columns(Standing))
 NEW_CHANGE = PreparedStatement(insert(_table(ExampleChange)).inline(), _columns(ExampleChange))
+NEW_FACTS = PreparedStatement(insert(_table(WritingFacts)).inline(), _columns(WritingFacts))
 
 
 def _context_used() -> Executable:

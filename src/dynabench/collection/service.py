@@ -8,13 +8,13 @@ from uuid import uuid4
 
 from sqlalchemy.orm import Session
 
-from dynabench.collection import draft_origin, drafts, eligibility, projections, queries, search
+from dynabench.collection import drafts, eligibility, projections, queries, search
 from dynabench.collection.drafts import Draft, DraftHandout
 from dynabench.collection.schemas import ExampleOut, OutcomeOut, PredictionOut, ProgramIn
 from dynabench.collection.search import FoundExample
 from dynabench.collection.tables import Example, Explanation, Retraction, Standing
 from dynabench.collection.targets import TargetVerdict
-from dynabench.collection.writing_facts import record_facts
+from dynabench.collection.writing_facts import DraftWriting
 from dynabench.kit import errors
 from dynabench.kit.db import now
 from dynabench.kit.language import _
@@ -45,7 +45,7 @@ def record(session: Session, draft: Draft, verdict: TargetVerdict) -> OutcomeOut
                 round_number=draft.round_number,
             )
         )
-    draft_origin.refuse_repetition(tries, draft)
+    drafts.refuse_repetition(tries, draft)
     if plan:
         eligibility.take(session, draft.author_id, draft.round_id, plan)
     row = _row(draft, verdict, handout, attempt=1 + sum(old.handout_id == handout.id for old in tries))
@@ -66,7 +66,7 @@ def record(session: Session, draft: Draft, verdict: TargetVerdict) -> OutcomeOut
         place=handout.place,
         doubt=verdict.doubt,
     )
-    record_facts(session, draft.writing, handout.place.task_id, draft.author_id, inserted_row.id)
+    queries.NEW_FACTS.run(session, _facts_row(draft.writing, example, handout.place.task_id))
     outcome = _outcome_out(example, verdict.fooled, _predictions_out(predictions))
     members = drafts.recorded(session, draft, verdict, inserted_row.id)
     return outcome.model_copy(update=members) if members else outcome
@@ -97,6 +97,21 @@ def _row(draft: Draft, verdict: TargetVerdict, handout: DraftHandout, attempt: i
         "key": draft.key,
         "request": draft.request,
         "at": at,
+    }
+
+
+def _facts_row(writing: DraftWriting, example: Any, task_id: str) -> dict[str, Any]:
+    return {
+        "example_id": example.id,
+        "task_id": task_id,
+        "person_id": example.author_id,
+        "typed": writing.claims.typed,
+        "pasted": writing.claims.pasted,
+        "model_written": writing.claims.model_written,
+        "device": writing.device or None,
+        "inspired": None,
+        "at": example.at,
+        "checked_at": None,
     }
 
 

@@ -10,10 +10,10 @@ from datetime import datetime
 from typing import Annotated
 
 from pydantic import Field
-from sqlalchemy import ForeignKey, Index, String, insert, text, update
+from sqlalchemy import ForeignKey, Index, String, text, update
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
-from dynabench.kit.db import Base, PreparedStatement, now
+from dynabench.kit.db import Base, now
 from dynabench.kit.schemas import StrictModel
 
 DAYS = 90
@@ -62,36 +62,12 @@ class WritingFacts(Base):
     )
 
 
-_COLUMNS = tuple(column.key for column in WritingFacts.__table__.columns)
-NEW_FACTS = PreparedStatement(insert(WritingFacts).inline(), _COLUMNS)
-
-
 @dataclass(frozen=True)
 class DraftWriting:
     """The claims about a draft and the digest of the device that sent it (empty where there is none)."""
 
     claims: WritingIn = field(default_factory=WritingIn)
     device: str = ""
-
-
-def record_facts(session: Session, writing: DraftWriting, task_id: str, person_id: int, example_id: int) -> None:
-    """Write the facts of an example in the transaction that writes the example."""
-    claims = writing.claims
-    NEW_FACTS.run(
-        session,
-        {
-            "example_id": example_id,
-            "task_id": task_id,
-            "person_id": person_id,
-            "typed": claims.typed,
-            "pasted": claims.pasted,
-            "model_written": claims.model_written,
-            "device": writing.device or None,
-            "inspired": None,
-            "at": now(),
-            "checked_at": None,
-        },
-    )
 
 
 def forget_person(session: Session, person_id: int) -> None:

@@ -24,6 +24,7 @@ from sqlalchemy import (
     Dialect,
     Engine,
     Executable,
+    Float,
     Integer,
     MetaData,
     Table,
@@ -193,7 +194,7 @@ class PreparedStatement:
 
     def run(self, session: Session | Connection, values: Mapping[str, Any]) -> list[Any]:
         """Return the rows as named tuples, none of a statement that returns nothing."""
-        connection = session if isinstance(session, Connection) else session.connection()
+        connection = session if isinstance(session, Connection) else _connection_of(session)
         dialect = connection.dialect
         compiled = self._compiled.get(dialect.name)
         if compiled is None:
@@ -211,6 +212,16 @@ class PreparedStatement:
         return next(iter(self.run(session, values)), None)
 
 
+def _connection_of(session: Session) -> Connection:
+    """Return the connection of a session's transaction; SQLAlchemy looks it up anew, which takes longer than a read."""
+    transaction = session.get_transaction()
+    cached: tuple[object, Connection] | None = session.info.get("connection")
+    if cached is None or cached[0] is not transaction:
+        connection = session.connection()
+        cached = session.info["connection"] = (session.get_transaction(), connection)
+    return cached[1]
+
+
 class _Compiled:
     """The text of a statement for one dialect, and what turns values into parameters and results into rows."""
 
@@ -225,7 +236,11 @@ class _Compiled:
         self.returns_rows = bool(results)
         self._row: Any = namedtuple("Row", [column.key for column in results])  # type: ignore[misc]
         kinds = [column.type.dialect_impl(dialect) for column in results]
-        readers = [(index, kind.result_processor(dialect, None)) for index, kind in enumerate(kinds)]
+        readers = [
+            (index, kind.result_processor(dialect, None))
+            for index, kind in enumerate(kinds)
+            if not isinstance(kind, Float)  # drivers return these as they are
+        ]
         self._readers = [(index, reader) for index, reader in readers if reader]
 
     def parameters(self, values: Mapping[str, Any]) -> Any:

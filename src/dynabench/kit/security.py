@@ -26,7 +26,7 @@ from starlette.requests import Request
 from dynabench.kit.errors import MOST_NAMED, Forbidden, Invalid, TooMany
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
-from dynabench.kit.storable import printable, unstorable
+from dynabench.kit.storable import DEEPEST, printable, unstorable
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 SESSION, VISITOR = "dynabench_session", "dynabench_visitor"
@@ -172,6 +172,8 @@ async def _storable(request: Request) -> None:
             body = await request.json() if raw else None
         except (ValueError, RecursionError):  # also where a handler reads the body by itself
             raise HTTPException(400, NO_JSON) from None
+        if is_plain_json(raw):
+            return
     else:
         form = await _form(request)
         body = {name: value for name, value in form.multi_items() if isinstance(value, str)}
@@ -183,6 +185,14 @@ async def _storable(request: Request) -> None:
     if wrong:
         message = _("This cannot be stored: remove control characters or deep nesting.")
         raise Invalid(dict.fromkeys(wrong, message))
+
+
+def is_plain_json(raw: bytes) -> bool:
+    """Tell from its bytes that JSON can be stored: without escapes of code points, NUL, encoded halves of surrogates
+    (which begin with 0xED, as Korean does) and many brackets. Other JSON has to be looked through.
+    """
+    brackets = raw.count(b"{") + raw.count(b"[")
+    return brackets <= DEEPEST and not any(sign in raw for sign in (b"\\u", b"\xed", b"\0"))
 
 
 def _unstorable_names(body: object) -> list[str]:

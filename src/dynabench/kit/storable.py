@@ -43,26 +43,3 @@ def _dotted(path: list[str]) -> str:
 def printable(name: str) -> str:
     """A name from a request, safe to send back: at most 100 characters of valid Unicode."""
     return UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", name[:100])
-
-
-class MemberCount:
-    """Counts the members of a JSON text that comes in parts, and the names among them, before it is parsed.
-
-    What stands within texts is not counted. Of a text that is no JSON the count holds up to the place where that shows,
-    which is as far as a parser gets.
-    """
-
-    def __init__(self) -> None:
-        self.members, self.names = 0, 0
-        self._in_text = False
-        self._escape = b""  # a backslash at the end of the last part
-
-    def add(self, part: bytes) -> None:
-        """Count the next part."""
-        text = (self._escape + part).replace(b"\\\\", b"")
-        self._escape = text[-1:] if text.endswith(b"\\") else b""
-        pieces = text.removesuffix(b"\\").replace(b'\\"', b"").split(b'"')
-        outside = b"".join(pieces[self._in_text :: 2])
-        self.members += sum(map(outside.count, (b",", b"[", b"{")))
-        self.names += outside.count(b":")
-        self._in_text ^= len(pieces) % 2 == 0

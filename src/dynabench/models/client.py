@@ -294,6 +294,8 @@ class Host:
         Hosts that are equally good take turns.
         """
         hosts = self._connections
+        if len(hosts) == 1:
+            return list(hosts)
         serving = [connection for connection in hosts if connection.serves(model, version)] or hosts
         self._calls += 1
         first = self._calls % max(1, len(serving))

@@ -5,6 +5,7 @@ import io
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 from urllib.parse import quote
 
@@ -35,6 +36,11 @@ class HostReply:
         return json.loads(self.content)
 
 
+@lru_cache(maxsize=1024)
+def _address(url: str, path: str) -> URL:
+    return URL(f"{url}{quote(path, safe=SAFE)}", encoded=True)
+
+
 class HostCalls:
     """Kept-alive connections to one host: its `url`, or a local socket at `socket_path`."""
 
@@ -51,7 +57,7 @@ class HostCalls:
         A call that is cancelled closes its connection.
         """
         content = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
-        url = URL(f"{self.url or 'http://host'}{quote(path, safe=SAFE)}", encoded=True)
+        url = _address(self.url or "http://host", path)
         self._session = self._session or self._open()
         try:
             # A file is sent in pieces: aiohttp writes bytes at once, and warns of a body as large as a picture can be.

@@ -57,7 +57,7 @@ def _wrong(card: ModelCard, inputs: Inputs, output: ModelOutput) -> str:
     return (
         _wrong_probabilities(card, output.probabilities)
         or _wrong_extras(output.extras)
-        or _wrong_text(inputs, answer, output.probabilities, output.extras)
+        or _wrong_text(inputs, answer, output.probabilities or {}, output.extras)
     )
 
 
@@ -120,12 +120,14 @@ def _wrong_extras(extras: Any) -> str:
     return "" if size <= EXTRAS else f"extras take {size} characters as JSON; {EXTRAS} at most are kept."
 
 
-def _wrong_text(inputs: Inputs, *values: Any) -> str:
+def _wrong_text(inputs: Inputs, answer: Any, probabilities: Mapping[str, float], extras: Any) -> str:
     """Return the fault of text that cannot be stored; empty where it has none.
 
     Where the inputs hold such text, an answer may quote it.
     """
-    if not any(unstorable(list(values))) or any(unstorable(list(inputs.values()))):
+    if not extras and all(isinstance(text, str) and text.isprintable() for text in (answer, *probabilities)):
+        return ""  # as nearly all labels are: nothing has to be looked through
+    if not any(unstorable([answer, probabilities, extras])) or any(unstorable(list(inputs.values()))):
         return ""
     return "it holds NUL, half a surrogate pair or very deep nesting, which cannot be stored; write valid Unicode."
 

@@ -149,11 +149,11 @@ class ContextFilter:
 def find_contexts(session: Session, task_id: str, sought: ContextFilter, after: int | None, limit: int) -> ContextPage:
     """A page of contexts, newest first. A search for words that looked through `SEARCHED` contexts ends its page
     early, with the cursor to go on from."""
-    before = after
     if not sought.words:
-        contexts = session.scalars(_range(task_id, sought, before, limit + 1)).all()
+        contexts = session.scalars(_range(task_id, sought, after, limit + 1)).all()
         return ContextPage.cut(contexts, limit)
     met: list[int] = []
+    before = after
     for _piece in range(SEARCHED // SEARCH_PIECE):
         piece = _range(task_id, sought, before, SEARCH_PIECE).with_only_columns(Context.id, Context.values)
         rows = session.execute(piece).all()

@@ -11,9 +11,12 @@ from sqlalchemy import (
     String,
     and_,
     bindparam,
+    column,
     delete,
+    exists,
     func,
     select,
+    table,
     union,
     update,
 )
@@ -38,6 +41,9 @@ from dynabench.rounds.tables import (
 )
 
 KEYS = 2**31 - 1  # random keys of contexts fit a signed 32-bit column
+_PAY_SCHEMES = table("pay_schemes", column("round_id"))  # of a package above this one
+PAYS = exists().where(_PAY_SCHEMES.c.round_id == Round.id)
+"""The condition that the round of the outer row pays: one index probe."""
 
 
 def versions(task_id: str) -> Select[TaskVersion]:
@@ -164,6 +170,13 @@ def round_numbered(task_id: str, number: int) -> Select[Round]:
 def open_rounds() -> Select[Round]:
     """The open rounds of all tasks: reads all rounds, a few dozen."""
     return select(Round).where(Round.state == RoundState.OPEN).order_by(Round.id)
+
+
+def begun_rounds(task_ids: Collection[str]) -> Select[str, int, str, int]:
+    """Select task, number, state and config version of the rounds of some tasks that are no drafts: a range for each
+    task."""
+    columns = (Round.task_id, Round.number, Round.state, Round.version_id)
+    return select(*columns).where(Round.task_id.in_(task_ids), Round.state != RoundState.DRAFT).order_by(Round.number)
 
 
 def open_round(task_id: str) -> Select[Round]:

@@ -1,6 +1,8 @@
 """Tasks and rounds as programs and pages see them."""
 
+from collections import defaultdict
 from collections.abc import Sequence
+from typing import Any
 
 from sqlalchemy.orm import Session
 
@@ -10,7 +12,7 @@ from dynabench.people import may
 from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 from dynabench.rounds import queries, schemas, service
-from dynabench.rounds.tables import Round, RoundState, TaskVersion
+from dynabench.rounds.tables import Round, RoundState, Task, TaskVersion
 
 MAX_TASKS = 1000
 """Tasks that a page has in a list to choose from."""
@@ -66,23 +68,27 @@ def task_out(session: Session, task_id: str) -> schemas.TaskOut:
 
 
 def task_page(session: Session, after: str, limit: int) -> schemas.TaskPage:
-    """A page of tasks by id."""
+    """A page of tasks by id, in two statements."""
     tasks = session.scalars(queries.tasks(after, limit + 1)).all()
-    return schemas.TaskPage.cut(tasks, limit, show=lambda task: task_row(session, task.id))
+    rounds_by_task: dict[str, list[Any]] = defaultdict(list)
+    for row in session.execute(queries.begun_rounds([task.id for task in tasks])):
+        rounds_by_task[row.task_id].append(row)
 
+    def show(task: Task) -> schemas.TaskRow:
+        rounds = rounds_by_task[task.id]
+        open_round = next((round_ for round_ in rounds if round_.state == RoundState.OPEN), None)
+        version_id = open_round.version_id if open_round else task.version_id
+        config = service.config_of(session, version_id) if version_id else service.task_config(session, task.id)
+        return schemas.TaskRow(
+            id=task.id,
+            name=config.name,
+            description=config.description,
+            goal=config.goal,
+            open_round=open_round.number if open_round else None,
+            rounds=len(rounds),
+        )
 
-def task_row(session: Session, task_id: str) -> schemas.TaskRow:
-    """One line about a task."""
-    config = service.task_config(session, task_id)
-    rounds = started_rounds(session, task_id)
-    return schemas.TaskRow(
-        id=task_id,
-        name=config.name,
-        description=config.description,
-        goal=config.goal,
-        open_round=next((round_.number for round_ in rounds if round_.state == RoundState.OPEN), None),
-        rounds=len(rounds),
-    )
+    return schemas.TaskPage.cut(tasks, limit, show=show)
 
 
 def list_task_names(session: Session) -> list[tuple[str, str]]:

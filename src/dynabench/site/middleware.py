@@ -68,6 +68,9 @@ GONE = 499
 QUIET = frozenset({"/static", "/healthz", "/readyz", "/metrics"})
 
 
+_SECURITY_HEADERS = [(name.lower().encode(), value.encode()) for name, value in security.HEADERS.items()]
+
+
 class Frame:
     """Adds the security headers and the visitor's cookie, counts and logs the request."""
 
@@ -102,8 +105,8 @@ class Frame:
 
     def dress(self, headers: MutableHeaders, scope: Scope) -> None:
         """The headers of every response; pages and JSON are never kept by caches unless a route says so."""
-        for name, value in security.HEADERS.items():
-            headers.setdefault(name, value)
+        own = {name for name, _value in headers.raw}
+        headers.raw.extend(pair for pair in _SECURITY_HEADERS if pair[0] not in own)
         if _is_page(scope):
             headers.add_vary_header("Accept-Language, Cookie")
             headers.setdefault("Content-Language", language.current.get())

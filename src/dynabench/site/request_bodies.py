@@ -22,7 +22,6 @@ from dynabench.kit.disk import require_disk_room
 from dynabench.kit.errors import Invalid, Problem, TooLarge, TooMany, Unauthenticated
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
-from dynabench.kit.storable import MemberCount
 from dynabench.people.accounts import service
 from dynabench.people.accounts.auth import identify
 from dynabench.site import problems
@@ -123,6 +122,29 @@ def _check_announced(request: Request, most: int, wants_login: bool) -> int:
     if wants_login:
         raise Unauthenticated(_("Log in to send more than %(n)s KiB here. Nothing was read.", n=most // 1024))
     raise TooLarge(_too_large(most))
+
+
+class MemberCount:
+    """Counts the members of a JSON text that comes in parts, and the names among them, before it is parsed.
+
+    What stands within texts is not counted. Of a text that is no JSON the count holds up to the place where that shows,
+    which is as far as a parser gets.
+    """
+
+    def __init__(self) -> None:
+        self.members, self.names = 0, 0
+        self._in_text = False
+        self._escape = b""  # a backslash at the end of the last part
+
+    def add(self, part: bytes) -> None:
+        """Count the next part."""
+        text = (self._escape + part).replace(b"\\\\", b"")
+        self._escape = text[-1:] if text.endswith(b"\\") else b""
+        pieces = text.removesuffix(b"\\").replace(b'\\"', b"").split(b'"')
+        outside = b"".join(pieces[self._in_text :: 2])
+        self.members += sum(map(outside.count, (b",", b"[", b"{")))
+        self.names += outside.count(b":")
+        self._in_text ^= len(pieces) % 2 == 0
 
 
 class _Body:

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from dynabench.collection import projections
 from dynabench.collection.tables import Standing
 from dynabench.kit import errors
-from dynabench.kit.db import now
+from dynabench.kit.db import PreparedStatement, now
 from dynabench.kit.language import _
 from dynabench.onboarding import admission
 from dynabench.onboarding.tables import OnboardingActivity
@@ -79,7 +79,8 @@ def next_item(
     unpaid: errors.Conflict | None = None
     for number, chosen_round in enumerate(eligible_rounds):
         try:
-            _paid_work().refuse_unpaid_vote(session, person, chosen_round.id)
+            if chosen_round.pays:
+                _paid_work().refuse_unpaid_vote(session, person, chosen_round.id)
         except errors.Conflict as problem:
             unpaid = problem
             continue
@@ -115,12 +116,13 @@ class _Offered:
     id: int
     number: int
     config: TaskConfig
+    pays: bool
     own_team: Collection[int] = ()
     controls: ControlSettings | None = None
 
 
 def _offered(session: Session, person: Person, task_id: str) -> list[_Offered]:
-    rows: Any = session.connection().execute(queue_queries.ASKING, {"person": person.id, "task": task_id}).all()
+    rows = queue_queries.ASKING.run(session, {"person": person.id, "task": task_id})
     if not rows or rows[0].shown_version is None:
         people.require_seat(session, person, task_id, checking=True)  # says what there is not
         return []
@@ -136,6 +138,7 @@ def _offered(session: Session, person: Person, task_id: str) -> list[_Offered]:
             row.id,
             row.number,
             rounds.config_of(session, row.version_id),
+            row.pays,
             examples_of_own_team(session, row.id, person.id) if row.competition else (),
             controls,
         )
@@ -235,8 +238,7 @@ class _Asks:
             expires = self.at + timedelta(seconds=self.seconds)
             place = {"example_id": example_id, "person_id": self.person_id, "mode": mode, "expires_at": expires}
             place["since"] = self.at
-            connection = self.session.connection()
-            connection.execute(queue_queries.hold(connection.dialect.name), place)
+            queue_queries.HOLD.run(self.session, place)
         predictions = self._answers(offered_round.config, example_id, content)
         source = content or ShownContent(row.context, row.input, row.answer, (), None)
         return CheckItem(
@@ -285,7 +287,9 @@ class _Asks:
         languages = {"languages": ["", *self.languages]} if self.languages else {}
         return {"person": self.person_id, "at": self.at, **walk, **languages}
 
-    def _run(self, statement: Executable, **values: Any) -> Sequence[Any]:
+    def _run(self, statement: PreparedStatement | Executable, **values: Any) -> Sequence[Any]:
+        if isinstance(statement, PreparedStatement):
+            return statement.run(self.session, values)
         return self.session.connection().execute(statement, values).all()
 
 

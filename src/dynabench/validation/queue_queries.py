@@ -1,7 +1,6 @@
 """Every `select` over the queue of validation, with its cost: candidates, and the places that validators hold."""
 
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
 from sqlalchemy import (
@@ -16,6 +15,7 @@ from sqlalchemy import (
     exists,
     func,
     literal,
+    or_,
     select,
     true,
     tuple_,
@@ -24,9 +24,10 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql, sqlite
 
 from dynabench.collection.tables import Example, Standing
-from dynabench.kit.db import Utc
+from dynabench.kit.db import PreparedStatement, Utc
 from dynabench.people.accounts.tables import Person
 from dynabench.people.roles import Ban, Role
+from dynabench.rounds import queries as round_queries
 from dynabench.rounds.tables import Context, Round, RoundState, Task
 from dynabench.validation.controls.tables import Consequence, ControlDecision, ControlPlace
 from dynabench.validation.queries import BLIND, MODES, OPEN, UNDONE, VALIDATED
@@ -45,6 +46,11 @@ _AT = bindparam("at", type_=Utc)
 
 
 _NONE = (literal(0).label("votes"), literal(0).label("taken"))
+
+
+def _among(column: ColumnElement[Any] | Any, values: Iterable[str]) -> ColumnElement[bool]:
+    """Return `column IN values` without a list, whose length a prepared statement would have to know."""
+    return or_(*(column == value for value in values))
 
 
 def _asking() -> Select[Any]:
@@ -66,12 +72,12 @@ def _asking() -> Select[Any]:
         ControlDecision.ended_at.is_(None),
     )
     columns = (Round.id, Round.number, Round.version_id, Round.competition, Task.version_id.label("newest_version"))
-    seat = (role.label("role"), banned.label("banned"), paused.label("paused"))
+    seat = (role.label("role"), banned.label("banned"), paused.label("paused"), round_queries.PAYS.label("pays"))
     return (
         select(*columns, *seat, version.label("shown_version"))
         .select_from(Person)
         .join(Task, Task.id == bindparam("task"))
-        .outerjoin(Round, and_(Round.task_id == Task.id, Round.state.in_(VALIDATED)))
+        .outerjoin(Round, and_(Round.task_id == Task.id, _among(Round.state, VALIDATED)))
         .where(Person.id == _PERSON)
         .order_by(Round.number)
         .with_for_update(key_share=True, of=Person)
@@ -83,8 +89,8 @@ def _held() -> Select[int, int, int, int, int, int]:
         select(literal(HELD).label("kind"), Standing.draw, Reservation.example_id, Standing.round_id, *_NONE)
         .join(Standing, Standing.example_id == Reservation.example_id)
         .join(Round, Round.id == Standing.round_id)
-        .where(Reservation.person_id == _PERSON, Reservation.mode.in_(MODES), Reservation.expires_at > _AT, OPEN)
-        .where(Round.task_id == bindparam("task"), Round.state.in_(VALIDATED))
+        .where(Reservation.person_id == _PERSON, _among(Reservation.mode, MODES), Reservation.expires_at > _AT, OPEN)
+        .where(Round.task_id == bindparam("task"), _among(Round.state, VALIDATED))
         .order_by(Reservation.expires_at.desc())
         .limit(1)
     )
@@ -212,22 +218,21 @@ def open_for(
     return select(func.count()).select_from(rows.params(person=person_id).subquery())
 
 
-ASKING, QUEUE, WAITING, CANDIDATE = _asking(), _queue(), _waiting(), _candidate()
-
-
+ASKING, CANDIDATE = PreparedStatement(_asking()), PreparedStatement(_candidate())
+QUEUE, WAITING = PreparedStatement(_queue()), PreparedStatement(_waiting())
 KNOWN_QUEUE, KNOWN_WAITING = _queue(by_language=True), _waiting(by_language=True)
 """The same for people who named the `languages` that they know."""
-
-
-LOCK = select(Standing.example_id).where(Standing.example_id == _EXAMPLE).with_for_update()
+LOCK = PreparedStatement(select(Standing.example_id).where(Standing.example_id == _EXAMPLE).with_for_update())
 """The row that voters and askers lock."""
 
 
-@cache
-def hold(dialect: str) -> Executable:
-    """Hold a place, or hold it longer; the mode stays that of the first time."""
+def _hold(dialect: str) -> Executable:
     table = cast(Table, Reservation.__table__)
     write = (postgresql if dialect == "postgresql" else sqlite).insert(table)
     longer = {"expires_at": write.excluded.expires_at, "since": write.excluded.since}
     statement: Executable = write.on_conflict_do_update(index_elements=["example_id", "person_id"], set_=longer)
     return statement
+
+
+HOLD = PreparedStatement(_hold, ["example_id", "person_id", "mode", "expires_at", "since"])
+"""Hold a place, or hold it longer; the mode stays that of the first time."""

@@ -280,7 +280,7 @@ def task_submissions(task: str) -> Select[Submission, Person]:
         .order_by(Submission.created_at, Submission.id)
         .options(load_only(Submission.id, Submission.kind, Submission.name, Submission.model, Submission.version,
                            Submission.inside, Submission.card, Submission.visibility, Submission.state,
-                           Submission.person_id, Submission.created_at, Submission.withdrawn_at))
+                           Submission.person_id, Submission.created_at, Submission.withdrawn_at, Submission.baseline))
     )  # fmt: skip
 
 

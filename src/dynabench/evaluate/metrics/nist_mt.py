@@ -1,7 +1,7 @@
 """NIST.
 
-So rows do not add up: the value of a match of one row depends on the references of all. The state keeps the
-tokens; merging joins them, and a resample counts the references anew. Source: Doddington 2002, equations 2
+The value of a match in one row depends on the references of all rows, so that rows do not add up. The state keeps
+the tokens; merging joins them, and a resample counts the references anew. Source: Doddington 2002, equations 2
 and 3, and NLTK's `corpus_nist` for the choice among references: the best by order, of equals the longest.
 """
 

@@ -1,13 +1,13 @@
 """The sender of a request: dependencies that handlers name in their signatures."""
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from datetime import timedelta
 from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends, Request
 from fastapi.dependencies.models import Dependant
 from fastapi.security import HTTPBearer
-from sqlalchemy.orm import make_transient_to_detached
+from sqlalchemy.orm import class_mapper, make_transient_to_detached
 
 from dynabench.kit import language, security
 from dynabench.kit.db import Database, now
@@ -16,6 +16,7 @@ from dynabench.kit.language import _
 from dynabench.people.accounts import queries, second_factor, service, worker_access
 from dynabench.people.accounts.tables import SCOPES, Person
 
+_COLUMNS = Person.__table__.c.keys()
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 USED_EVERY, SEEN_EVERY = timedelta(minutes=1), timedelta(minutes=5)
 
@@ -36,8 +37,7 @@ async def identify(request: Request) -> Person | None:
         if row is None:
             raise Unauthenticated(_("This token is unknown or revoked. Create a new one with POST /api/v1/tokens."))
         *columns, token_id, scopes, used_at = row
-        person = Person(**dict(zip(Person.__table__.c.keys(), columns, strict=True)))
-        make_transient_to_detached(person)
+        person = _loaded(columns)
         request.state.scopes = frozenset(scopes)
         if used_at is None or now() - used_at > USED_EVERY:
             await db.awrite(service.mark_token_used, token_id)
@@ -52,6 +52,14 @@ async def identify(request: Request) -> Person | None:
     request.state.viewer = person
     if person is not None and person.language and not request.url.path.startswith("/api/"):
         language.current.set(person.language)
+    return person
+
+
+def _loaded(columns: Sequence[Any]) -> Person:
+    """Return a row of the table of people as a session would have loaded it: the constructor takes twice as long."""
+    person: Person = class_mapper(Person).class_manager.new_instance()
+    person.__dict__.update(zip(_COLUMNS, columns, strict=True))
+    make_transient_to_detached(person)
     return person
 
 

@@ -1,7 +1,8 @@
-"""The worker's part in badges: folding contributions within a second, and deciding weeks and boards every minute."""
+"""The worker's part in badges: folding contributions within seconds, and deciding weeks and boards every minute."""
 
 import logging
 import threading
+import time
 from datetime import date, timedelta
 
 from sqlalchemy import func, select
@@ -13,8 +14,11 @@ from dynabench.kit.settings import Settings
 from dynabench.recognition.badges import events, service
 
 log = logging.getLogger(__name__)
-PAUSE = 0.7
+PAUSE, LONGEST_PAUSE = 0.7, 10.0
 """Seconds between two looks at whether contributions wait."""
+REST = 9
+"""Times as long as folding took, until the next look: each person is counted anew at each, and where many people write
+at once, their examples are worth more of the processor than their badges."""
 
 
 class _DecidedWeeks:
@@ -25,12 +29,15 @@ class _DecidedWeeks:
 
 def fold_until(database: Database, stop: threading.Event) -> None:
     """Fold contributions into badges until `stop` is set. An error is logged and tried again: nothing is lost."""
-    while not stop.wait(PAUSE):
+    pause = PAUSE
+    while not stop.wait(pause):
+        begun = time.monotonic()
         try:
             while service.fold_contributions(database) and not stop.is_set():
                 pass
         except Exception:
             log.exception("Awarding badges failed.")
+        pause = min(max(PAUSE, REST * (time.monotonic() - begun)), LONGEST_PAUSE)
 
 
 def award_weeks_and_boards(database: Database, settings: Settings) -> None:

@@ -25,7 +25,7 @@ from dynabench.recognition.badges.tables import BadgeAward
 from dynabench.validation.queries import UNDONE
 from dynabench.validation.tables import Validation
 
-BATCH = 200
+BATCH = 1000
 """Contributions that one fold reads."""
 LOCK = 7267420
 """Number of PostgreSQL's advisory lock that one award holds at a time."""

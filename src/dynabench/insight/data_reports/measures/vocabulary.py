@@ -88,7 +88,7 @@ def zipf(data: MeasuredData) -> MeasureResult | None:
     finding = (
         _("Word counts do not follow Zipf’s law exactly")
         if p < 0.1
-        else _("Word counts follow Zipf’s law from %(least)s occurrences on", least=Amount(law.least))
+        else _("Word counts follow Zipf’s law from a count of %(least)s on", least=Amount(law.least))
     )
     table = Table("ranks", _("Occurrences by rank"), header, tuple(rows), (0,) * len(rows))
     return MeasureResult(finding, figures, (table,))
