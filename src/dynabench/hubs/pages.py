@@ -17,7 +17,7 @@ from dynabench.hubs.reading import DELETED
 from dynabench.hubs.schemas import HubKinds
 from dynabench.hubs.service import MAIN, HubEntry
 from dynabench.hubs.tables import HubDiscussion, HubRepository
-from dynabench.kit.api import AppSettings, Db, csv_response
+from dynabench.kit.api import AppSettings, Db, csv_response, site_address
 from dynabench.kit.settings import Settings
 from dynabench.people import may
 from dynabench.people.accounts.auth import Viewer
@@ -138,7 +138,7 @@ async def read_repository(page: ShownPage) -> Response:
             "body": read_card(content).body,
             "tags": [tag for _id, tag in session.execute(queries.tags_of([entry.row.id]))],
             "bytes": entry.row.git_bytes + (session.scalar(queries.repository_bytes(entry.row.id)) or 0),
-            "site": page.settings.site or str(page.request.base_url).rstrip("/"),
+            "site": site_address(page.request),
         }
 
     return await page.show("hubs/repository.html", read)

@@ -261,6 +261,11 @@ def _sent(session: Session, ids: list[str]) -> list[str]:
 _database: Database | None = None
 
 
+def has_finished(session: Session, job_id: str) -> bool:
+    """Return whether an import has noted that its last step is done; a crash may have come after that."""
+    return bool((session.get_one(Job, job_id).done or {}).get("finished"))
+
+
 def database() -> Database:
     """The worker's database, for the steps of workflows."""
     if _database is None:
