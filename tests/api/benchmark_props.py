@@ -21,8 +21,7 @@ from dynabench.hubs.uploads import UploadTicket
 from dynabench.hubs.xet.xorb_store import XorbStore
 from dynabench.insight.data_measurements.results import Figure, MeasureResult, ResultColumn, Table
 from dynabench.insight.data_reports import service as data_reports
-from dynabench.insight.data_reports import stored_reports
-from dynabench.insight.data_reports.report import DataReport, MeasuredFacts, ReportOptions
+from dynabench.insight.data_reports.report import DataReport, MeasuredFacts, ReportOptions, store_report
 from dynabench.insight.data_reports.subjects import file_subject
 from dynabench.kit.errors import NotFound
 from dynabench.people.accounts.tables import Person
@@ -126,7 +125,7 @@ class BenchmarkProps(SceneProps):
         rows = Table("rows", "Texts", (ResultColumn("row", "Row"),), ((1, -1, "", "", "A text."),), (0,))
         results = {"general": result, "themes": MeasureResult("No clusters", (), (rows,))}
         report = DataReport(MeasuredFacts("rows.jsonl", "0", 2, {"texts": ["text"], "label": ""}), results)
-        stored_reports.store_report(settings, "0" * 64, report)
+        store_report(settings, "0" * 64, report)
 
         def make(session: Session) -> str:
             subject = file_subject(Path("rows.jsonl"), "rows.jsonl")

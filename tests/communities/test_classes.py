@@ -13,8 +13,8 @@ from sqlalchemy import select, update
 from dynabench import communities
 from dynabench.collection.tables import Example, Retraction
 from dynabench.communities.classes import joining, service
-from dynabench.communities.classes.codes import clean_code
 from dynabench.communities.classes.schemas import ClassIn
+from dynabench.communities.classes.service import clean_code
 from dynabench.communities.classes.tables import ClassStudent, SchoolClass
 from dynabench.kit import errors
 from dynabench.kit.db import now

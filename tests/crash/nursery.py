@@ -32,7 +32,7 @@ FEATURES = ("collection", "crowd", "onboarding", "validation", "web")
 def warm_up() -> None:
     """Do once what each process does when it starts: imports, routes, templates."""
     modules = {where.partition(":")[0] for where in (*WORKFLOWS.values(), *KEEPERS, *FOLDERS)}
-    for name in ("dbos", "dynabench.cli.processes", "dynabench.site.live.server", *modules):
+    for name in ("dbos", "dynabench.cli.processes", "dynabench.site.live.feed", *modules):
         importlib.import_module(name)
     with tempfile.TemporaryDirectory() as home:
         settings = Settings(home=Path(home), secret="a secret for tests of 32 bytes or more", password_cost=1)

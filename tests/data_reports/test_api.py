@@ -6,7 +6,8 @@ import pytest
 
 from dynabench.client import ApiError, Client
 from dynabench.insight.data_reports import jobs as report_jobs
-from dynabench.insight.data_reports import service, stored_reports
+from dynabench.insight.data_reports import service
+from dynabench.insight.data_reports.report import report_path
 from tests.conftest import register
 from tests.data_reports.test_pages import report_jobs_of, run, uploads_of
 from tests.data_reports.test_reading import write_rows
@@ -61,7 +62,7 @@ def test_an_upload_is_measured_and_compared(client, database, settings, tmp_path
         ada.delete_data_report(second["id"])
         assert not files_of(settings)
         assert [item["state"] for item in ada.data_reports()] == ["done"]
-        stored_reports.report_path(settings, database.read(
+        report_path(settings, database.read(
             lambda session: service.report_job(session, session.get_one(service.Person, job.person_id), report["id"])
         ).done["key"]).unlink()  # fmt: skip
         lost = ada.data_report(report["id"])

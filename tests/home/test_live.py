@@ -21,8 +21,7 @@ from dynabench.rounds.tables import Round
 from dynabench.site.home.totals import Totals
 from dynabench.site.live import feed as feeds
 from dynabench.site.live.activity import Position, read_changes
-from dynabench.site.live.feed import Feed
-from dynabench.site.live.server import WebServer
+from dynabench.site.live.feed import Feed, WebServer
 from tests.collection import conftest as world
 from tests.collection.conftest import draw, send
 

@@ -209,15 +209,14 @@ class Checklist(Adversary):
     def propose(self, context: AttackContext, target: AttackedModel, budget: Budget) -> Iterator[AttackCandidate]:
         """Yield failures only, as they are found."""
         metered = MeteredTarget(target, budget)
-        started = bool(context.inputs and context.answer)
-        tests = list(_tests_of_input(context, self._seed)) if started else self._shuffled_tests(context.uid)
+        if context.inputs and context.answer:
+            tests = list(_tests_of_input(context, self._seed))
+        else:
+            tests = random.Random(f"{self._seed}:{context.uid}").sample(self._tests, len(self._tests))
         try:
             yield from _failures(context, metered, tests)
         except BudgetSpent:
             return
-
-    def _shuffled_tests(self, uid: str) -> list[ChecklistTest]:
-        return random.Random(f"{self._seed}:{uid}").sample(self._tests, len(self._tests))
 
 
 def _failures(

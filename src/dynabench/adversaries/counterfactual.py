@@ -14,7 +14,7 @@ from dynabench.adversaries.perturbations.transformation import (
     Edit,
     SourceWord,
     apply_edits,
-    match_case,
+    replace_in_case,
     words,
 )
 from dynabench.adversaries.protocol import (
@@ -89,7 +89,7 @@ def _change_number(text: str) -> list[Edit]:
     if len(text_words) != 1 or re.search(r"\d|at least|at most|more than|less than|fewer|about", text):
         return []
     at = _NUMBERS.index(text_words[0].text.lower())
-    return [_replace_word(text_words[0], _NUMBERS[at + 2 if at < 4 else at - 2])]
+    return [replace_in_case(text_words[0], _NUMBERS[at + 2 if at < 4 else at - 2])]
 
 
 def _swap_only_word(table: Mapping[str, str]) -> Callable[[str], list[Edit]]:
@@ -99,7 +99,7 @@ def _swap_only_word(table: Mapping[str, str]) -> Callable[[str], list[Edit]]:
         text_words = words(text)
         matches = [word for word in text_words if word.text.lower() in table and not word.may_be_name]
         return (
-            [_replace_word(matches[0], table[matches[0].text.lower()])]
+            [replace_in_case(matches[0], table[matches[0].text.lower()])]
             if len(matches) == 1 and not _has_negation(text_words)
             else []
         )
@@ -124,10 +124,6 @@ def _exchange_roles(text: str) -> list[Edit]:
 def _deny_text(text: str) -> list[Edit]:
     """The whole text quoted, and called wrong."""
     return [Edit(0, 0, 'It is wrong to say "'), Edit(len(text), len(text), '".')] if '"' not in text else []
-
-
-def _replace_word(word: SourceWord, new: str) -> Edit:
-    return Edit(word.start, word.end, match_case(word.text, new))
 
 
 def _has_negation(text_words: tuple[SourceWord, ...]) -> bool:

@@ -123,15 +123,12 @@ def _needed_files(database: Database, settings: Settings, old: Set[str]) -> Iter
     """Yield those of the names that open checks of submissions or unfinished jobs still need."""
     for source in database.read(lambda session: list(session.scalars(queries.needed_sources()))):
         yield from submission_sources.file_names(source)
-    reading = {job: names & old for job, names in database.read(_files_of_jobs).items() if names & old}
+    submissions = database.read(lambda session: session.execute(queries.read_submissions()).all())
+    files = {job: {Path(payload.get("file", "")).name, f".hub-{job}"} for job, payload in submissions}
+    reading = {job: names & old for job, names in files.items() if names & old}
     for job in reading.keys() - set(jobs.given_up(database, settings, list(reading))):
         yield from reading[job]
 
 
 def _tokens(session: Session) -> list[str]:
     return [str(source.get("token", "")) for source in session.scalars(queries.endpoints_in_use())]
-
-
-def _files_of_jobs(session: Session) -> dict[str, set[str]]:
-    rows = session.execute(queries.read_submissions())
-    return {job: {Path(payload.get("file", "")).name, f".hub-{job}"} for job, payload in rows}

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from dynabench.cli import adversary_programs
-from dynabench.cli.operator import AsJson, say
+from dynabench.cli.operator import AsJson, refuse, say
 
 if TYPE_CHECKING:
     from dynabench.adversaries.attacks import AttackSummary
@@ -115,8 +115,7 @@ def attack(
                         break
                     file.write(json.dumps(attacks.candidate_row(candidate), ensure_ascii=False) + "\n")
     except Problem as problem:
-        Console(stderr=True, soft_wrap=True).print(f"{problem.title}: {problem.detail}", style="red", markup=False)
-        raise typer.Exit(1) from None
+        refuse(f"{problem.title}: {problem.detail}")
     summary = attacks.summarise_attempts(attempts)
     if as_json:
         say(True, {"model": f"{opened.card.name}@{opened.card.version}", "adversary": with_, **_figures(summary)}, "")

@@ -1,13 +1,12 @@
 """`dynabench crowd`: studies that recruit workers on crowd platforms, their participants and the consent text."""
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dynabench.cli.operator import AsJson, database, say, table
+from dynabench.cli.operator import AsJson, OutFile, database, say, table, write_table
 from dynabench.kit import errors
 from dynabench.kit.settings import get_settings
 
@@ -23,10 +22,6 @@ app = typer.Typer(
 )
 StudyNumber = Annotated[int, typer.Argument(min=1, metavar="STUDY", help="The number that `list` shows.")]
 Platform = Annotated[str, typer.Argument(help="A platform with accounts, such as prolific.")]
-
-
-def _entry_address(slug: str) -> str:
-    return f"{get_settings().site}/studies/{slug}"
 
 
 def _facts(session: "Session", study: "Study") -> dict[str, Any]:
@@ -45,7 +40,7 @@ def _facts(session: "Session", study: "Study") -> dict[str, Any]:
         "states": counts,
         "work": work_of(study).model_dump(),
         "settings": study.settings,
-        "entry": _entry_address(study.slug),
+        "entry": f"{get_settings().site}/studies/{study.slug}",
     }
 
 
@@ -171,11 +166,10 @@ def delete(task: str, study: StudyNumber) -> None:
 def list_participants(
     task: str,
     study: StudyNumber,
-    out: Annotated[Path | None, typer.Option("--out", dir_okay=False, help="A file; by default the output.")] = None,
+    out: OutFile = None,
 ) -> None:
     """Write the participants of a study as CSV, with the platform's ids: state, work, time and code."""
     from dynabench.crowd import participants, studies
-    from dynabench.kit.csv_tables import pieces
 
     def read(session: "Session") -> list[list[object]]:
         row = studies.owned_study(session, None, task, study)
@@ -184,12 +178,7 @@ def list_participants(
         return [[row.id, *participants.csv_row(row)] for row in listed]
 
     with database() as db:
-        rows = db.read(read)
-    text = "".join(pieces(("id", *participants.CSV_COLUMNS), rows))
-    if out is None:
-        sys.stdout.write(text)
-    else:
-        out.write_text(text, encoding="utf-8", newline="")
+        write_table(out, ("id", *participants.CSV_COLUMNS), db.read(read))
 
 
 @app.command("approve")

@@ -16,7 +16,6 @@ from dynabench.kit.settings import get_settings
 
 if TYPE_CHECKING:
     from dynabench.datasets.exports import Pages
-    from dynabench.intake.rows import BadRow
 
 
 export_app = typer.Typer(help="Write a task's examples to a file.")
@@ -124,7 +123,7 @@ def import_(
             plan = batches.plan_file(file, file.name, into, form, document)
             state, bad = batches.import_file(db, get_settings(), task, file, plan, partial(_update, progress, bar))
             total = _sum(total, state)
-            refused += [_bad(file, bad_row) for bad_row in bad]
+            refused += [{"file": file.name, "row": row.number, "message": row.message} for row in bad]
     if not as_json:
         _warn(refused, total.notes)
     counts: dict[str, Any] = {"created": total.created, "duplicates": total.duplicates}
@@ -161,10 +160,6 @@ def _warn(refused: list[dict[str, Any]], notes: dict[str, int]) -> None:
         typer.echo(f"{row['file']}:{row['row']}: {row['message']}", err=True)
     for note, times in notes.items():
         typer.echo(f"{note}: {times}", err=True)
-
-
-def _bad(file: Path, row: "BadRow") -> dict[str, Any]:
-    return {"file": file.name, "row": row.number, "message": row.message}
 
 
 def _sum(total: Any, state: Any) -> Any:

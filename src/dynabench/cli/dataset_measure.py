@@ -42,7 +42,6 @@ def measure(
     """
     from dynabench.insight.data_measurements.sample import find_encoder
     from dynabench.insight.data_reports import report as reports
-    from dynabench.insight.data_reports import stored_reports
     from dynabench.insight.data_reports.sources import ChosenColumns
 
     settings = get_settings()
@@ -54,11 +53,11 @@ def measure(
         with _opened(source) as first, _opened(compare) as second:
             assert first is not None
             key = reports.report_key(first.digest, second.digest if second else "", options, embed is not None)
-            result = None if fresh else stored_reports.find_report(settings, key)
+            result = None if fresh else reports.find_report(settings, key)
             if result is None:
                 with bar("Measuring", as_json) as tell:
                     result = reports.measure_data(first, options, second, embed, tell)
-                stored_reports.store_report(settings, key, result)
+                reports.store_report(settings, key, result)
     if output is not None:
         output.write_bytes(_rendered(result, kind))
     if as_json:

@@ -110,7 +110,8 @@ def backup(
     """Copy only the database into one file (PostgreSQL: by `pg_dump`); `dynabench backup` saves everything."""
     settings = get_settings()
     with database(any_version=True) as db:
-        target = file or settings.folder / "backups" / _name(db)
+        name = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}.{'sqlite' if db.is_sqlite else 'dump'}"
+        target = file or settings.folder / "backups" / name
         if target.exists():
             raise Conflict(f"{target} exists; name another file.")
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -123,10 +124,6 @@ def backup(
         partial.replace(target)  # a copy that stands under its name is a whole one
     size = target.stat().st_size
     say(as_json, {"file": str(target), "bytes": size}, f"Wrote {target} ({size / 1e6:.1f} MB).")
-
-
-def _name(db: Database) -> str:
-    return f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}.{'sqlite' if db.is_sqlite else 'dump'}"
 
 
 def _copy_sqlite(db: Database, target: Path) -> None:

@@ -63,7 +63,8 @@ def select_columns(module: type[Module], data: RunRows, named: Mapping[str, str]
     kinds = {**module.columns, **module.optional}
     columns = {}
     for name, kind in kinds.items():
-        place = named.get(name) or next((item for item in _column_names(name) if item in data.columns), "")
+        aliases = (name, name.removesuffix("s"), *ALIASES.get(name, ()))
+        place = named.get(name) or next((item for item in aliases if item in data.columns), "")
         if place in data.columns:
             column = data.columns[place]
             columns[name] = inputs.parse_cells(kind, column) if place in data.untyped else column
@@ -72,10 +73,6 @@ def select_columns(module: type[Module], data: RunRows, named: Mapping[str, str]
             problem = f"{place!r} is no column of the data" if name in named else f"the data has no column for {name}"
             raise ValueError(f"{problem}, which has {names}; say --column {name}=NAME")
     return columns
-
-
-def _column_names(name: str) -> Sequence[str]:
-    return (name, name.removesuffix("s"), *ALIASES.get(name, ()))
 
 
 Columns = Mapping[str, Any]
@@ -158,7 +155,9 @@ def run_evaluation(request: RunRequest, progress: Progress) -> RunOutcome:
         answered = ask_model(request, progress)
         data, timing, metrics, columns = answered.data, answered.timing, answered.metrics, answered.columns
     else:
-        data, timing, metrics = _read_run(request), {}, request.metrics
+        data, timing, metrics = read_rows(Path(request.data)), {}, request.metrics
+        if request.predictions is not None:
+            data = join_predictions(data, read_rows(request.predictions))
         columns = [select_columns(item.kind, data, request.columns) for item in metrics]
     parts = list(_parts(data, request.by))
     bar = progress.add_task("Computing", total=len(parts) * len(metrics))
@@ -168,11 +167,6 @@ def run_evaluation(request: RunRequest, progress: Progress) -> RunOutcome:
             scores.append(_score(metric, column, value, chosen, request.level))
             progress.advance(bar)
     return RunOutcome(request, len(data), scores, timing, columns[0])
-
-
-def _read_run(request: RunRequest) -> RunRows:
-    data = read_rows(Path(request.data))
-    return data if request.predictions is None else join_predictions(data, read_rows(request.predictions))
 
 
 def _parts(data: RunRows, by: str) -> Iterator[tuple[str | None, list[int] | None]]:

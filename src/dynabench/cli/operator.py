@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 from rich.console import Console
@@ -35,6 +35,12 @@ OutFile = Annotated[Path | None, typer.Option("--out", dir_okay=False, help="A f
 AsJson = Annotated[bool, typer.Option("--json", help="Answer in JSON.")]
 
 
+def refuse(message: str) -> NoReturn:
+    """End the command with a reason and status 1."""
+    Console(stderr=True, soft_wrap=True).print(message, style="red", markup=False)
+    raise typer.Exit(1) from None
+
+
 @contextmanager
 def refusals() -> Iterator[None]:
     """End the command with the reason and status 1 where the platform's own code or a server refuses."""
@@ -43,9 +49,7 @@ def refusals() -> Iterator[None]:
     try:
         yield
     except (errors.Problem, ApiError) as problem:
-        message = problem.detail if isinstance(problem, errors.Problem) else str(problem)
-        Console(stderr=True, soft_wrap=True).print(message, style="red", markup=False)
-        raise typer.Exit(1) from None
+        refuse(problem.detail if isinstance(problem, errors.Problem) else str(problem))
 
 
 @contextmanager
@@ -64,14 +68,11 @@ def database(any_version: bool = False, any_secret: bool = False) -> Iterator[Da
                 _check_home(db)
         yield db
     except errors.Problem as problem:
-        Console(stderr=True, soft_wrap=True).print(f"{problem.title}: {problem.detail}", style="red", markup=False)
-        raise typer.Exit(1) from None
+        refuse(f"{problem.title}: {problem.detail}")
     except OperationalError as error:
         if "database is locked" not in str(error):
             raise
-        message = "Another process has been writing to the database for too long. Nothing is half done: try again."
-        Console(stderr=True, soft_wrap=True).print(message, style="red", markup=False)
-        raise typer.Exit(1) from None
+        refuse("Another process has been writing to the database for too long. Nothing is half done: try again.")
     finally:
         db.close()
 

@@ -1,12 +1,11 @@
 """`dynabench pay`: the payment scheme of a round, its costs, and the ledger as a file."""
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dynabench.cli.operator import AsJson, database, say
+from dynabench.cli.operator import AsJson, OutFile, database, say, write_table
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -84,10 +83,9 @@ def book(task: str, number: Number) -> None:
 def export(
     task: str,
     number: Number,
-    out: Annotated[Path | None, typer.Option("--out", dir_okay=False, help="A file; by default the output.")] = None,
+    out: OutFile = None,
 ) -> None:
     """Write the ledger of payments of a round as CSV, with exact decimals."""
-    from dynabench.kit.csv_tables import pieces
     from dynabench.pay import exports, reading
 
     def read(session: "Session") -> list[Any]:
@@ -95,9 +93,4 @@ def export(
         return list(exports.payment_rows(session, round_.id))
 
     with database() as db:
-        rows = db.read(read)
-    text = "".join(pieces(exports.PAYMENT_COLUMNS, rows))
-    if out is None:
-        sys.stdout.write(text)
-    else:
-        out.write_text(text, encoding="utf-8", newline="")
+        write_table(out, exports.PAYMENT_COLUMNS, db.read(read))

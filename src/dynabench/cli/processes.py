@@ -43,7 +43,7 @@ def _server(settings: Settings) -> "uvicorn.Server":
     from dynabench.kit import logs
     from dynabench.operations.key_check import check_keys
     from dynabench.operations.migrations import upgrade
-    from dynabench.site.live.server import WebServer
+    from dynabench.site.live.feed import WebServer
 
     logs.configure(settings.log_format)
     upgrade(settings)

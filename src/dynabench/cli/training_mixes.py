@@ -10,7 +10,7 @@ from dynabench.benchmark.releases.release_reading import TrainableRelease
 from dynabench.kit import errors
 from dynabench.kit.settings import get_settings
 from dynabench.models.training import mixing, recipes
-from dynabench.models.training.mixing import Mix, MixPart, Rows, Shape
+from dynabench.models.training.mixing import Mix, MixPart, Shape
 from dynabench.tasks import shipped
 
 _ROUND = re.compile(r"release:([a-z0-9-]+)/(\d+)")
@@ -103,7 +103,8 @@ def build_mix(task: str, on: Sequence[str], dev: Sequence[str], test: Sequence[s
         if item
         for row in item.held_out_rows(shape)
     ]
-    return shape.mix(parts, _unique_rows(chosen), tests, held)
+    unique_rows = list({repr(row): row for row in chosen}.values())
+    return shape.mix(parts, unique_rows, tests, held)
 
 
 def _own_releases(task: str) -> list[TrainableRelease]:
@@ -118,8 +119,3 @@ def _own_releases(task: str) -> list[TrainableRelease]:
         return release_reading.releases_of_task(db, settings, task)
     finally:
         db.close()
-
-
-def _unique_rows(rows: Rows) -> Rows:
-    """The rows, each once."""
-    return list({repr(row): row for row in rows}.values())

@@ -3,13 +3,13 @@
 import json
 import time
 import uuid
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
-from typing import Any, cast
+from typing import cast
 
 import httpx2
 
-Json = dict[str, Any]
+from dynabench.client.connection import ApiConnection, Json
+
 LOST = httpx2.TransportError
 TRIES = 6
 """Times in a row that a lost connection is taken up again before it is given up."""
@@ -18,18 +18,8 @@ PATIENCE = 300.0
 STREAM = {"Accept": "text/event-stream"}
 
 
-class Talking(ABC):
+class Talking(ApiConnection):
     """The part of `client.Client` for conversations."""
-
-    http: httpx2.Client
-
-    @abstractmethod
-    def request(self, method: str, path: str, **how: Any) -> Any:
-        """The JSON answer to a request below `/api/v1`."""
-
-    @abstractmethod
-    def checked(self, response: httpx2.Response) -> httpx2.Response:
-        """The response; raises `ApiError` for a refusal."""
 
     def suggestions(self, handout: int, input: Json | None = None) -> Json:
         """Help with writing, where the handout's `assistant` is true: `{items, problems}`.

@@ -1,27 +1,19 @@
 """The part of the client that evaluates chosen models on any dataset."""
 
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import quote
 
-Json = dict[str, Any]
+from dynabench.client.connection import ApiConnection, Json
+
 PLACE = "/open-evaluations"
 FETCH_SECONDS = 0.5
 
 
-class Evaluating(ABC):
+class Evaluating(ApiConnection):
     """The part of `client.Client` for open evaluations."""
-
-    @abstractmethod
-    def request(self, method: str, path: str, **how: Any) -> Any:
-        """The JSON answer to a request below `/api/v1`."""
-
-    @abstractmethod
-    def pages(self, path: str, **params: Any) -> Iterator[Json]:
-        """All items of a list, page by page."""
 
     def upload_rows(self, path: str) -> str:
         """Upload a file of rows or a zip of pictures; return what names it as a dataset."""
@@ -74,10 +66,6 @@ class Evaluating(ABC):
     def open_board(self, id: int, by: str = "") -> Json:
         """The scores of an open evaluation with intervals, and paired differences of models on the metric `by`."""
         return cast(Json, self.request("GET", f"{PLACE}/{id}/board", params={"by": by} if by else {}))
-
-    @abstractmethod
-    def download(self, path: str, **how: Any) -> bytes:
-        """The bytes that a request below `/api/v1` is answered with."""
 
     def open_predictions(self, id: int, format: str = "csv") -> bytes:
         """Rows, right answers and predictions of an open evaluation of yours, as `csv` or `parquet`."""

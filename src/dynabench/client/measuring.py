@@ -1,32 +1,16 @@
 """The part of the client that has data measured."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 
-import httpx2
+from dynabench.client.connection import ApiConnection, Json
 
-Json = dict[str, Any]
 PLACE = "/data-reports"
 
 
-class Measuring(ABC):
+class Measuring(ApiConnection):
     """The part of `client.Client` for data reports."""
-
-    http: httpx2.Client
-
-    @abstractmethod
-    def request(self, method: str, path: str, **how: Any) -> Any:
-        """The JSON answer to a request below `/api/v1`."""
-
-    @abstractmethod
-    def pages(self, path: str, **params: Any) -> Iterator[Json]:
-        """All items of a list, page by page."""
-
-    @abstractmethod
-    def checked(self, response: httpx2.Response) -> httpx2.Response:
-        """The response; raises `ApiError` for a refusal."""
 
     def upload_data(self, path: str) -> str:
         """Upload a file of rows, or a zip of such files; return what names it in the request of a report."""

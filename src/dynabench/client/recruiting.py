@@ -1,22 +1,13 @@
 """The part of the client that recruits workers by studies on crowd platforms."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Any, cast
+from typing import cast
 
-Json = dict[str, Any]
+from dynabench.client.connection import ApiConnection, Json
 
 
-class Recruiting(ABC):
+class Recruiting(ApiConnection):
     """The part of `client.Client` for studies; all of it is for owners of the task."""
-
-    @abstractmethod
-    def request(self, method: str, path: str, **how: Any) -> Any:
-        """The JSON answer to a request below `/api/v1`."""
-
-    @abstractmethod
-    def pages(self, path: str, **params: Any) -> Iterator[Json]:
-        """All items of a list, page by page."""
 
     def studies(self, task: str) -> list[Json]:
         """The studies of a task, newest first, with the number of participants by state."""

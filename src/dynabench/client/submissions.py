@@ -1,23 +1,14 @@
 """The part of the client that knows models, and enters some to be evaluated."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 
-Json = dict[str, Any]
+from dynabench.client.connection import ApiConnection, Json
 
 
-class Submitting(ABC):
+class Submitting(ApiConnection):
     """The part of `client.Client` for models and submissions."""
-
-    @abstractmethod
-    def request(self, method: str, path: str, **how: Any) -> Any:
-        """The JSON answer to a request below `/api/v1`."""
-
-    @abstractmethod
-    def pages(self, path: str, **params: Any) -> Iterator[Json]:
-        """All items of a list, page by page."""
 
     def models(self, task: str = "") -> list[Json]:
         """Models that you may see, of one task or all."""

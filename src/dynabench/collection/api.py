@@ -3,7 +3,7 @@
 import uuid
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Header, Query, Request
+from fastapi import APIRouter, Depends, Query, Request
 from sqlalchemy.orm import Session
 
 from dynabench.collection import (
@@ -27,6 +27,7 @@ from dynabench.collection.assisting import api as assisting_api
 from dynabench.collection.chat import api as chat_api
 from dynabench.collection.drawing import api as drawing_api
 from dynabench.kit import errors, security
+from dynabench.kit.api import IdempotencyKey
 from dynabench.kit.db import Database
 from dynabench.kit.language import _
 from dynabench.models.client import Host
@@ -40,7 +41,6 @@ from dynabench.rounds.schemas import Number, RowError, UploadOut
 
 router = APIRouter(prefix="/api/v1", tags=["collection"], dependencies=[Depends(scope("annotate"))])
 
-Key = Annotated[str | None, Header(alias="Idempotency-Key", min_length=1, max_length=100, pattern=r"^[\x21-\x7e]+$")]
 Name = Annotated[str, Query(max_length=100)]
 Method = Annotated[str, Query(max_length=40)]
 Label = Annotated[str, Query(max_length=200)]
@@ -72,7 +72,7 @@ async def next_context(
 
 @router.post("/tasks/{task}/examples", status_code=201)
 async def create_example(
-    request: Request, task: str, body: schemas.ExampleIn, viewer: Viewer, key: Key = None
+    request: Request, task: str, body: schemas.ExampleIn, viewer: Viewer, key: IdempotencyKey = None
 ) -> schemas.OutcomeOut:
     """Ask the open round's targets about a draft and record what they said.
 
@@ -206,8 +206,7 @@ async def add_seeds(request: Request, task: str, body: schemas.SeedsIn, person: 
     rows = seeds.rows(body.seeds)
 
     def write(session: Session) -> UploadResult:
-        rounds.require(session, person, Action.MANAGE_CONTEXTS, task)
-        config, result = rounds.newest_config(session, task), UploadResult()
+        config, result = rounds.require_config(session, person, Action.MANAGE_CONTEXTS, task), UploadResult()
         for batch in contexts.split_batches(rows):
             result += seeds.add(session, task, config, batch)
         rounds.record_act(session, person, "seeds.uploaded", task=task, created=result.created)

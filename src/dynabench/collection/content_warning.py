@@ -6,11 +6,10 @@ The acceptance is a cookie per task and per wording, kept for 30 days; programs 
 from typing import Annotated
 
 from fastapi import APIRouter, Form, Request
-from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
 
 from dynabench.kit import security
-from dynabench.kit.api import AppSettings, Db
+from dynabench.kit.api import Db, set_cookie
 from dynabench.kit.forms import safe_next
 from dynabench.people.accounts.auth import Viewer
 from dynabench.rounds import service as rounds
@@ -43,24 +42,11 @@ async def warn(request: Request, task: str) -> Response | None:
 
 
 @router.post("/tasks/{task}/warning", name="accept_warning")
-async def accept(
-    settings: AppSettings, db: Db, task: str, viewer: Viewer, next: Annotated[str, Form()] = "/"
-) -> Response:
+async def accept(request: Request, db: Db, task: str, viewer: Viewer, next: Annotated[str, Form()] = "/") -> Response:
     """Remember that the warning was read, and go on to the page."""
-
-    def read(session: Session) -> TaskConfig:
-        return rounds.task_config(session, task)
-
-    config = await db.aread(read)
+    config = await db.aread(rounds.task_config, task)
     response = RedirectResponse(safe_next(next), status_code=303)
-    response.set_cookie(
-        security.cookie_name(settings, _cookie(task)),
-        _wording(config),
-        max_age=DAYS * 24 * 3600,
-        httponly=True,
-        secure=settings.secure_cookies,
-        samesite="lax",
-    )
+    set_cookie(request, response, _cookie(task), _wording(config), DAYS * 24 * 3600)
     return response
 
 

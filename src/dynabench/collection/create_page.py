@@ -231,7 +231,7 @@ def _tries(session: Session, person: Person, round_: Round, context_id: int) -> 
             "answer": example.answer,
             "fooled": standing.fooled,
             "asked": bool(plan.targets_of_arm(round_, example.arm)),
-            "made_from": _origin(example),
+            "made_from": example.made_from if example.start == "perturb" else None,
             "retracted": standing.retracted,
             "hidden": standing.hidden,
             "verdict": standing.verdict,
@@ -243,10 +243,6 @@ def _tries(session: Session, person: Person, round_: Round, context_id: int) -> 
 def _progress(session: Session, round_: Round) -> dict[str, int]:
     sums = session.execute(boards.sums([round_.id])).first()
     return {name: int(getattr(sums, name)) if sums else 0 for name in ("examples", "validated")}
-
-
-def _origin(example: Example) -> int | None:
-    return example.made_from if example.start == "perturb" else None
 
 
 def _overlaps(config: TaskConfig, outcome: OutcomeOut, claimed: Mapping[str, Any]) -> dict[str, float]:

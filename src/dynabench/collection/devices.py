@@ -7,6 +7,7 @@ from starlette.responses import Response
 
 from dynabench.collection.writing_facts import DAYS
 from dynabench.kit import security
+from dynabench.kit.api import set_cookie
 
 COOKIE = "dynabench_device"
 
@@ -22,14 +23,6 @@ def device_digest(request: Request) -> str:
 
 def set_device_cookie(request: Request, response: Response) -> Response:
     """Give a browser that writes examples a random device cookie, unless it has one."""
-    settings = request.app.state.settings
     if not device_digest(request):
-        response.set_cookie(
-            security.cookie_name(settings, COOKIE),
-            secrets.token_urlsafe(24),
-            max_age=DAYS * 24 * 3600,
-            httponly=True,
-            secure=settings.secure_cookies,
-            samesite="lax",
-        )
+        set_cookie(request, response, COOKIE, secrets.token_urlsafe(24), DAYS * 24 * 3600)
     return response

@@ -238,6 +238,18 @@ def visible_example(session: Session, person: Person, example_id: int) -> Exampl
     raise errors.NotFound(_("There is no example %(example_id)s that you can see.", example_id=example_id))
 
 
+def known_round(session: Session, actor: Person | None, example_id: int) -> Round:
+    """Return an example's round.
+
+    A person who has nothing to do with its task gets `NotFound`, and does not learn whether there is such an example.
+    """
+    statement = select(Round).join(Example, Example.round_id == Round.id).where(Example.id == example_id)
+    round_ = session.scalar(statement)
+    if round_ is None or not may.actor_may(session, actor, Action.LEARN_OF_EXAMPLE, round_.task_id):
+        raise errors.NotFound(_("There is no example %(example_id)s that you can see.", example_id=example_id))
+    return round_
+
+
 def own_example(session: Session, person: Person, example_id: int) -> Example:
     """The example, for its author alone."""
     example = visible_example(session, person, example_id)

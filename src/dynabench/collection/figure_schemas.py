@@ -5,6 +5,7 @@ from datetime import datetime
 from pydantic import BaseModel, Field
 
 from dynabench.kit.schemas import Page
+from dynabench.stats.rates import Rate
 
 
 class FigureRateOut(BaseModel):
@@ -13,6 +14,11 @@ class FigureRateOut(BaseModel):
     value: float | None
     low: float | None
     high: float | None
+
+
+def rate_out(rate: Rate) -> FigureRateOut:
+    """A rate as JSON."""
+    return FigureRateOut(value=rate.value, low=rate.low, high=rate.high)
 
 
 class BreakdownLineOut(BaseModel):

@@ -23,7 +23,7 @@ from dynabench.collection.statistics import PEOPLE
 from dynabench.collection.tables import Example, Standing
 from dynabench.kit import errors
 from dynabench.kit.language import _
-from dynabench.people.accounts.tables import Person
+from dynabench.rounds.people import public_names
 from dynabench.rounds.plan import Arm
 from dynabench.rounds.tables import Round
 from dynabench.stats import clusters
@@ -90,7 +90,10 @@ def figures(session: Session, round_: Round, by: Sequence[str] = BY, authors: st
             wider = [*kinds, *(kind + CONTROL for kind in kinds)] if name == "arm" else kinds
             values = sorted(value for group, value in groups if group == name)
             lines_by_name[name] = [_line(value, groups[name, value], wider) for value in values]
-    some = {name: [line for line in lines if _any(line)] for name, lines in lines_by_name.items()}
+    some = {
+        name: [line for line in lines if line.counts.examples or line.retracted or line.hidden]
+        for name, lines in lines_by_name.items()
+    }
     cumulative = _cumulative([(value, rows) for (name, value), rows in groups.items() if name == "day"], kinds)
     return Figures(_line("", everything, kinds), some, cumulative)
 
@@ -116,7 +119,7 @@ def annotators(
     keep = np.array([any(row) for row in seen], bool)
     people, counts = people[keep], counts[keep]
     order = np.lexsort((people, -_key(counts, sort)))[after : after + limit + 1]
-    names = {} if not len(order) else _names(session, people[order].tolist())
+    names = public_names(session, people[order].tolist())
     page = [
         Annotator(
             person_id=int(people[place]),
@@ -158,10 +161,6 @@ def _cumulative(days: list[tuple[str, Rows]], kinds: Sequence[int]) -> list[Figu
     return result
 
 
-def _names(session: Session, ids: list[int]) -> dict[int, str]:
-    return {person.id: person.public_name for person in session.scalars(select(Person).where(Person.id.in_(ids)))}
-
-
 def _key(counts: Rows, sort: str) -> NDArray[np.float64]:
     if sort in COUNTS:
         return counts[sort].astype(float)
@@ -174,10 +173,6 @@ def _kinds(authors: str) -> list[int]:
     if authors not in AUTHOR_GROUPS:
         raise errors.Invalid({"who": _("Choose one of %(who)s.", who=", ".join(AUTHOR_GROUPS))})
     return [SOURCES.index(source) for source in AUTHOR_GROUPS[authors]]
-
-
-def _any(line: FigureLine) -> bool:
-    return bool(line.counts.examples or line.retracted or line.hidden)
 
 
 def _by_person(rows: Rows, kinds: Sequence[int]) -> tuple[NDArray[np.int64], Rows]:

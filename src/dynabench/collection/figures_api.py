@@ -18,6 +18,7 @@ from dynabench.collection.figure_schemas import (
     GoalOut,
     LeftOut,
     RoundProgressOut,
+    rate_out,
 )
 from dynabench.collection.figures import Annotator, ArmLine, FigureLine
 from dynabench.collection.schemas import ProgramsOut
@@ -34,7 +35,7 @@ from dynabench.rounds.plan import parse_plan
 from dynabench.rounds.schemas import ArmOut, Number
 from dynabench.rounds.tables import Round
 from dynabench.stats.clusters import ClusteredEstimate
-from dynabench.stats.rates import ErrorRates, Rate
+from dynabench.stats.rates import ErrorRates
 
 
 class EstimateOut(BaseModel):
@@ -152,11 +153,6 @@ class CalibrationOut(BaseModel):
         return cls(judge=calibration.judge, model=calibration.model, **counts, **rates)
 
 
-def rate_out(rate: Rate) -> FigureRateOut:
-    """A rate as JSON."""
-    return FigureRateOut(value=rate.value, low=rate.low, high=rate.high)
-
-
 router = APIRouter()
 
 AuthorGroup = Literal["people", "crowd", "experts", "owners", "programs"]
@@ -271,7 +267,7 @@ def _round(session: Session, person: Person, task: str, n: int) -> Round:
 
 def _rates(rates: ErrorRates) -> dict[str, FigureRateOut]:
     named = {"mer": rates.mer, "vmer": rates.vmer, "vmer_resolved": rates.vmer_resolved}
-    return {name: FigureRateOut(value=rate.value, low=rate.low, high=rate.high) for name, rate in named.items()}
+    return {name: rate_out(rate) for name, rate in named.items()}
 
 
 def _counts(line: FigureLine | Annotator) -> dict[str, Any]:

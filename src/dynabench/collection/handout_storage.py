@@ -12,10 +12,13 @@ from dynabench.collection.handout_tables import Handout, SeedPrediction
 from dynabench.collection.handouts import Offer
 from dynabench.collection.schemas import ExampleLinkOut, HandoutOut, LinkPage, StartAnswerOut
 from dynabench.collection.tables import Example
+from dynabench.kit import errors
+from dynabench.kit.language import _
 from dynabench.models.client import Answer
 from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 from dynabench.rounds import service as rounds
+from dynabench.rounds.tables import Round
 
 
 def keep(session: Session, seed_id: int, answers: Sequence[Answer]) -> None:
@@ -55,6 +58,20 @@ def add_seed_predictions(offer: Offer, answers: Sequence[Answer]) -> HandoutOut:
     ]
     seed = offer.handout.seed.model_copy(update={"predictions": [*offer.handout.seed.predictions, *predictions]})
     return offer.handout.model_copy(update={"seed": seed})
+
+
+def own_handout(session: Session, person: Person, current: Round, handout_id: int, *, lock: bool = False) -> Handout:
+    """Return a person's own hand-out of the round; raises `NotFound` for one of another person or round."""
+    handout = session.get(Handout, handout_id, with_for_update=lock)
+    if handout is None or (handout.person_id, handout.round_id) != (person.id, current.id):
+        raise errors.NotFound(
+            _(
+                "You have no handout %(handout_id)s in round %(number)s.",
+                number=current.number,
+                handout_id=handout_id,
+            )
+        )
+    return handout
 
 
 def list_links(

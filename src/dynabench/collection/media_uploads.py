@@ -75,8 +75,7 @@ def _within(fields: Sequence[Field], names: Sequence[str]) -> Field | None:
 def allowed(session: Session, settings: Settings, person: Person, task: str, place: str) -> MediaField:
     """The field, for a person who may send a file for it now; contexts are for owners."""
     if place.startswith("context."):
-        rounds.require(session, person, Action.IMPORT_DATA, task)
-        return field_of(rounds.newest_config(session, task), place)
+        return field_of(rounds.require_config(session, person, Action.IMPORT_DATA, task), place)
     people.require_seat(session, person, task)
     media.check_daily_limit(session, settings, person.id)
     return field_of(rounds.task_config(session, task), place)

@@ -60,15 +60,12 @@ def _likely(*, withheld: bool) -> Executable:
     )
 
 
-def _entries() -> Executable:
-    rows = union(*(select(_TASK, key, _EXAMPLE) for key in _KEYS))
-    return insert(NearBand).from_select(["task_id", "band", "example_id"], rows)
-
-
 LIKELY = {"tell": _likely(withheld=False), "flag": _likely(withheld=True)}
 """By what the task does: authors are not told of a text that they may not know of, owners learn what is to be left out.
 Put together once, as `ENTRIES`: building them takes longer than running them."""
-ENTRIES = _entries()
+ENTRIES = insert(NearBand).from_select(
+    ["task_id", "band", "example_id"], union(*(select(_TASK, key, _EXAMPLE) for key in _KEYS))
+)
 
 
 def text_of(values: Mapping[str, Any], config: TaskConfig) -> str:

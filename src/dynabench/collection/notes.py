@@ -9,17 +9,15 @@ from typing import Any
 from sqlalchemy import ColumnElement, Executable, Select, select, update
 from sqlalchemy.orm import Session
 
-from dynabench.collection import search, terms
+from dynabench.collection import eligibility, search, terms
 from dynabench.collection.curation_tables import BulkAct, Label, Note
 from dynabench.collection.tables import Example
 from dynabench.kit import errors
 from dynabench.kit.db import now
 from dynabench.kit.language import _
-from dynabench.people import may
 from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 from dynabench.rounds import service as rounds
-from dynabench.rounds.tables import Round
 
 LONGEST, LABEL, MOST = 1000, 40, 20
 Some = Callable[[Any], ColumnElement[bool]]
@@ -43,10 +41,7 @@ def clean_label(name: str) -> str:
 
 def task_of(session: Session, person: Person | None, example_id: int) -> str:
     """The example's task, for its owners and moderators; others are not told whether there is such an example."""
-    statement = select(Round.task_id).join(Example, Example.round_id == Round.id).where(Example.id == example_id)
-    task_id = session.scalar(statement)
-    if task_id is None or not may.actor_may(session, person, Action.LEARN_OF_EXAMPLE, task_id):
-        raise errors.NotFound(_("There is no example %(example_id)s that you can see.", example_id=example_id))
+    task_id = eligibility.known_round(session, person, example_id).task_id
     rounds.require(session, person, Action.MODERATE, task_id)
     return task_id
 

@@ -41,13 +41,12 @@ data_findings: list[Callable[[Session, Round], Sequence[tuple[str, str, str]]]] 
 def started(session: Session, task_id: str) -> list[Round]:
     """A task's rounds that were opened, newest first."""
     rounds.get_task(session, task_id)
-    return [round_ for round_ in session.scalars(round_queries.rounds(task_id)) if round_.state != RoundState.DRAFT]
+    return views.started_rounds(session, task_id)
 
 
 def page_head(session: Session, task_id: str) -> dict[str, Any]:
     """Return the values for the head of a task's pages: its config, and its open round, else its newest one."""
-    all_rounds = started(session, task_id)
-    current = next((row for row in all_rounds if row.state == RoundState.OPEN), all_rounds[0] if all_rounds else None)
+    current = views.current_round(started(session, task_id))
     round_view = views.round_out(session, current) if current else None
     return {"config": rounds.task_config(session, task_id), "round": round_view}
 
@@ -57,9 +56,10 @@ def chosen_round(session: Session, task_id: str, number: int | None) -> Round:
     opened_rounds = started(session, task_id)
     if number is not None:
         opened_rounds = [round_ for round_ in opened_rounds if round_.number == number]
-    if not opened_rounds:
+    current = views.current_round(opened_rounds)
+    if current is None:
         raise errors.NotFound(_("There is no such round of this task."))
-    return next((round_ for round_ in opened_rounds if round_.state == RoundState.OPEN), opened_rounds[0])
+    return current
 
 
 def history(session: Session, task_rounds: Sequence[Round]) -> list[tuple[int, Rate]]:
@@ -197,10 +197,7 @@ def excerpt(text: str, at: int = 0, longest: int = LONGEST) -> str:
 def task_page(session: Session, task_id: str) -> dict[str, Any]:
     """A task's first page."""
     opened_rounds = started(session, task_id)
-    current = next(
-        (round_ for round_ in opened_rounds if round_.state == RoundState.OPEN),
-        opened_rounds[0] if opened_rounds else None,
-    )
+    current = views.current_round(opened_rounds)
     figures = statistics(session, current, by=()) if current else None
     return {
         "task": task_id,

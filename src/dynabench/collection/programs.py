@@ -10,7 +10,7 @@ from sqlalchemy import Select, case, func, select
 from sqlalchemy.orm import Session
 
 from dynabench.collection import statistics
-from dynabench.collection.figure_schemas import FigureRateOut
+from dynabench.collection.figure_schemas import rate_out
 from dynabench.collection.schemas import ComparedOut, ProgramRow, ProgramsOut
 from dynabench.collection.tables import Example, Proposed, Standing
 from dynabench.rounds import plan
@@ -130,8 +130,8 @@ def _row(line: ProgramLine) -> ProgramRow:
         name=line.name,
         version=line.version,
         people=line.people,
-        mer=_rate(line.rates.mer),
-        vmer=_rate(line.rates.vmer),
+        mer=rate_out(line.rates.mer),
+        vmer=rate_out(line.rates.vmer),
         queries=line.queries,
         cost=line.cost,
         queries_per_fooled=line.queries_per_fooled,
@@ -142,12 +142,10 @@ def _row(line: ProgramLine) -> ProgramRow:
 
 def _both(comparison: ProgramComparison) -> ComparedOut:
     return ComparedOut(
-        people=_rate(comparison.people), programs=_rate(comparison.programs), difference=_rate(comparison.difference)
+        people=rate_out(comparison.people),
+        programs=rate_out(comparison.programs),
+        difference=rate_out(comparison.difference),
     )
-
-
-def _rate(rate: Rate) -> FigureRateOut:
-    return FigureRateOut(value=rate.value, low=rate.low, high=rate.high)
 
 
 def _sums(round_id: int, controls: Collection[str]) -> Select[Any]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, Select, case, func, select
 from sqlalchemy.orm import Session, lazyload
 
-from dynabench.collection import projections
+from dynabench.collection import eligibility, projections
 from dynabench.collection.tables import Example, Hiding, Retraction
 from dynabench.kit import errors
 from dynabench.kit.language import _
@@ -104,11 +104,7 @@ def restore(session: Session, actor: Person | None, example_id: int, reason: str
 
 
 def _set(session: Session, actor: Person | None, example_id: int, reason: str, *, hidden: bool) -> None:
-    example = session.get(Example, example_id)
-    round = session.get_one(Round, example.round_id) if example else None
-    # A person who has nothing to do with the task does not learn whether there is such an example.
-    if example is None or round is None or not may.actor_may(session, actor, Action.LEARN_OF_EXAMPLE, round.task_id):
-        raise errors.NotFound(_("There is no example %(example_id)s that you can see.", example_id=example_id))
+    round = eligibility.known_round(session, actor, example_id)
     may.require(session, actor, Action.HIDE_EXAMPLE, round.task_id)
     if len(reason) > 500:
         raise errors.Invalid({"reason": _("Shorten this to 500 characters.")})

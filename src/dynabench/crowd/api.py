@@ -21,7 +21,7 @@ from dynabench.crowd.studies import StudyPlan
 from dynabench.crowd.tables import ParticipationState, Study, StudyState
 from dynabench.crowd.work import work_of
 from dynabench.kit import errors
-from dynabench.kit.api import After, AppSettings, Db, Limit
+from dynabench.kit.api import After, AppSettings, Db, Limit, page_address
 from dynabench.kit.db import now
 from dynabench.kit.language import _
 from dynabench.kit.security import RowId
@@ -53,8 +53,7 @@ def _out(session: Session, study: Study, address: str) -> StudyOut:
 
 
 def _address(request: Request) -> str:
-    site = request.app.state.settings.site or str(request.base_url).rstrip("/")
-    return site + str(request.app.url_path_for("study", slug="SLUG"))
+    return page_address(request, "study", slug="SLUG")
 
 
 @router.get("/tasks/{task}/studies")

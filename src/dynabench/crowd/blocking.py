@@ -34,7 +34,8 @@ def block_worker(
         if account is None or not isinstance(call.provider, WorkerBlocking):
             raise errors.Conflict(_("This platform blocks no workers from here."))
         call.provider.block_worker(account, worker, text)
-    database.write(_record, owner, task_id, study_id, participation_id, text)
+    act = {"task": task_id, "study": study_id, "participation": participation_id, "reason": text}
+    database.write(lambda session: rounds.record_act(session, owner, "participation.blocked", **act))
 
 
 def _worker(
@@ -45,10 +46,3 @@ def _worker(
     if part is None or part.study_id != study.id:
         raise errors.NotFound(_("This study has no such participant."))
     return entry.worker_id(key, part)
-
-
-def _record(
-    session: Session, owner: Person | None, task_id: str, study_id: int, participation_id: int, reason: str
-) -> None:
-    act = {"task": task_id, "study": study_id, "participation": participation_id, "reason": reason}
-    rounds.record_act(session, owner, "participation.blocked", **act)

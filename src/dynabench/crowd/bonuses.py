@@ -68,15 +68,22 @@ def begin_order(session: Session, owner: Person | None, task_id: str, study_id: 
             select(BonusOrder.id).where(BonusOrder.study_id == locked, BonusOrder.state.in_(OPEN_STATES))
         ):
             raise errors.Conflict(_("Bonuses are being paid already. Wait until they are settled."))
+    order = claim_payments(session, owner, study)
+    if order is not None:
+        jobs.enqueue(session, JOB, {"order": order.id}, owner.id if owner else None)
+    return order
+
+
+def claim_payments(session: Session, owner: Person | None, study: Study, **values: Any) -> BonusOrder | None:
+    """Make an order with these `values` of all approved payments of a study's workers; None where there are none."""
     people = session.scalars(queries.people_of(study.id)).all()
     payouts = ledger.claim_payments(session, study.round_id, people, reason=study.name)
     if not payouts:
         return None
-    order = BonusOrder(study_id=study.id, payouts=[payout.id for payout in payouts])
+    order = BonusOrder(study_id=study.id, payouts=[payout.id for payout in payouts], **values)
     session.add(order)
     session.flush()
-    jobs.enqueue(session, JOB, {"order": order.id}, owner.id if owner else None)
-    rounds.record_act(session, owner, "study.bonuses", task=task_id, study=study.id, payouts=len(payouts))
+    rounds.record_act(session, owner, "study.bonuses", task=study.task_id, study=study.id, payouts=len(payouts))
     return order
 
 

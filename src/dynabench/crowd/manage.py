@@ -27,9 +27,9 @@ from dynabench.crowd.studies import StudyPlan
 from dynabench.crowd.tables import CrowdCredentials, ParticipationState, Study, StudyState
 from dynabench.crowd.work import Work, work_of
 from dynabench.kit import errors
-from dynabench.kit.api import AppSettings, Db
+from dynabench.kit.api import AppSettings, Db, page_address, site_address
 from dynabench.kit.db import Database
-from dynabench.kit.forms import redirect, rejection
+from dynabench.kit.forms import read_number, redirect, rejection
 from dynabench.kit.language import _
 from dynabench.kit.security import RowId
 from dynabench.people.accounts.tables import Person
@@ -79,18 +79,14 @@ class PlatformRow:
         return f"{self.site}/api/v1/crowd/{self.provider.name}/{number}/events"
 
 
-def _numbers(session: Session, task: str) -> dict[int, int]:
-    return {round_.id: round_.number for round_ in session.scalars(queries.rounds(task))}
-
-
 def _list(session: Session, owner: Person, task: str) -> dict[str, Any]:
     listed = studies.list_studies(session, owner, task)
-    counts, numbers = studies.count_states(session, [study.id for study in listed]), _numbers(session, task)
+    counts = studies.count_states(session, [study.id for study in listed])
+    task_rounds = session.scalars(queries.rounds(task)).all()
+    numbers = {round_.id: round_.number for round_ in task_rounds}
     text = consent.newest_text(session, task)
     rows = [StudyRow(study, numbers[study.round_id], _title(study.provider), counts[study.id]) for study in listed]
-    collecting = [
-        round_.number for round_ in session.scalars(queries.rounds(task)) if round_.state != RoundState.RELEASED
-    ]
+    collecting = [round_.number for round_ in task_rounds if round_.state != RoundState.RELEASED]
     return {
         "studies": rows,
         "consent_version": text.version if text else 0,
@@ -120,7 +116,7 @@ async def _list_page(
 ) -> Response:
     page_values = await db.aread(_list, owner, task)
     defaults = {"errors": {}, "done": "", "account_errors": {}}
-    site = request.app.state.settings.site or str(request.base_url).rstrip("/")
+    site = site_address(request)
     page_values["platforms"] = [
         PlatformRow(provider, page_values["connected"].get(provider.name), site)
         for provider in all_providers().values()
@@ -158,14 +154,8 @@ async def connect_account(request: Request, db: Db, task: str, provider: str, ow
         return await _list_page(
             request, db, task, owner, account_errors={provider: rejection(problem, "token")["errors"]}, status=422
         )
-    await db.awrite(_connect, owner, task, settings.key, provider, name, secrets)
+    await db.awrite(accounts.connect_account, owner, task, settings.key, provider, name, secrets)
     return redirect(request, "manage_studies", task=task, query={"done": "connected"})
-
-
-def _connect(
-    session: Session, owner: Person, task: str, key: bytes, provider: str, name: str, secrets: dict[str, str]
-) -> None:
-    accounts.connect_account(session, owner, task, key, provider, name, secrets)
 
 
 def _known_provider(name: str) -> CrowdProvider:
@@ -230,22 +220,13 @@ def _posted(provider: CrowdProvider, form: FormData) -> StudyPlan:
 async def draft_study(request: Request, db: Db, task: str, owner: TaskOwner) -> Response:
     """Draft a study."""
     form = await request.form()
-    name, number = str(form.get("provider", DEFAULT))[:40], _number(form.get("round"))
+    name, number = str(form.get("provider", DEFAULT))[:40], read_number(str(form.get("round", "")), 8)
     plan = _posted(_known_provider(name), form)
     try:
-        study_id = await db.awrite(_draft, owner, task, number, name, plan)
+        study_id = await db.awrite(lambda session: studies.draft_study(session, owner, task, number, name, plan).id)
     except errors.Invalid as problem:
         return await _form_page(request, db, task, owner, name, plan, number=number, **rejection(problem, "name"))
     return redirect(request, "manage_study", task=task, id=study_id, query={"done": "drafted"})
-
-
-def _draft(session: Session, owner: Person, task: str, number: int, provider: str, plan: StudyPlan) -> int:
-    return studies.draft_study(session, owner, task, number, provider, plan).id
-
-
-def _number(value: object) -> int:
-    text = str(value or "")
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else 0
 
 
 def _study(session: Session, owner: Person, task: str, study_id: int, key: bytes, state: str) -> dict[str, Any]:
@@ -291,8 +272,7 @@ async def study_page(
     settings = request.app.state.settings
     study_values = await db.aread(_study, owner, task, id, settings.key, state)
     provider = studies.provider_of(study_values["study"])
-    site = settings.site or str(request.base_url).rstrip("/")
-    address = site + str(request.app.url_path_for("study", slug=study_values["study"].slug))
+    address = page_address(request, "study", slug=study_values["study"].slug)
     facts = studies.facts_of(study_values["study"])
     defaults: dict[str, Any] = {
         "errors": {},
@@ -344,8 +324,7 @@ async def change_study(request: Request, db: Db, task: str, id: RowId, owner: Ta
 
 async def _entry_address(request: Request, db: Database, task: str, id: int, owner: Person) -> str:
     study, _number_of_round = await db.aread(_editable, owner, task, id)
-    site = request.app.state.settings.site or str(request.base_url).rstrip("/")
-    return site + str(request.app.url_path_for("study", slug=study.slug))
+    return page_address(request, "study", slug=study.slug)
 
 
 @router.post("/tasks/{task}/manage/studies/{id}/{act}", name="act_on_study")

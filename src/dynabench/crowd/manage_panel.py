@@ -14,8 +14,8 @@ from dynabench.crowd.panel_claims import Claim, PanelRow
 from dynabench.crowd.provider import SignedEntries
 from dynabench.crowd.tables import Study
 from dynabench.kit import errors
-from dynabench.kit.api import AppSettings, Db, csv_response
-from dynabench.kit.forms import Text, Texts, redirect, rejection
+from dynabench.kit.api import AppSettings, Db, csv_response, page_address
+from dynabench.kit.forms import Text, Texts, read_number, redirect, rejection
 from dynabench.kit.language import _
 from dynabench.kit.security import RowId
 from dynabench.pay.exports import money_text
@@ -103,7 +103,7 @@ async def decide(
     reason: Text = "",
 ) -> Response:
     """Approve or reject the participants who are ticked, or approve all who `completed` the work."""
-    chosen = None if completed else {int(number) for number in participants if number.isdecimal() and len(number) < 19}
+    chosen = None if completed else set(map(read_number, participants)) - {0}
     try:
         if decision not in ("approve", "reject"):
             raise errors.Invalid({"decision": _("Choose what to do.")})
@@ -128,8 +128,7 @@ async def download_links(
     if not workers or len(workers) > MOST_LINKS or not isinstance(provider, SignedEntries):
         problem = errors.Invalid({"ids": _("Give one id in each line, at most %(most)s.", most=MOST_LINKS)})
         return await study_page(request, db, task, owner, id, **rejection(problem, "ids"))
-    site = request.app.state.settings.site or str(request.base_url).rstrip("/")
-    entry = site + str(request.app.url_path_for("study", slug=study.slug))
+    entry = page_address(request, "study", slug=study.slug)
     lines = [(worker, provider.entry_address(facts, entry, worker)) for worker in workers]
     return csv_response(f"{task}-study-{id}-links.csv", ("worker", "address"), lines)
 
@@ -184,7 +183,7 @@ async def record_list(
     reference: Text = "",
 ) -> Response:
     """Record which lines of a list the panel has paid; the payments of the others can be approved again."""
-    paid = {int(number) for number in payouts if number.isdecimal() and len(number) < 19}
+    paid = set(map(read_number, payouts)) - {0}
     try:
         await db.awrite(payment_lists.record_list, owner, task, id, order, paid, reference)
     except (errors.Invalid, errors.Conflict) as problem:

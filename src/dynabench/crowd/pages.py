@@ -15,7 +15,7 @@ from dynabench.crowd.work import WorkProgress, read_progress, work_of
 from dynabench.kit import errors, security
 from dynabench.kit.api import Db
 from dynabench.kit.db import Database
-from dynabench.kit.forms import redirect
+from dynabench.kit.forms import read_number, redirect
 from dynabench.kit.language import _
 from dynabench.people.accounts.auth import Viewer, limited
 from dynabench.people.accounts.pages import logged_in
@@ -105,23 +105,19 @@ def _values(session: Session, key: bytes, person: Person | None, slug: str) -> d
     working = state is ParticipationState.WORKING and person is not None
     round_ = session.get_one(Round, study.round_id)
     text = entry.offered_consent(session, study, part)
+    provider = studies.provider_of(study)
     return {
         "study": study,
         "task_name": rounds.newest_config(session, study.task_id).name,
         "round_number": round_.number,
         "state": state,
-        "platform_window": _window_of(study),
+        # The platform that shows the study in a frame, to which the worker goes back.
+        "platform_window": provider.title if provider.frame_ancestors else "",
         "work": work_of(study),
         "consent": {"id": text.id, "text": text.text} if text else None,
         "progress": read_progress(session, study, person) if working and person else None,
         "ended": participation.ended_part(key, study, part),
     }
-
-
-def _window_of(study: Study) -> str:
-    """Return the title of a platform that shows the study in a frame, to which the worker goes back; else nothing."""
-    provider = studies.provider_of(study)
-    return provider.title if provider.frame_ancestors else ""
 
 
 async def _show(request: Request, db: Database, slug: str, viewer: Person | None, *, status: int = 200) -> Response:
@@ -135,8 +131,7 @@ async def give_consent(
     request: Request, db: Db, slug: str, viewer: Viewer, consent: Annotated[str, Form(max_length=20)] = ""
 ) -> Response:
     """Agree to the text and begin."""
-    number = int(consent) if consent.isascii() and consent.isdigit() and len(consent) < 18 else 0
-    await db.awrite(entry.give_consent, viewer, slug, number)
+    await db.awrite(entry.give_consent, viewer, slug, read_number(consent))
     return redirect(request, "study", slug=slug)
 
 

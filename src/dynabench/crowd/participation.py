@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from dynabench.collection import withdrawal
@@ -55,12 +56,28 @@ def decline(session: Session, person: Person | None, slug: str) -> Participation
     return participation
 
 
-def end_early(session: Session, person_id: int, study_id: int, state: ParticipationState) -> None:
-    """End a running participation in a state that has an outcome of its own, such as after a failed quiz."""
-    study = session.get_one(Study, study_id)
-    participation = session.scalar(queries.participation_of(study.id, person_id))
+def end_participation(session: Session, person: Person, task_id: str, *, screened_out: bool) -> None:
+    """End the part that a worker has in a study of a task after an onboarding that failed; repeated it changes nothing.
+
+    The worker was screened out, with the outcome for that, or has no attempt at the quiz left.
+    """
+    study = session.scalar(queries.working_study(task_id, person.id))
+    participation = session.scalar(queries.participation_of(study.id, person.id)) if study else None
     if participation is not None and ParticipationState(participation.state).running:
-        participation.state, participation.finished_at = state, now()
+        participation.state = ParticipationState.SCREENED_OUT if screened_out else ParticipationState.FAILED_QUIZ
+        participation.finished_at = now()
+
+
+def latest_study(session: Session, person: Person) -> str:
+    """Return the name, in addresses, of the study that a worker came for last; "" where there is none."""
+    latest = (
+        select(Study.slug)
+        .join(Participation, Participation.study_id == Study.id)
+        .where(Participation.person_id == person.id)
+        .order_by(Participation.id.desc())
+        .limit(1)
+    )
+    return session.scalar(latest) or ""
 
 
 def finish(session: Session, person: Person | None, slug: str, *, early: bool = False) -> Participation:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
 
-from dynabench.crowd import entry, queries, studies
+from dynabench.crowd import bonuses, entry, queries, studies
 from dynabench.crowd.tables import BonusOrder, BonusOrderState, Study
 from dynabench.kit import errors
 from dynabench.kit.db import now
@@ -45,17 +45,7 @@ def begin_list(session: Session, owner: Person | None, task_id: str, study_id: i
     study = studies.owned_study(session, owner, task_id, study_id, change=True)
     if studies.provider_of(study).credential_fields:
         raise errors.Conflict(_("This platform pays bonuses by itself: it needs no list."))
-    people = session.scalars(queries.people_of(study.id)).all()
-    payouts = ledger.claim_payments(session, study.round_id, people, reason=study.name)
-    if not payouts:
-        return None
-    order = BonusOrder(
-        study_id=study.id, payouts=[payout.id for payout in payouts], state=BonusOrderState.LISTED, asked_at=now()
-    )
-    session.add(order)
-    session.flush()
-    rounds.record_act(session, owner, "study.bonuses", task=task_id, study=study.id, payouts=len(payouts))
-    return order
+    return bonuses.claim_payments(session, owner, study, state=BonusOrderState.LISTED, asked_at=now())
 
 
 def find_list(

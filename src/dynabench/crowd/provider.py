@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 from dynabench.kit import plugins
 from dynabench.kit.outgoing.client import OutgoingClient
 from dynabench.kit.schemas import StrictModel
+from dynabench.kit.security import keyed
 
 
 class StudyOutcome(StrEnum):
@@ -68,6 +69,11 @@ class StudyFacts:
     key: bytes
     external_id: str = ""
     details: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def internal_name(self) -> str:
+        """The name by which a study that an interrupted call made is found at a platform."""
+        return f"dynabench-{keyed(self.key, 'internal name', '').hex()[:16]}"
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import Select, or_, select
+from sqlalchemy import or_, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
@@ -124,7 +124,8 @@ def take_events(session: Session, task_id: str, provider: str, events: Sequence[
 
 def _compare(session: Session, key: bytes, study_id: int, submissions: Sequence[WorkSubmission]) -> Differences:
     study = session.get_one(Study, study_id, with_for_update=True)
-    everybody = session.scalars(_parts(study_id)).all()
+    statement = select(Participation).where(Participation.study_id == study_id).order_by(Participation.id)
+    everybody = session.scalars(statement.with_for_update()).all()
     parts = {part.external_session: part for part in everybody if part.external_session}
     by_worker = {entry.worker_id(key, part): part for part in everybody if not part.external_session}
     changed, unknown, at = 0, 0, now()
@@ -143,10 +144,6 @@ def _is_of_another(key: bytes, part: Participation, submission: WorkSubmission) 
     """Return whether the platform says that a submission is of another worker than the one who entered with its id."""
     worker = entry.worker_id(key, part)
     return bool(worker and submission.worker) and worker != submission.worker
-
-
-def _parts(study_id: int) -> Select[Participation]:
-    return select(Participation).where(Participation.study_id == study_id).order_by(Participation.id).with_for_update()
 
 
 def reconcile_study(database: Database, settings: Settings, study_id: int) -> Differences:

@@ -140,12 +140,6 @@ async def _preview(
     return preview.model_copy(update={"report": report}), {}, ""
 
 
-async def _sentences(request: Request, owner: Person, task: str, n: int, form: Form) -> list[str]:
-    """Return what a turn by the form would do, in sentences; raises as its start does."""
-    plan, _round = plan_of(read_turn(form) | {"round": ""})
-    return preview_sentences(await cycle_api.preview(request, owner, task, plan, n))
-
-
 async def _wizard(
     request: Request, owner: Person, task: str, n: int, form: Form, step: str, status: int = 200, **more: Any
 ) -> Response:
@@ -163,7 +157,8 @@ async def _wizard(
             step = "split"
     if step == "confirm" and follow == NextStep.TURN:
         try:
-            page_values["sentences"] = await _sentences(request, owner, task, n, form)
+            plan, _round = plan_of(read_turn(form) | {"round": ""})
+            page_values["sentences"] = preview_sentences(await cycle_api.preview(request, owner, task, plan, n))
         except errors.Invalid as problem:
             step, page_values["errors"] = "next", problem.fields
         except errors.Conflict as problem:

@@ -1,14 +1,15 @@
 """The cycle of a task: a turn by a form, foreseen, begun, watched, paused, undone; and which round follows which."""
 
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Path, Request
+from fastapi import APIRouter, Request
 from sqlalchemy.orm import Session
 from starlette.datastructures import FormData
 from starlette.responses import Response
 
 from dynabench.cycle import api, queries, service, views
 from dynabench.cycle import plan as plans
+from dynabench.cycle.api import Id
 from dynabench.cycle.plan import TurnPlan
 from dynabench.cycle.tables import TurnState
 from dynabench.cycle.views import preview_sentences
@@ -21,7 +22,6 @@ from dynabench.rounds.manage import frame
 from dynabench.rounds.manage.frame import TaskOwner
 
 router = APIRouter()
-Id = Annotated[int, Path(ge=1, le=2**53)]
 BLANK: dict[str, Any] = {
     "methods": ["lora"], "seeds": "0", "discount": "0", "by": "recency", "older": "0", "surely": True, "most": "1",
     "with_present": False, "open": True, "ensemble": "any", "parents": "", "round": "", "anyway": False,

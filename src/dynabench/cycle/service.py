@@ -284,9 +284,5 @@ def is_taken(session: Session, task: str, name: str) -> bool:
         return submission.task_id != task or submission.kind != "installed"
     if session.get(ModelListing, name) is not None:
         return True
-    return name in catalog.names(get_settings()) and catalog.entry(name).card is not None and _foreign(task, name)
-
-
-def _foreign(task: str, name: str) -> bool:
-    card = catalog.entry(name).card
+    card = catalog.entry(name).card if name in catalog.names(get_settings()) else None
     return card is not None and card.task != task

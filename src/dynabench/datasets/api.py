@@ -1,6 +1,5 @@
 """Exports and imports as JSON, and as files."""
 
-from collections.abc import AsyncIterator
 from typing import Annotated, Literal
 
 from anyio import to_thread
@@ -20,7 +19,6 @@ from dynabench.people.may import Action
 from dynabench.rounds import owner_api, owner_lists, uploaded_files
 from dynabench.rounds import schemas as round_schemas
 from dynabench.rounds import service as rounds
-from dynabench.tasks import TaskConfig
 
 Number = Annotated[int, Field(ge=1, le=2**31 - 1)] | Literal[""]
 """A round; empty, as forms send it where nothing is chosen, for all."""
@@ -65,11 +63,11 @@ async def send_file(
     db: Db,
     task: str,
     person: Member,
-    name: Annotated[str, Query(max_length=200, description="The file's name; its ending tells what it is.")],
+    name: owner_api.FileName,
 ) -> ImportPreviewOut:
     """Send a file as the body (owners): JSONL, CSV, TSV, JSON or Parquet. It waits for its start, for a day."""
-    config = await db.aread(import_config, person, task)
-    path = await uploaded_files.store_named_upload(settings, task, name, _body(request))
+    config = await db.aread(rounds.require_config, person, Action.IMPORT_DATA, task)
+    path = await uploaded_files.store_named_upload(settings, task, name, request.stream())
     try:
         return await to_thread.run_sync(service.preview_import, path, config, PlanIn())
     except errors.Problem:
@@ -77,21 +75,10 @@ async def send_file(
         raise
 
 
-async def _body(request: Request) -> AsyncIterator[bytes]:
-    async for part in request.stream():
-        yield part
-
-
-def import_config(session: Session, person: Member, task: str) -> TaskConfig:
-    """The newest config, for the task's owners."""
-    rounds.require(session, person, Action.IMPORT_DATA, task)
-    return rounds.newest_config(session, task)
-
-
 @router.post("/tasks/{task}/imports/preview")
 async def preview(settings: AppSettings, db: Db, task: str, body: StartIn, person: Member) -> ImportPreviewOut:
     """The first rows of a file that waits, as a plan reads them (owners)."""
-    config = await db.aread(import_config, person, task)
+    config = await db.aread(rounds.require_config, person, Action.IMPORT_DATA, task)
     path = uploaded_files.find_named_upload(settings, task, body.file)
     return await to_thread.run_sync(service.preview_import, path, config, body)
 

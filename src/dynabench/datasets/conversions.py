@@ -177,12 +177,10 @@ def context_document(stored_row: StoredRow) -> dict[str, Any]:
 def write_context_file(settings: Settings, rows: str, path: Path) -> None:
     """Write the rows of a digest to a new file, JSON lines."""
     with path.open("xb") as file:
-        file.writelines(_context_lines(stored.read_rows(settings, rows)))
-
-
-def _context_lines(rows: Iterator[StoredRow]) -> Iterator[bytes]:
-    for row in rows:
-        yield orjson.dumps(context_document(row), option=orjson.OPT_APPEND_NEWLINE)
+        file.writelines(
+            orjson.dumps(context_document(row), option=orjson.OPT_APPEND_NEWLINE)
+            for row in stored.read_rows(settings, rows)
+        )
 
 
 async def store_context_file(settings: Settings, task: str, rows: str) -> uuid.UUID:

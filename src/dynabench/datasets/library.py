@@ -274,8 +274,8 @@ def change_dataset(session: Session, person: Person | None, task: str, name: str
     dataset = owned_dataset(session, person, task, name)
     values = {key: value for key, value in change.model_dump(exclude={"retired"}).items() if value is not None}
     changed = {key: value for key, value in values.items() if getattr(dataset, key) != value}
-    if "visibility" in changed:
-        _require_visible_kind(dataset)
+    if "visibility" in changed and disclosure.is_hidden_for_good(dataset):
+        raise errors.Conflict(_("This dataset has rows from the hidden part of a release, which stays hidden forever."))
     warning = ""
     hides = "visibility" in changed and Disclosure.at_most(changed["visibility"]).hidden
     if hides and was_public(session, dataset):
@@ -291,11 +291,6 @@ def change_dataset(session: Session, person: Person | None, task: str, name: str
     if changed.get("retired") is False and dataset.version_id:
         _announce(session, dataset, session.get_one(DatasetVersion, dataset.version_id))
     return warning
-
-
-def _require_visible_kind(dataset: Dataset) -> None:
-    if disclosure.is_hidden_for_good(dataset):
-        raise errors.Conflict(_("This dataset has rows from the hidden part of a release, which stays hidden forever."))
 
 
 def was_public(session: Session, dataset: Dataset) -> bool:

@@ -36,7 +36,6 @@ from dynabench.people.may import Action
 from dynabench.rounds import owner_api, owner_lists, uploaded_files
 from dynabench.rounds import schemas as round_schemas
 from dynabench.rounds import service as rounds
-from dynabench.tasks import TaskConfig
 
 VERSIONS = LISTED = 50  # on a page
 CURSOR = re.compile(r"([a-z0-9-]{1,60})\.([01])\.([a-z0-9-]{1,62})")
@@ -131,12 +130,6 @@ Format = Literal["jsonl", "csv", "parquet"]
 PATH = "/tasks/{task}/datasets/{name}"
 
 
-def dataset_config(session: Session, person: Member, task: str) -> TaskConfig:
-    """The newest config, for the task's owners."""
-    rounds.require(session, person, Action.MANAGE_DATASETS, task)
-    return rounds.newest_config(session, task)
-
-
 @router.get("/datasets")
 async def list_all(
     db: Db, viewer: Viewer, q: Words = "", task: Words = "", after: Cursor = "", limit: Limit = 50
@@ -160,11 +153,11 @@ async def send_dataset_file(
     db: Db,
     task: str,
     person: Member,
-    name: Annotated[str, Query(max_length=200, description="The file's name; its ending tells what it is.")],
+    name: owner_api.FileName,
 ) -> SampleOut:
     """Send a file as the body (owners): JSONL, CSV, TSV, JSON, Parquet, or a zipped folder of a dataset; `.gz` of
     these. It waits for its start, for a day."""
-    config = await db.aread(dataset_config, person, task)
+    config = await db.aread(rounds.require_config, person, Action.MANAGE_DATASETS, task)
     path = await uploaded_files.store_named_upload(settings, task, name, request.stream(), sources.kind_of_source)
     try:
         return await to_thread.run_sync(service.preview_dataset, path, config)
@@ -176,7 +169,7 @@ async def send_dataset_file(
 @router.post("/tasks/{task}/datasets/preview")
 async def preview_dataset_file(settings: AppSettings, db: Db, task: str, body: FileIn, person: Member) -> SampleOut:
     """The first rows of a file that waits, under a layout (owners)."""
-    config = await db.aread(dataset_config, person, task)
+    config = await db.aread(rounds.require_config, person, Action.MANAGE_DATASETS, task)
     path = uploaded_files.find_named_upload(settings, task, body.file)
     return await to_thread.run_sync(service.preview_dataset, path, config, body.layout)
 

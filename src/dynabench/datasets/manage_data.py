@@ -10,7 +10,6 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from dynabench.datasets import service
-from dynabench.datasets.api import import_config
 from dynabench.datasets.formats import FORMATS
 from dynabench.datasets.imports.batches import INTO
 from dynabench.datasets.schemas import HubIn, ImportPreviewOut, PlanIn, PreviewRow
@@ -21,10 +20,12 @@ from dynabench.kit.db import Database
 from dynabench.kit.forms import redirect
 from dynabench.kit.language import _
 from dynabench.people.accounts.tables import Person
-from dynabench.rounds import queries, uploaded_files
+from dynabench.people.may import Action
+from dynabench.rounds import service as rounds
+from dynabench.rounds import uploaded_files
 from dynabench.rounds.manage import frame, imports
 from dynabench.rounds.manage.frame import TaskOwner
-from dynabench.rounds.tables import RoundState
+from dynabench.rounds.views import started_rounds
 from dynabench.web.pages import wants_fragment
 
 router = APIRouter()
@@ -33,8 +34,7 @@ MAP = "map."  # before a field's name: the column that it comes from
 
 
 def _own_imports(session: Session, person: Person, task: str) -> dict[str, Any]:
-    held = [round_ for round_ in session.scalars(queries.rounds(task)) if round_.state != RoundState.DRAFT]
-    return {"imports": service.list_imports(session, person, task)[:10], "rounds": held}
+    return {"imports": service.list_imports(session, person, task)[:10], "rounds": started_rounds(session, task)}
 
 
 async def _data_page(request: Request, task: str, owner: Person, status: int = 200, **values: Any) -> Response:
@@ -68,7 +68,8 @@ async def _refuse_unreadable(request: Request, task: str, owner: Person, path: P
     """Throw a file away at once that cannot be read at all."""
     db: Database = request.app.state.db
     try:
-        await to_thread.run_sync(service.preview_import, path, await db.aread(import_config, owner, task), PlanIn())
+        config = await db.aread(rounds.require_config, owner, Action.IMPORT_DATA, task)
+        await to_thread.run_sync(service.preview_import, path, config, PlanIn())
     except errors.Problem:
         path.unlink(missing_ok=True)
         raise
@@ -89,7 +90,7 @@ def _plan(form_values: Any) -> PlanIn:
 
 async def _preview(request: Request, task: str, owner: Person, file: str, form_values: Any) -> Response:
     db: Database = request.app.state.db
-    config = await db.aread(import_config, owner, task)
+    config = await db.aread(rounds.require_config, owner, Action.IMPORT_DATA, task)
     path = uploaded_files.find_named_upload(request.app.state.settings, task, file)
     preview = await to_thread.run_sync(service.preview_import, path, config, plan := _plan(form_values))
     fields = _fields(config)

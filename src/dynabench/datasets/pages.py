@@ -14,7 +14,6 @@ from dynabench.datasets import library, library_api, stored, twin_pages
 from dynabench.datasets import library_api as views
 from dynabench.datasets.intake import service
 from dynabench.datasets.intake.layout import FileLayout, answer_options, row_fields
-from dynabench.datasets.library_api import dataset_config
 from dynabench.datasets.schemas import DatasetChange, DatasetIn, DatasetPage, HubDataset, VersionIn
 from dynabench.datasets.tables import Dataset, DatasetVersion
 from dynabench.intake import sources
@@ -50,7 +49,7 @@ REFUSED_ROWS = 50
 def task_head(session: Session, viewer: Person | None, task: str) -> dict[str, Any]:
     """Return the values that the head of a task's pages needs."""
     started = overview.started(session, task)
-    current = next((round_ for round_ in started if round_.state == RoundState.OPEN), started[0] if started else None)
+    current = round_views.current_round(started)
     round_shown = round_views.round_out(session, current) if current else None
     owner = bool(may.may_in(session, viewer, Action.EXPORT_UNRELEASED, task))
     finished = [round_.number for round_ in started if round_.state in (RoundState.CLOSED, RoundState.RELEASED)]
@@ -110,7 +109,7 @@ async def make_of_round(request: Request, task: str, n: int, person: Member) -> 
 async def send_dataset(request: Request, settings: AppSettings, db: Db, task: str, person: Member) -> Response:
     """Keep a file and show what is in it (owners); `of` is the dataset that it is a new version of."""
 
-    config = await db.aread(dataset_config, person, task)
+    config = await db.aread(rounds.require_config, person, Action.MANAGE_DATASETS, task)
     async with request.form(max_files=1, max_fields=10) as form:
         dataset_name = str(form.get("of", ""))[:62]
         try:
@@ -132,7 +131,7 @@ async def start_hub_dataset(request: Request, settings: AppSettings, db: Db, tas
 
     form = await request.form()
     typed = {name: str(form.get(name, ""))[:200].strip() for name in HUB_FIELDS}
-    await db.aread(dataset_config, person, task)
+    await db.aread(rounds.require_config, person, Action.MANAGE_DATASETS, task)
     try:
         layout = str(form.get("layout", ""))[:20_000].strip()
         title = typed["dataset"].rpartition("/")[2]
@@ -279,7 +278,7 @@ async def _dataset_preview(
 ) -> Response:
 
     db: Database = request.app.state.db
-    config = await db.aread(dataset_config, person, task)
+    config = await db.aread(rounds.require_config, person, Action.MANAGE_DATASETS, task)
     path = uploaded_files.find_named_upload(request.app.state.settings, task, file)
     preview = await to_thread.run_sync(service.preview_dataset, path, config)
     if "form" in form_values:
@@ -316,7 +315,7 @@ async def start_dataset(
     form = await request.form()
     if form.get("then") == "look":
         return await _dataset_preview(request, task, file, person, form)
-    config = await db.aread(dataset_config, person, task)
+    config = await db.aread(rounds.require_config, person, Action.MANAGE_DATASETS, task)
     path = uploaded_files.find_named_upload(settings, task, file)
     guessed = await to_thread.run_sync(service.preview_dataset, path, config)
     name = str(form.get("of") or form.get("name", ""))[:62]

@@ -119,13 +119,8 @@ def rows_digest(rows: Iterable[StoredRow]) -> str:
     """SHA-256 of rows in order, as hexadecimal digits: of the same rows the same, whatever file held them."""
     counting = hashlib.sha256()
     for row in rows:
-        counting.update(_line(row))
+        counting.update(_joined(row, _texts(row)))
     return counting.hexdigest()
-
-
-def _line(row: StoredRow) -> bytes:
-    """A row as the digest counts it: the JSON list of its members, keys sorted, and a line's end."""
-    return _joined(row, _texts(row))
 
 
 def _texts(row: StoredRow) -> Texts:
@@ -135,6 +130,7 @@ def _texts(row: StoredRow) -> Texts:
 
 
 def _joined(row: StoredRow, texts: Texts) -> bytes:
+    """A row as the digest counts it: the JSON list of its members, keys sorted, and a line's end."""
     tags = orjson.dumps(row.tags) if row.tags else b"[]"
     end = (
         orjson.dumps([row.original_uid, row.transformation])[1:]

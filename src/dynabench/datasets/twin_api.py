@@ -102,7 +102,7 @@ async def replace_twin(
     name: str,
     axis: Axis,
     person: Member,
-    file: Annotated[str, Query(max_length=200, description="The file's name; its ending tells what it is.")],
+    file: owner_api.FileName,
 ) -> TwinOut:
     """Send copies of one's own as the body (owners): `uid`, `input_id` (the original's uid) and the input fields.
 

@@ -24,9 +24,7 @@ from dynabench.people.accounts.auth import Member, Viewer
 from dynabench.people.accounts.tables import Person
 from dynabench.people.disclosure import Disclosure
 from dynabench.rounds import people, uploaded_files, views
-from dynabench.rounds import queries as round_queries
 from dynabench.rounds import service as rounds
-from dynabench.rounds.tables import RoundState
 from dynabench.web import render
 
 router = APIRouter(include_in_schema=False)
@@ -36,9 +34,7 @@ Filter = Annotated[str, Query(max_length=60)]
 
 def _twin_head(session: Session, viewer: Person | None, task: str, name: str, axis: str) -> dict[str, Any]:
     dataset, version, mine = twins.visible_version(session, viewer, task, name)
-    held = list(session.scalars(round_queries.rounds(task)))
-    current = next((round_ for round_ in held if round_.state == RoundState.OPEN), None)
-    current = current or next((round_ for round_ in held if round_.state != RoundState.DRAFT), None)
+    current = views.current_round(views.started_rounds(session, task))
     return {
         "config": rounds.newest_config(session, task), "round": views.round_out(session, current) if current else None,
         "dataset": dataset, "version": version, "mine": mine, "disclosure": Disclosure.of(viewer, dataset),

@@ -28,6 +28,17 @@ class Column:
         return f"{type(self).__name__}({self.dtype!r})"
 
 
+class RowColumn(Column):
+    """A column whose rows are read one after the other by `_row`, which raises ValueError for a row of another form."""
+
+    def clean(self, values: Any, name: str) -> list[Any]:
+        """Return the rows. Raises ValueError, which names the row, for one of another form."""
+        return [self._row(item, f"{name}: row {row}") for row, item in enumerate(as_list(values, name))]
+
+    def _row(self, item: Any, where: str) -> Any:
+        raise NotImplementedError
+
+
 class Labels(Column):
     """Classes: whole numbers or texts. Becomes an integer array (n,) or a list of n texts."""
 
@@ -223,7 +234,9 @@ def as_numbers(values: Any, name: str) -> NDArray[Any]:
     """
     values = to_numpy(values)
     if not isinstance(values, np.ndarray) or not values.ndim or values.dtype == object:
-        values = [to_numpy(item) for item in values] if _boxed(values) else as_list(values, name)
+        # NumPy makes no array of several tensors where they carry gradients
+        are_tensors = isinstance(values, list | tuple) and len(values) > 0 and hasattr(values[0], "detach")
+        values = [to_numpy(item) for item in values] if are_tensors else as_list(values, name)
     try:
         array = np.asarray(values)
     except ValueError:
@@ -238,11 +251,6 @@ def as_numbers(values: Any, name: str) -> NDArray[Any]:
                 raise ValueError(f"{name}: row {row} is {item!r}, not a number")
         raise ValueError(f"{name}: these are no numbers")
     return array
-
-
-def _boxed(values: Any) -> bool:
-    """Several tensors, of which NumPy makes no array where they carry gradients."""
-    return isinstance(values, list | tuple) and len(values) > 0 and hasattr(values[0], "detach")
 
 
 def as_labels(array: NDArray[Any], name: str) -> NDArray[np.int64]:

@@ -39,7 +39,8 @@ class SubTask:
     @property
     def name(self) -> str:
         """The name of the data, with its subset."""
-        named = str(self.data) if isinstance(self.data, str | Path) else _name(self.data)
+        dataset_name = getattr(getattr(self.data, "info", None), "dataset_name", None) or type(self.data).__name__
+        named = str(self.data if isinstance(self.data, str | Path) else dataset_name)
         return f"{named}/{self.subset}" if self.subset else named
 
     def run(self, model_or_pipeline: Any) -> dict[str, Any]:
@@ -98,11 +99,6 @@ class EvaluationSuite:
 
     def __repr__(self) -> str:
         return f"EvaluationSuite(name={self.name!r}, tasks={[task.name for task in self.suite]})"
-
-
-def _name(data: Any) -> str:
-    dataset_name = getattr(getattr(data, "info", None), "dataset_name", None)
-    return str(dataset_name) if dataset_name else type(data).__name__
 
 
 def _preprocess(table: DataTable, change: Callable[[dict[str, Any]], Mapping[str, Any]]) -> DataTable:

@@ -54,7 +54,8 @@ def column_lines(column: Column, column_values: Sequence[Any]) -> str | None:
     """
     texts = [value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) for value in column_values]
     text = "\n".join(texts)
-    return text if split_lines(text) == texts and parse_cells(column, texts) == _as_lists(column_values) else None
+    values = [list(value) if isinstance(value, tuple) else value for value in column_values]
+    return text if split_lines(text) == texts and parse_cells(column, texts) == values else None
 
 
 def line_format_hint(column: Column) -> str:
@@ -106,10 +107,6 @@ def _json(text: str, kind: type, otherwise: Any) -> Any:
     except (ValueError, RecursionError):
         return otherwise
     return value if isinstance(value, kind) else otherwise
-
-
-def _as_lists(column_values: Sequence[Any]) -> list[Any]:
-    return [list(value) if isinstance(value, tuple) else value for value in column_values]
 
 
 MAX_TEXT = 200  # characters of a text

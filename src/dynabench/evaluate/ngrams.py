@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynabench.evaluate.labels import Ints
+from dynabench.evaluate.tokens import Tokenizer
 
 BLOCK = 4096  # rows that are counted together: their arrays stay in the processor's cache
 
@@ -86,7 +87,8 @@ def ngram_overlaps(predictions: TokenSequences, references: TokenSequences, rows
 
     Each n-gram counts at most as often as in the reference that has it most often (Papineni et al. 2002, 2.1).
     """
-    turn = _turns(references.rows)
+    # 0 for the first reference of each row, 1 for its second, and so on: the rows are sorted
+    turn = np.arange(len(references.rows)) - np.searchsorted(references.rows, references.rows)
     columns = [references.select(turn == turn_number) for turn_number in range(int(turn.max(initial=-1)) + 1)]
     overlap_counts = np.zeros((rows, orders), np.int64)
     for order, (owner, counts) in enumerate(count_ngrams([predictions, *columns], orders, shared=True)):
@@ -128,12 +130,6 @@ def best_places(scores: NDArray[Any], rows: Ints, n: int) -> Ints:
     return places[np.unique(rows[places], return_index=True)[1]]
 
 
-def _turns(rows: Ints) -> Ints:
-    """0 for the first sequence of each row, 1 for its second, and so on; `rows` is sorted."""
-    turns: Ints = np.arange(len(rows)) - np.searchsorted(rows, rows)
-    return turns
-
-
 def dense_codes(keys: Ints) -> tuple[Ints, Ints]:
     """Return `keys` as codes into the sorted keys that occur, and these keys."""
     top = int(keys.max(initial=-1)) + 1
@@ -145,7 +141,6 @@ def dense_codes(keys: Ints) -> tuple[Ints, Ints]:
     return (np.cumsum(seen) - 1)[keys], np.flatnonzero(seen)
 
 
-Tokenizer = Callable[[str], Sequence[str]]
 Codes = list[int]
 
 

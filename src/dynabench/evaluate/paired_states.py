@@ -38,7 +38,8 @@ def paired_resamples(states: Sequence[State], rng: np.random.Generator, times: i
                     for state, share in zip(additive, shares, strict=True)
                 )
             return
-    for rows in _draws(n, rng, times):
+    for size in block_sizes(times, n):  # together the same rows whatever the sizes of the blocks
+        rows = rng.integers(0, n, (size, n))
         yield tuple(state.at(rows) for state in states)
 
 
@@ -89,12 +90,6 @@ def counts_of_atoms(counts: NDArray[Any], kinds: Ints, size: int) -> NDArray[Any
         starts = np.flatnonzero(np.diff(kinds[order], prepend=-1))
         sums[..., kinds[order[starts]]] = np.add.reduceat(counts[..., order], starts, axis=-1)
     return sums
-
-
-def _draws(n: int, rng: np.random.Generator, times: int) -> Iterator[Ints]:
-    """Numbers of rows drawn with replacement, in blocks (b, n); together the same whatever the blocks' sizes."""
-    for size in block_sizes(times, n):
-        yield rng.integers(0, n, (size, n))
 
 
 @dataclass(frozen=True)

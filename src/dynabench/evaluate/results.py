@@ -82,7 +82,7 @@ def result_lines(card: Card, result: Mapping[str, Any]) -> list[ResultLine]:
     """
     outputs = {output.name: output for output in card.outputs}
     intervals = result.get("interval", {})
-    excluded = {*EXTRA_KEYS, *(key for key, value in result.items() if _is_table(value))}
+    excluded = {*EXTRA_KEYS, *(key for key, value in result.items() if _is_rows(value) or _is_row(value))}
     first = [output.name for output in card.outputs if output.name in result]
     keys = [key for key in dict.fromkeys([*first, *result]) if key not in excluded]
     rows = [line for key in keys for line in _lines_of(key, result[key], intervals.get(key), outputs.get(key))]
@@ -110,10 +110,6 @@ def result_tables(result: Mapping[str, Any]) -> list[ResultTable]:
         rows = [[key, *map(format_value, value.values())] for key, value in named.items() if tuple(value) == keys]
         row_tables.append(ResultTable("", ["", *map(str, keys)], rows[:MAX_LINES]))
     return row_tables
-
-
-def _is_table(value: Any) -> bool:
-    return _is_rows(value) or _is_row(value)
 
 
 def _is_row(value: Any) -> bool:

@@ -59,7 +59,9 @@ def parse_columns(text: str, by_line: bool = False, delimiter: str = "") -> tupl
     if not text.strip():
         raise ValueError("the table is empty")
     if text.lstrip()[0] not in "[{":
-        return _cells(text, delimiter or _delimiter(text)), True
+        header = text.partition("\n")[0]
+        likely = max(DELIMITERS, key=lambda mark: (header.count(mark), mark == ","))
+        return _cells(text, delimiter or likely), True
     document = _documents(text)
     if isinstance(document, dict):
         if not by_line and all(isinstance(part, list) for part in document.values()):
@@ -102,11 +104,6 @@ def _cells(text: str, delimiter: str) -> Columns:
         if len(row) != len(header):
             raise ValueError(f"row {number} has {len(row)} cells, the header has {len(header)}")
     return {name: [row[at] for row in rows] for at, name in enumerate(header)}
-
-
-def _delimiter(text: str) -> str:
-    header = text.partition("\n")[0]
-    return max(DELIMITERS, key=lambda mark: (header.count(mark), mark == ","))
 
 
 def _documents(text: str) -> Any:

@@ -1,4 +1,4 @@
-"""Ratios with a default, plain Python of NumPy values, and errors that ask for other options or a library."""
+"""Ratios with a default, best pairings, plain Python of NumPy values, and errors that ask for options or a library."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,6 +12,13 @@ def ratio(top: ArrayLike, bottom: ArrayLike, default: float = 0.0) -> NDArray[An
     over, under = np.broadcast_arrays(np.asarray(top, float), np.asarray(bottom, float))
     result: NDArray[Any] = np.divide(over, under, out=np.full(over.shape, default), where=under != 0)
     return result
+
+
+def best_pairing(weights: NDArray[Any]) -> float:
+    """Return the largest sum of weights (n, m) of pairs in which each row and each column occurs once at most."""
+    from scipy.optimize import linear_sum_assignment  # tasks name metrics, and web processes start without scipy
+
+    return float(weights[linear_sum_assignment(weights, maximize=True)].sum())
 
 
 def zero_division_value(zero_division: Any) -> float:

@@ -7,16 +7,22 @@ from urllib.parse import unquote
 from fastapi import Depends, Path, Request
 from sqlalchemy.orm import Session
 
-from dynabench.hubs import service
+from dynabench.hubs import commits, service
+from dynabench.hubs.git_store import GitStore
 from dynabench.hubs.problems import RepositoryMissing
 from dynabench.hubs.schemas import KINDS, HubKinds
 from dynabench.hubs.service import HubEntry
 from dynabench.hubs.tables import RepositoryKind
+from dynabench.kit.settings import Settings
 from dynabench.people.accounts.tables import Person
 
 Namespace = Annotated[str, Path(max_length=60)]
 RepositoryName = Annotated[str, Path(max_length=120)]
 Rest = Annotated[str, Path(max_length=2000)]
+Number = Annotated[int, Path(ge=1, le=10**9)]
+"""The number of a discussion."""
+REPOSITORY_API = "/api/{kinds}/{namespace}/{name}"
+REPOSITORY_PAGE = "/hub/{kinds}/{namespace}/{name}"
 
 
 def kind_of(kinds: HubKinds | str) -> RepositoryKind:
@@ -42,6 +48,20 @@ class RepositoryPlace:
     def find_managed(self, session: Session, person: Person) -> HubEntry:
         """Return the repository where the person may change it. Raises `Forbidden` or `RepositoryMissing`."""
         return service.managed_entry(session, person, kind_of(self.kinds), self.namespace, self.name)
+
+    def find_writable(self, session: Session, person: Person, revision: str, proposes: bool) -> HubEntry:
+        """Return the repository where the person may commit to a branch; raises as `find` and `require_writer`."""
+        entry = self.find(session, person)
+        commits.require_writer(session, person, entry, revision, proposes)
+        return entry
+
+    def find_revision(
+        self, session: Session, settings: Settings, viewer: Person | None, revision: str
+    ) -> tuple[HubEntry, GitStore, str]:
+        """Return the repository where the viewer may read it, its store, and the commit of a revision."""
+        entry = self.find(session, viewer)
+        commit = service.resolve_revision(session, settings, entry, revision)
+        return entry, GitStore.of(settings, entry.row.folder), commit
 
     def parameters(self, entry: HubEntry) -> dict[str, Any]:
         """Return the parameters of addresses of the repository, as it is called now."""

@@ -12,6 +12,7 @@ from dynabench.hubs.reading import DELETED, FileFacts
 from dynabench.hubs.schemas import TYPES
 from dynabench.hubs.service import HubEntry
 from dynabench.hubs.tables import DiscussionEventKind, HubDiscussion, HubDiscussionEvent, HubReference, ReferenceKind
+from dynabench.kit.api import site_address
 from dynabench.people.accounts.tables import Person
 from dynabench.web.filters import markdown
 
@@ -20,8 +21,7 @@ PREFIX = "/api/hub"
 
 def hub_address(request: Request) -> str:
     """Return the address of the hub as its clients know it: their endpoint."""
-    site = request.app.state.settings.site or str(request.base_url).rstrip("/")
-    return f"{site}{PREFIX}"
+    return f"{site_address(request)}{PREFIX}"
 
 
 def repository_address(request: Request, entry: HubEntry) -> str:
@@ -35,8 +35,7 @@ def next_link(request: Request, **changed: object) -> dict[str, str]:
     query = [(name, value) for name, value in request.query_params.multi_items() if name not in changed]
     query += [(name, str(value)) for name, value in changed.items()]
     path = quote(request.url.path) if "raw_path" not in request.scope else request.scope["raw_path"].decode("latin-1")
-    site = hub_address(request).removesuffix(PREFIX)
-    return {"Link": f'<{site}{path.partition("?")[0]}?{urlencode(query)}>; rel="next"'}
+    return {"Link": f'<{site_address(request)}{path.partition("?")[0]}?{urlencode(query)}>; rel="next"'}
 
 
 def moment(at: datetime) -> str:

@@ -9,6 +9,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from dynabench.hubs import answers, commit_api, discussion_api, file_api, queries, reading, reference_api, service
 from dynabench.hubs.addresses import (
+    REPOSITORY_API,
     Place,
     RepositoryPlace,
     Rest,
@@ -19,6 +20,7 @@ from dynabench.hubs.addresses import (
 from dynabench.hubs.card import parse_metadata, split_card
 from dynabench.hubs.git_store import GitStore, TreeEntry
 from dynabench.hubs.problems import RepositoryExists, RepositoryMissing
+from dynabench.hubs.reference_api import CHANGES
 from dynabench.hubs.schemas import (
     KINDS,
     CardCheckIn,
@@ -33,13 +35,11 @@ from dynabench.hubs.xet import api as xet_api
 from dynabench.kit import errors
 from dynabench.kit.api import AppSettings, Db
 from dynabench.kit.language import _
-from dynabench.people.accounts.auth import Member, Viewer, limited, scope
+from dynabench.people.accounts.auth import Member, Viewer, scope
 from dynabench.people.accounts.tables import Person
 from dynabench.people.disclosure import is_private_choice
 
 router = APIRouter(prefix=answers.PREFIX, include_in_schema=False, dependencies=[Depends(scope("annotate"))])
-REPOSITORY = "/api/{kinds}/{namespace}/{name}"
-CHANGES = Depends(limited("hub changes", 600, 60))
 PAGE = 100
 REVISIONS = ("revision", "commits", "tree", "paths-info", "preupload", "commit")
 SORTS = {
@@ -133,7 +133,7 @@ async def move_repository(db: Db, settings: AppSettings, body: RepositoryMoveIn,
     return JSONResponse({})
 
 
-@router.put(f"{REPOSITORY}/settings", dependencies=[CHANGES])
+@router.put(f"{REPOSITORY_API}/settings", dependencies=[CHANGES])
 async def change_settings(db: Db, place: Place, body: RepositorySettingsIn, person: Member) -> JSONResponse:
     """Make a repository private or public (owner)."""
     if body.gated:
@@ -207,9 +207,7 @@ async def _information(
     expand: Sequence[str],
 ) -> JSONResponse:
     def read(session: Session) -> dict[str, Any]:
-        entry = place.find(session, viewer)
-        commit = service.resolve_revision(session, settings, entry, revision)
-        store = GitStore.of(settings, entry.row.folder)
+        entry, store, commit = place.find_revision(session, settings, viewer, revision)
         files = [TreeEntry(path, item, False) for path, item in sorted(store.files(commit).items())]
         document = _listed(session, entry, True, True, ()) | {"sha": commit}
         if blobs:
@@ -223,7 +221,7 @@ async def _information(
     return JSONResponse(await db.aread(read))
 
 
-@router.get(REPOSITORY)
+@router.get(REPOSITORY_API)
 async def read_repository(
     db: Db,
     settings: AppSettings,
@@ -236,7 +234,7 @@ async def read_repository(
     return await _information(db, settings, viewer, place, MAIN, blobs, expand)
 
 
-@router.get(f"{REPOSITORY}/revision/{{rest:path}}")
+@router.get(f"{REPOSITORY_API}/revision/{{rest:path}}")
 async def read_revision(
     request: Request,
     db: Db,
@@ -252,14 +250,14 @@ async def read_revision(
     return await _information(db, settings, viewer, place, revision, blobs, expand)
 
 
-@router.get(f"{REPOSITORY}/auth-check")
+@router.get(f"{REPOSITORY_API}/auth-check")
 async def check_access(db: Db, place: Place, viewer: Viewer) -> JSONResponse:
     """Tell whether the sender may read a repository."""
     await db.aread(place.find, viewer)
     return JSONResponse({})
 
 
-@router.get(f"{REPOSITORY}/auth-check/write")
+@router.get(f"{REPOSITORY_API}/auth-check/write")
 async def check_write_access(db: Db, place: Place, person: Member) -> JSONResponse:
     """Tell whether the sender may change a repository."""
     await db.aread(place.find_managed, person)

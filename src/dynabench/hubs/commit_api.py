@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from starlette.responses import FileResponse, JSONResponse, Response
 
 from dynabench.hubs import answers, commits, queries, reading, service, uploads
-from dynabench.hubs.addresses import Place, RepositoryPlace, Rest, revision_and_path
+from dynabench.hubs.addresses import REPOSITORY_API, Place, RepositoryPlace, Rest, revision_and_path
 from dynabench.hubs.commits import MOST_REGULAR, CommitReader
 from dynabench.hubs.file_api import SAFE
 from dynabench.hubs.file_store import HubFileStore, LargeFile
@@ -31,7 +31,6 @@ from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 
 router = APIRouter()
-REPOSITORY = "/api/{kinds}/{namespace}/{name}"
 CHANGES = Depends(limited("hub commits", 300, 60))
 MOST_BINARY = 1024 * 1024
 """Bytes from which on a file that is no text is a large file."""
@@ -39,7 +38,7 @@ Ticket = Annotated[str, Path(max_length=1000)]
 LFS_TYPE = "application/vnd.git-lfs+json"
 
 
-@router.post(f"{REPOSITORY}/preupload/{{rest:path}}", dependencies=[CHANGES])
+@router.post(f"{REPOSITORY_API}/preupload/{{rest:path}}", dependencies=[CHANGES])
 async def announce_files(
     request: Request,
     db: Db,
@@ -55,8 +54,7 @@ async def announce_files(
     announced = sum(file.size for file in body.files)
 
     def read(session: Session) -> list[dict[str, Any]]:
-        entry = place.find(session, person)
-        commits.require_writer(session, person, entry, revision, create_pr)
+        entry = place.find_writable(session, person, revision, create_pr)
         commit = service.resolve_revision(session, settings, entry, revision)
         service.require_room(session, settings, person.id, announced)
         require_disk_room(settings, 2 * announced)  # by Xet, chunks and the file made of them are there at once
@@ -98,7 +96,7 @@ def _is_large(file: AnnouncedFile) -> bool:
     return file.size > (MOST_BINARY if binary else MOST_REGULAR)
 
 
-@router.post(f"{REPOSITORY}/commit/{{rest:path}}", dependencies=[CHANGES])
+@router.post(f"{REPOSITORY_API}/commit/{{rest:path}}", dependencies=[CHANGES])
 async def commit(
     request: Request,
     db: Db,
@@ -110,13 +108,7 @@ async def commit(
 ) -> JSONResponse:
     """Commit operations to a branch, or as a pull request. The body has one operation in each line."""
     revision = revision_and_path(request, rest, "commit")[0]
-
-    def allowed(session: Session) -> HubEntry:
-        entry = place.find(session, person)
-        commits.require_writer(session, person, entry, revision, create_pr)
-        return entry
-
-    entry = await db.aread(allowed)
+    entry = await db.aread(place.find_writable, person, revision, create_pr)
     reader = CommitReader(GitStore.of(settings, entry.row.folder))
     async for part in request.stream():
         await asyncio.to_thread(reader.feed, part)

@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 
 from dynabench.hubs import discussions, names, queries, service
 from dynabench.hubs.card import README, card_summary, card_tags, card_words, read_card
-from dynabench.hubs.file_store import DIGEST, LargeFile, pointer_text
+from dynabench.hubs.file_store import LargeFile, pointer_text
 from dynabench.hubs.git_store import GitStore, blob_of, commit_of, tree_of
 from dynabench.hubs.problems import CommitOverdue, EntryMissing, RevisionMissing
 from dynabench.hubs.service import MAIN, HubEntry
@@ -27,6 +27,7 @@ from dynabench.kit.db import Database, now
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
 from dynabench.kit.storable import UNSTORABLE
+from dynabench.media.store import DIGEST
 from dynabench.people import may
 from dynabench.people.accounts.service import record_act
 from dynabench.people.accounts.tables import Person

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from starlette.responses import JSONResponse
 
 from dynabench.hubs import answers, discussions, merging, queries, reading, service
-from dynabench.hubs.addresses import Place, RepositoryPlace
+from dynabench.hubs.addresses import REPOSITORY_API, Number, Place, RepositoryPlace
 from dynabench.hubs.git_store import GitStore
 from dynabench.hubs.schemas import CommentEditIn, CommentIn, DiscussionIn, StatusIn, TitleIn
 from dynabench.hubs.service import HubEntry
@@ -20,10 +20,9 @@ from dynabench.people.accounts.auth import Member, Viewer, limited
 from dynabench.people.accounts.tables import Person
 
 router = APIRouter()
-DISCUSSIONS = "/api/{kinds}/{namespace}/{name}/discussions"
+DISCUSSIONS = f"{REPOSITORY_API}/discussions"
 CHANGES = Depends(limited("hub discussions", 60, 60))
 PAGE = 50
-Number = Annotated[int, Path(ge=1, le=10**9)]
 EventName = Annotated[str, Path(pattern="^0{8}[0-9a-f]{16}$")]
 ENDED = [DiscussionState.CLOSED, DiscussionState.MERGED]
 

@@ -9,8 +9,8 @@ from sqlalchemy import update
 from sqlalchemy.orm import Session
 from starlette.responses import FileResponse, JSONResponse, Response
 
-from dynabench.hubs import answers, reading, service
-from dynabench.hubs.addresses import Place, RepositoryPlace, Rest, revision_and_path
+from dynabench.hubs import answers, reading
+from dynabench.hubs.addresses import REPOSITORY_API, Place, RepositoryPlace, Rest, revision_and_path
 from dynabench.hubs.file_store import HubFileStore
 from dynabench.hubs.git_store import GitStore, TreeEntry
 from dynabench.hubs.problems import EntryMissing
@@ -25,13 +25,12 @@ from dynabench.people.accounts.auth import Viewer, needs
 from dynabench.people.accounts.tables import Person
 
 router = APIRouter()
-REPOSITORY = "/api/{kinds}/{namespace}/{name}"
 PAGE, EXPANDED_PAGE, MOST_PATHS = 1000, 50, 1000
 COMMITS = 50
 Cursor = Annotated[int, Query(ge=0, le=10**9)]
 
 
-@router.get(f"{REPOSITORY}/tree/{{rest:path}}")
+@router.get(f"{REPOSITORY_API}/tree/{{rest:path}}")
 async def list_tree(
     request: Request,
     db: Db,
@@ -48,9 +47,7 @@ async def list_tree(
     limit = EXPANDED_PAGE if expand else PAGE
 
     def read(session: Session) -> tuple[list[dict[str, Any]], bool, str]:
-        entry = place.find(session, viewer)
-        commit = service.resolve_revision(session, settings, entry, revision)
-        store = GitStore.of(settings, entry.row.folder)
+        entry, store, commit = place.find_revision(session, settings, viewer, revision)
         folder = store.find(commit, path.strip("/"))
         if folder is None or not folder.folder:
             raise EntryMissing(commit)
@@ -71,7 +68,7 @@ def _documents(
     return [answers.file_document(item, last.get(item.path)) for item in facts]
 
 
-@router.post(f"{REPOSITORY}/paths-info/{{rest:path}}")
+@router.post(f"{REPOSITORY_API}/paths-info/{{rest:path}}")
 @needs("read")
 async def read_paths(
     request: Request,
@@ -88,16 +85,14 @@ async def read_paths(
         expand = str(form.get("expand", "")).lower() in ("true", "1")
 
     def read(session: Session) -> list[dict[str, Any]]:
-        entry = place.find(session, viewer)
-        commit = service.resolve_revision(session, settings, entry, revision)
-        store = GitStore.of(settings, entry.row.folder)
+        entry, store, commit = place.find_revision(session, settings, viewer, revision)
         items = [item for path in dict.fromkeys(paths) if path and (item := store.find(commit, path)) is not None]
         return _documents(session, store, entry, commit, items, expand)
 
     return JSONResponse(await db.aread(read))
 
 
-@router.get(f"{REPOSITORY}/commits/{{rest:path}}")
+@router.get(f"{REPOSITORY_API}/commits/{{rest:path}}")
 async def list_commits(
     request: Request,
     db: Db,
@@ -113,14 +108,11 @@ async def list_commits(
     revision = revision_and_path(request, rest, "commits")[0]
 
     def read(session: Session) -> tuple[list[dict[str, Any]], bool]:
-        entry = place.find(session, viewer)
-        commit = service.resolve_revision(session, settings, entry, revision)
-        store = GitStore.of(settings, entry.row.folder)
+        _entry, store, commit = place.find_revision(session, settings, viewer, revision)
         commits = list(islice(store.history(commit), p * limit, (p + 1) * limit + 1))
         names = reading.author_names(session, commits)
-        return [answers.commit_document(facts, names, "formatted" in expand) for facts in commits[:limit]], len(
-            commits
-        ) > limit
+        documents = [answers.commit_document(facts, names, "formatted" in expand) for facts in commits[:limit]]
+        return documents, len(commits) > limit
 
     documents, more = await db.aread(read)
     return JSONResponse(documents, headers=answers.next_link(request, p=p + 1) if more else None)
@@ -157,9 +149,8 @@ def find_content(
     path: str,
 ) -> tuple[HubEntry, str, FileFacts]:
     """Return the repository, the commit and the file of an address. Raises `EntryMissing` and its neighbours."""
-    entry = place.find(session, viewer)
-    commit = service.resolve_revision(session, settings, entry, revision)
-    facts = reading.find_file(session, GitStore.of(settings, entry.row.folder), entry, commit, path)
+    entry, store, commit = place.find_revision(session, settings, viewer, revision)
+    facts = reading.find_file(session, store, entry, commit, path)
     if facts is None:
         raise EntryMissing(commit)
     return entry, commit, facts

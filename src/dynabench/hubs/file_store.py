@@ -14,11 +14,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from dynabench.kit.errors import Invalid, NotFound
+from dynabench.kit.errors import Invalid
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings, sync_folder
+from dynabench.media.store import DIGEST, ContentFolder
 
-DIGEST = re.compile(r"[0-9a-f]{64}")
 POINTER = re.compile(rb"version https://git-lfs\.github\.com/spec/v1\noid sha256:([0-9a-f]{64})\nsize ([0-9]{1,18})\n")
 PIECE = 1024 * 1024
 
@@ -68,23 +68,17 @@ class Incoming:
         self.path.unlink(missing_ok=True)
 
 
-class HubFileStore:
+class HubFileStore(ContentFolder):
     """The large files of one deployment."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder / "files"
+        super().__init__(folder / "files")
         self.incoming = folder / "incoming"
 
     @classmethod
     def of(cls, settings: Settings) -> "HubFileStore":
         """The store below the home folder."""
         return cls(settings.folder / "repositories")
-
-    def path(self, digest: str) -> Path:
-        """Return the path of a file. Raises `NotFound` for a text that is no digest."""
-        if not DIGEST.fullmatch(digest):
-            raise NotFound(_("There is no such file."))
-        return self.folder / digest[:2] / digest
 
     def receive(self) -> Incoming:
         """Begin a file."""
@@ -137,12 +131,6 @@ class HubFileStore:
         except FileNotFoundError:
             return False
         return True
-
-    def remove(self, digest: str, before: float) -> None:
-        """Delete a file, unless it came again since the moment `before` (seconds of the epoch)."""
-        path = self.path(digest)
-        if path.exists() and path.stat().st_mtime < before:
-            path.unlink(missing_ok=True)
 
     def remove_stale(self, before: float) -> None:
         """Delete what was begun and not ended before a moment."""

@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from dynabench.hubs import flags, queries
-from dynabench.hubs.addresses import Place, RepositoryPlace
+from dynabench.hubs.addresses import REPOSITORY_PAGE, Place, RepositoryPlace
 from dynabench.hubs.schemas import TYPES
 from dynabench.hubs.service import HubEntry
 from dynabench.hubs.tables import RepositoryFlag, RepositoryFlagReason, RepositoryFlagState
@@ -21,7 +21,6 @@ from dynabench.people.may import Action
 from dynabench.web import render
 
 router = APIRouter()
-REPOSITORY = "/hub/{kinds}/{namespace}/{name}"
 MOST = 500
 HEADER = ("repository", "kind", "reason", "text", "at")
 
@@ -67,7 +66,7 @@ async def _flag_page(
     return render(request, "hubs/flag.html", entry=entry, kinds=place.kinds, **(page | values))
 
 
-@router.get(f"{REPOSITORY}/flag", name="flag_repository_form")
+@router.get(f"{REPOSITORY_PAGE}/flag", name="flag_repository_form")
 async def flag_form(request: Request, db: Db, place: Place, person: Member) -> Response:
     """The form that flags a repository, and for administrators the decision."""
 
@@ -80,7 +79,7 @@ async def flag_form(request: Request, db: Db, place: Place, person: Member) -> R
     return await _flag_page(request, place, entry, person, typed=typed, flagged=flagged)
 
 
-@router.post(f"{REPOSITORY}/flag", name="flag_repository")
+@router.post(f"{REPOSITORY_PAGE}/flag", name="flag_repository")
 async def flag_repository(
     request: Request,
     db: Db,
@@ -104,7 +103,7 @@ async def flag_repository(
     return redirect(request, "flag_repository_form", **place.parameters(entry))
 
 
-@router.post(f"{REPOSITORY}/flags/decide", name="decide_flags")
+@router.post(f"{REPOSITORY_PAGE}/flags/decide", name="decide_flags")
 async def decide_flags(
     request: Request,
     db: Db,

@@ -1,14 +1,14 @@
 """Forms of the hub: a new repository, its settings, and what is done with pull requests."""
 
 import asyncio
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Path, Request
+from fastapi import APIRouter, Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from dynabench.hubs import discussions, merging, service
-from dynabench.hubs.addresses import Place, RepositoryPlace, kind_of
+from dynabench.hubs.addresses import REPOSITORY_PAGE, Number, Place, RepositoryPlace, kind_of
 from dynabench.hubs.git_store import GitStore
 from dynabench.hubs.schemas import HubKinds
 from dynabench.hubs.service import HubEntry
@@ -21,8 +21,6 @@ from dynabench.people.accounts.auth import Member
 from dynabench.web import render
 
 router = APIRouter()
-REPOSITORY = "/hub/{kinds}/{namespace}/{name}"
-Number = Annotated[int, Path(ge=1, le=10**9)]
 
 
 @router.get("/hub/new", name="new_repository")
@@ -69,14 +67,14 @@ async def _settings_page(request: Request, place: RepositoryPlace, entry: HubEnt
     )
 
 
-@router.get(f"{REPOSITORY}/settings", name="repository_settings")
+@router.get(f"{REPOSITORY_PAGE}/settings", name="repository_settings")
 async def read_settings(request: Request, db: Db, place: Place, person: Member) -> Response:
     """The settings of a repository (owner)."""
     entry = await db.aread(place.find_managed, person)
     return await _settings_page(request, place, entry)
 
 
-@router.post(f"{REPOSITORY}/settings", name="change_repository")
+@router.post(f"{REPOSITORY_PAGE}/settings", name="change_repository")
 async def change_settings(
     request: Request,
     db: Db,
@@ -105,7 +103,7 @@ async def change_settings(
     return redirect(request, "repository", **place.parameters(changed))
 
 
-@router.post(f"{REPOSITORY}/delete", name="delete_repository_form")
+@router.post(f"{REPOSITORY_PAGE}/delete", name="delete_repository_form")
 async def delete_repository(
     request: Request,
     db: Db,
@@ -128,7 +126,7 @@ async def delete_repository(
     return redirect(request, "hub", query={"kind": place.kinds})
 
 
-@router.post(f"{REPOSITORY}/discussions", name="open_discussion_form")
+@router.post(f"{REPOSITORY_PAGE}/discussions", name="open_discussion_form")
 async def open_discussion(
     request: Request,
     db: Db,
@@ -151,7 +149,7 @@ def _to_discussion(request: Request, place: RepositoryPlace, entry: HubEntry, nu
     return redirect(request, "repository_discussion", **place.parameters(entry), number=number)
 
 
-@router.post(f"{REPOSITORY}/discussions/{{number}}/comment", name="comment_discussion_form")
+@router.post(f"{REPOSITORY_PAGE}/discussions/{{number}}/comment", name="comment_discussion_form")
 async def comment(
     request: Request,
     db: Db,
@@ -170,7 +168,7 @@ async def comment(
     return _to_discussion(request, place, await db.awrite(write), number)
 
 
-@router.post(f"{REPOSITORY}/discussions/{{number}}/status", name="change_discussion_form")
+@router.post(f"{REPOSITORY_PAGE}/discussions/{{number}}/status", name="change_discussion_form")
 async def change_status(
     request: Request,
     db: Db,
@@ -190,7 +188,7 @@ async def change_status(
     return _to_discussion(request, place, await db.awrite(write), number)
 
 
-@router.post(f"{REPOSITORY}/discussions/{{number}}/merge", name="merge_discussion_form")
+@router.post(f"{REPOSITORY_PAGE}/discussions/{{number}}/merge", name="merge_discussion_form")
 async def merge(
     request: Request,
     db: Db,

@@ -1,14 +1,15 @@
 """Pages of the hub for everybody: the list, a repository with its card, files, history, changes and pull requests."""
 
+from collections.abc import Callable, Mapping
 from itertools import islice
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Depends, Query, Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from dynabench.hubs import discussions, flag_pages, manage, queries, reading, service
-from dynabench.hubs.addresses import Place, RepositoryPlace, Rest, kind_of
+from dynabench.hubs.addresses import REPOSITORY_PAGE, Number, Place, RepositoryPlace, Rest, kind_of
 from dynabench.hubs.card import README, read_card
 from dynabench.hubs.git_store import CommitFacts, GitStore
 from dynabench.hubs.problems import EntryMissing
@@ -16,7 +17,7 @@ from dynabench.hubs.reading import DELETED
 from dynabench.hubs.schemas import HubKinds
 from dynabench.hubs.service import MAIN, HubEntry
 from dynabench.hubs.tables import HubDiscussion, HubRepository
-from dynabench.kit.api import AppSettings, Db, csv_response
+from dynabench.kit.api import AppSettings, Db, csv_response, site_address
 from dynabench.kit.settings import Settings
 from dynabench.people import may
 from dynabench.people.accounts.auth import Viewer
@@ -27,7 +28,6 @@ from dynabench.web import render
 router = APIRouter(include_in_schema=False)
 router.include_router(manage.router)
 router.include_router(flag_pages.router)
-REPOSITORY = "/hub/{kinds}/{namespace}/{name}"
 PAGE, COMMITS, MOST_FILES, TAGS = 30, 50, 1000, 20
 MOST_SHOWN = 100_000
 """Bytes of a text file that a page shows."""
@@ -107,66 +107,62 @@ def repository_page(
     return entry, GitStore.of(settings, entry.row.folder), values
 
 
-@router.get(REPOSITORY, name="repository")
-async def read_repository(
-    request: Request,
-    db: Db,
-    settings: AppSettings,
-    place: Place,
-    viewer: Viewer,
-) -> Response:
+class RepositoryPage:
+    """A page of the repository that a request names, as its viewer sees it."""
+
+    def __init__(self, request: Request, db: Db, settings: AppSettings, place: Place, viewer: Viewer) -> None:
+        self.request, self.db, self.settings, self.place, self.viewer = request, db, settings, place, viewer
+
+    async def show(self, template: str, read: Callable[[Session, HubEntry, GitStore], Mapping[str, Any]]) -> Response:
+        """Draw the template with what the head of each page needs and what `read` returns."""
+
+        def read_all(session: Session) -> dict[str, Any]:
+            entry, store, values = repository_page(session, self.settings, self.viewer, self.place)
+            return {**values, **read(session, entry, store)}
+
+        return render(self.request, template, **await self.db.aread(read_all))
+
+
+ShownPage = Annotated[RepositoryPage, Depends()]
+
+
+@router.get(REPOSITORY_PAGE, name="repository")
+async def read_repository(page: ShownPage) -> Response:
     """A repository with its card, and how to use it."""
 
-    def read(session: Session) -> dict[str, Any]:
-        entry, store, values = repository_page(session, settings, viewer, place)
+    def read(session: Session, entry: HubEntry, store: GitStore) -> dict[str, Any]:
         readme = reading.find_file(session, store, entry, entry.row.head, README)
         readable = readme is not None and readme.large is None and readme.size <= MOST_SHOWN * 5
         content = store.blob(readme.entry.revision) if readme is not None and readable else b""
-        return values | {
+        return {
             "body": read_card(content).body,
             "tags": [tag for _id, tag in session.execute(queries.tags_of([entry.row.id]))],
             "bytes": entry.row.git_bytes + (session.scalar(queries.repository_bytes(entry.row.id)) or 0),
-            "site": settings.site or str(request.base_url).rstrip("/"),
+            "site": site_address(page.request),
         }
 
-    return render(request, "hubs/repository.html", **await db.aread(read))
+    return await page.show("hubs/repository.html", read)
 
 
-@router.get(f"{REPOSITORY}/files", name="repository_files")
-async def list_files(
-    request: Request,
-    db: Db,
-    settings: AppSettings,
-    place: Place,
-    viewer: Viewer,
-    revision: Revision = MAIN,
-) -> Response:
+@router.get(f"{REPOSITORY_PAGE}/files", name="repository_files")
+async def list_files(page: ShownPage, revision: Revision = MAIN) -> Response:
     """The files in the uppermost folder of a revision."""
-    return await read_file(request, db, settings, place, "", viewer, revision)
+    return await read_file(page, "", revision)
 
 
-@router.get(f"{REPOSITORY}/files/{{rest:path}}", name="repository_file")
-async def read_file(
-    request: Request,
-    db: Db,
-    settings: AppSettings,
-    place: Place,
-    rest: Rest,
-    viewer: Viewer,
-    revision: Revision = MAIN,
-) -> Response:
+@router.get(f"{REPOSITORY_PAGE}/files/{{rest:path}}", name="repository_file")
+async def read_file(page: ShownPage, rest: Rest, revision: Revision = MAIN) -> Response:
     """The files of a folder, or the text of a file, at a revision."""
 
-    def read(session: Session) -> dict[str, Any]:
-        entry, store, values = repository_page(session, settings, viewer, place)
-        commit = service.resolve_revision(session, settings, entry, revision)
+    def read(session: Session, entry: HubEntry, store: GitStore) -> dict[str, Any]:
+        commit = service.resolve_revision(session, page.settings, entry, revision)
         item = store.find(commit, rest.strip("/"))
         if item is None:
             raise EntryMissing(commit)
         parents = item.path.split("/") if item.path else []
-        values |= {"revision": revision, "commit": commit, "at": item.path}
-        values |= {"crumbs": [("/".join(parents[: end + 1]), part) for end, part in enumerate(parents)]}
-        values |= {"references": session.scalars(queries.references(entry.row.id)).all()}
+        values: dict[str, Any] = {"revision": revision, "commit": commit, "at": item.path}
+        values["crumbs"] = [("/".join(parents[: end + 1]), part) for end, part in enumerate(parents)]
+        values["references"] = session.scalars(queries.references(entry.row.id)).all()
         if item.folder:
             entries = list(islice(store.entries(item), MOST_FILES))
             return values | {"files": reading.file_facts(session, store, entry, entries), "file": None}
@@ -175,7 +171,7 @@ async def read_file(
         text = None if b"\0" in content else content.decode("utf-8", "replace")
         return values | {"file": facts, "text": text, "files": []}
 
-    return render(request, "hubs/files.html", **await db.aread(read))
+    return await page.show("hubs/files.html", read)
 
 
 def _named(session: Session, commits: list[CommitFacts]) -> list[tuple[CommitFacts, str]]:
@@ -183,47 +179,30 @@ def _named(session: Session, commits: list[CommitFacts]) -> list[tuple[CommitFac
     return [(commit, names.get(commit.signature, DELETED)) for commit in commits]
 
 
-@router.get(f"{REPOSITORY}/commits", name="repository_commits")
-async def list_commits(
-    request: Request,
-    db: Db,
-    settings: AppSettings,
-    place: Place,
-    viewer: Viewer,
-    revision: Revision = MAIN,
-    start: Start = 0,
-) -> Response:
+@router.get(f"{REPOSITORY_PAGE}/commits", name="repository_commits")
+async def list_commits(page: ShownPage, revision: Revision = MAIN, start: Start = 0) -> Response:
     """The commits of a revision, the newest first."""
 
-    def read(session: Session) -> dict[str, Any]:
-        entry, store, values = repository_page(session, settings, viewer, place)
-        commit = service.resolve_revision(session, settings, entry, revision)
+    def read(session: Session, entry: HubEntry, store: GitStore) -> dict[str, Any]:
+        commit = service.resolve_revision(session, page.settings, entry, revision)
         commits = list(islice(store.history(commit), start, start + COMMITS + 1))
         following = start + COMMITS if len(commits) > COMMITS else None
-        values |= {"commits": _named(session, commits[:COMMITS]), "following": following}
+        values = {"commits": _named(session, commits[:COMMITS]), "following": following}
         return values | {"revision": revision, "start": start}
 
-    return render(request, "hubs/commits.html", **await db.aread(read))
+    return await page.show("hubs/commits.html", read)
 
 
-@router.get(f"{REPOSITORY}/commits/{{revision}}", name="repository_commit")
-async def read_commit(
-    request: Request,
-    db: Db,
-    settings: AppSettings,
-    place: Place,
-    revision: str,
-    viewer: Viewer,
-) -> Response:
+@router.get(f"{REPOSITORY_PAGE}/commits/{{revision}}", name="repository_commit")
+async def read_commit(page: ShownPage, revision: str) -> Response:
     """A commit with its changes."""
 
-    def read(session: Session) -> dict[str, Any]:
-        entry, store, values = repository_page(session, settings, viewer, place)
-        facts = store.facts(service.resolve_revision(session, settings, entry, revision[:300]))
+    def read(session: Session, entry: HubEntry, store: GitStore) -> dict[str, Any]:
+        facts = store.facts(service.resolve_revision(session, page.settings, entry, revision[:300]))
         changes = change_lines(store, facts.parents[0] if facts.parents else "", facts.revision)
-        return values | {"commit": _named(session, [facts])[0]} | changes
+        return {"commit": _named(session, [facts])[0]} | changes
 
-    return render(request, "hubs/commit.html", **await db.aread(read))
+    return await page.show("hubs/commit.html", read)
 
 
 def change_lines(store: GitStore, before: str, after: str) -> dict[str, Any]:
@@ -233,49 +212,37 @@ def change_lines(store: GitStore, before: str, after: str) -> dict[str, Any]:
     return {"changes": lines, "change_count": len(changes)}
 
 
-@router.get(f"{REPOSITORY}/discussions", name="repository_discussions")
-async def list_discussions(
-    request: Request,
-    db: Db,
-    settings: AppSettings,
-    place: Place,
-    viewer: Viewer,
-    start: Start = 0,
-) -> Response:
+@router.get(f"{REPOSITORY_PAGE}/discussions", name="repository_discussions")
+async def list_discussions(page: ShownPage, start: Start = 0) -> Response:
     """The pull requests and discussions of a repository."""
 
-    def read(session: Session) -> dict[str, Any]:
-        entry, _store, values = repository_page(session, settings, viewer, place)
+    def read(session: Session, entry: HubEntry, _store: GitStore) -> dict[str, Any]:
         rows = session.scalars(queries.discussions(entry.row.id).offset(start).limit(PAGE + 1)).all()
-        values |= {"discussions": rows[:PAGE], "following": start + PAGE if len(rows) > PAGE else None}
+        values = {"discussions": rows[:PAGE], "following": start + PAGE if len(rows) > PAGE else None}
         return values | {"names": reading.person_names(session, [row.author_id for row in rows]), "start": start}
 
-    return render(request, "hubs/discussions.html", **await db.aread(read))
+    return await page.show("hubs/discussions.html", read)
 
 
-@router.get(f"{REPOSITORY}/discussions/{{number}}", name="repository_discussion")
-async def read_discussion(
-    request: Request,
-    db: Db,
-    settings: AppSettings,
-    place: Place,
-    number: manage.Number,
-    viewer: Viewer,
-) -> Response:
+@router.get(f"{REPOSITORY_PAGE}/discussions/{{number}}", name="repository_discussion")
+async def read_discussion(page: ShownPage, number: Number) -> Response:
     """A pull request or discussion with its entries and changes."""
 
-    def read(session: Session) -> dict[str, Any]:
-        entry, store, values = repository_page(session, settings, viewer, place)
+    def read(session: Session, entry: HubEntry, store: GitStore) -> dict[str, Any]:
         discussion = discussions.find_discussion(session, entry, number)
         events = session.scalars(queries.events_of(discussion.id)).all()
         names = reading.person_names(session, [discussion.author_id, *(event.author_id for event in events)])
-        author = discussion.author_id
-        part = bool(may.may(viewer, Action.CHANGE_PROPOSAL, author=author)) or values["manages"]
-        values |= {"discussion": discussion, "events": events, "names": names, "takes_part": part}
-        values["ended"] = discussion.state in discussions.ENDED
+        parts = [(Action.CHANGE_PROPOSAL, discussion.author_id), (Action.CHANGE_REPOSITORY, entry.row.owner_id)]
+        values = {
+            "discussion": discussion,
+            "events": events,
+            "names": names,
+            "takes_part": any(may.may(page.viewer, action, author=author) for action, author in parts),
+            "ended": discussion.state in discussions.ENDED,
+        }
         return values | _pull(session, store, entry, discussion)
 
-    return render(request, "hubs/discussion.html", **await db.aread(read))
+    return await page.show("hubs/discussion.html", read)
 
 
 def _pull(session: Session, store: GitStore, entry: HubEntry, discussion: HubDiscussion) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from starlette.responses import JSONResponse
 
 from dynabench.hubs import answers, commits, queries, service
-from dynabench.hubs.addresses import Place, Rest, revision_and_path
+from dynabench.hubs.addresses import REPOSITORY_API, Place, Rest, revision_and_path
 from dynabench.hubs.git_store import GitStore
 from dynabench.hubs.schemas import BranchIn, RepositoryTagIn, SquashIn
 from dynabench.hubs.service import MAIN, HubEntry
@@ -18,7 +18,6 @@ from dynabench.kit.api import AppSettings, Db
 from dynabench.people.accounts.auth import Member, Viewer, limited
 
 router = APIRouter(include_in_schema=False)
-REPOSITORY = "/api/{kinds}/{namespace}/{name}"
 CHANGES = Depends(limited("hub changes", 600, 60))
 
 
@@ -68,7 +67,7 @@ class ReferenceChange:
 OwnersChange = Annotated[ReferenceChange, Depends()]
 
 
-@router.get(f"{REPOSITORY}/refs")
+@router.get(f"{REPOSITORY_API}/refs")
 async def list_references(db: Db, place: Place, viewer: Viewer, include_prs: bool = False) -> JSONResponse:
     """List the branches and tags of a repository."""
 
@@ -79,21 +78,21 @@ async def list_references(db: Db, place: Place, viewer: Viewer, include_prs: boo
     return JSONResponse(await db.aread(read))
 
 
-@router.post(f"{REPOSITORY}/branch/{{rest:path}}", dependencies=[CHANGES])
+@router.post(f"{REPOSITORY_API}/branch/{{rest:path}}", dependencies=[CHANGES])
 async def create_branch(change: OwnersChange, body: BranchIn) -> JSONResponse:
     """Make a branch (owner)."""
     await change.create(ReferenceKind.BRANCH, change.address("branch"), body.startingPoint or MAIN)
     return JSONResponse({}, 201)
 
 
-@router.delete(f"{REPOSITORY}/branch/{{rest:path}}", dependencies=[CHANGES])
+@router.delete(f"{REPOSITORY_API}/branch/{{rest:path}}", dependencies=[CHANGES])
 async def delete_branch(change: OwnersChange) -> JSONResponse:
     """Delete a branch (owner)."""
     await change.delete(ReferenceKind.BRANCH, change.address("branch"))
     return JSONResponse({})
 
 
-@router.post(f"{REPOSITORY}/tag/{{rest:path}}", dependencies=[CHANGES])
+@router.post(f"{REPOSITORY_API}/tag/{{rest:path}}", dependencies=[CHANGES])
 async def create_tag(change: OwnersChange, body: RepositoryTagIn) -> JSONResponse:
     """Give a revision a tag (owner)."""
     revision = revision_and_path(change.request, change.rest, "tag")[0]
@@ -101,14 +100,14 @@ async def create_tag(change: OwnersChange, body: RepositoryTagIn) -> JSONRespons
     return JSONResponse({}, 201)
 
 
-@router.delete(f"{REPOSITORY}/tag/{{rest:path}}", dependencies=[CHANGES])
+@router.delete(f"{REPOSITORY_API}/tag/{{rest:path}}", dependencies=[CHANGES])
 async def delete_tag(change: OwnersChange) -> JSONResponse:
     """Delete a tag (owner)."""
     await change.delete(ReferenceKind.TAG, change.address("tag"))
     return JSONResponse({})
 
 
-@router.post(f"{REPOSITORY}/super-squash/{{rest:path}}", dependencies=[CHANGES])
+@router.post(f"{REPOSITORY_API}/super-squash/{{rest:path}}", dependencies=[CHANGES])
 async def squash_branch(change: OwnersChange, body: SquashIn) -> JSONResponse:
     """Put one commit without history in the place of a branch (owner)."""
     name = change.address("super-squash")

@@ -20,7 +20,7 @@ from sqlalchemy.orm import Session
 from starlette.requests import Request
 
 from dynabench.hubs import queries, service
-from dynabench.hubs.file_store import DIGEST, HubFileStore, Incoming, LargeFile, day_ago
+from dynabench.hubs.file_store import HubFileStore, Incoming, LargeFile, day_ago
 from dynabench.hubs.git_store import GitStore
 from dynabench.hubs.service import HubEntry
 from dynabench.hubs.tables import HubFile, HubRepository, HubUpload
@@ -29,6 +29,7 @@ from dynabench.kit.db import Database, now
 from dynabench.kit.language import _
 from dynabench.kit.security import keyed
 from dynabench.kit.settings import Settings
+from dynabench.media.store import DIGEST
 from dynabench.people.accounts.tables import Person
 
 PART_BYTES = 32 * 2**20

@@ -235,7 +235,7 @@ def suggest_columns(columns: Sequence[str], fields: Sequence[str]) -> ColumnMapp
     A field gets the column of the same name, else of the same letters, else one whose name contains the other; a
     single field without one gets the single column that is left.
     """
-    candidates = [column for column in columns if _letters(column) not in TAG_NAMES or column in fields]
+    candidates = [column for column in columns if bare_letters(column) not in TAG_NAMES or column in fields]
     suggested: dict[str, str] = {}
     for alike in _LIKENESS:
         for field in fields:
@@ -249,7 +249,7 @@ def suggest_columns(columns: Sequence[str], fields: Sequence[str]) -> ColumnMapp
     if len(missing) == 1 and len(candidates) == 1:
         suggested[missing[0]] = candidates[0]
     free = [column for column in columns if column not in suggested.values()]
-    tags = [column for name in TAG_NAMES for column in free if _letters(column) == name]
+    tags = [column for name in TAG_NAMES for column in free if bare_letters(column) == name]
     return ColumnMapping.of_context(suggested, tags[0] if tags else "")
 
 
@@ -278,17 +278,18 @@ def choose_columns(columns: Sequence[str], fields: Sequence[str], picked: Mappin
     return ColumnMapping.of_context(chosen, tag, fixed)
 
 
-def _letters(name: str) -> str:
+def bare_letters(name: str) -> str:
+    """Return the letters and digits of a name, in small letters: what remains the same in other ways to write it."""
     return re.sub(r"[\W_]+", "", name.casefold())
 
 
 def _contains(column: str, field: str) -> bool:
-    first, second = _letters(column), _letters(field)
+    first, second = bare_letters(column), bare_letters(field)
     return min(len(first), len(second)) > 2 and (first in second or second in first)
 
 
 _LIKENESS: tuple[Callable[[str, str], bool], ...] = (
     lambda column, field: column == field,
-    lambda column, field: _letters(column) == _letters(field),
+    lambda column, field: bare_letters(column) == bare_letters(field),
     _contains,
 )

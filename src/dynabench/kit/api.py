@@ -3,12 +3,13 @@
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Any
 
-from fastapi import Depends, Query, Request
+from fastapi import Depends, Header, Query, Request
 from pydantic import BeforeValidator, Field
 from starlette.responses import Response, StreamingResponse
 
 from dynabench.kit.csv_tables import pieces
 from dynabench.kit.db import Database
+from dynabench.kit.security import cookie_name
 from dynabench.kit.settings import Settings
 
 
@@ -29,10 +30,28 @@ AppSettings = Annotated[Settings, Depends(_settings)]
 """The settings of the site, as a parameter of a handler."""
 
 
+def site_address(request: Request) -> str:
+    """Return the configured public address of this site, else the one of the request; without a slash at its end."""
+    settings: Settings = request.app.state.settings
+    return settings.site or str(request.base_url).rstrip("/")
+
+
 def page_address(request: Request, route: str, **parameters: Any) -> str:
-    """Return the whole address of a page: at the configured public address, else at the one of the request."""
-    page, site = request.url_for(route, **parameters), request.app.state.settings.site
-    return f"{site}{page.path}" if site else str(page)
+    """Return the whole address of a page of this site."""
+    return site_address(request) + str(request.app.url_path_for(route, **parameters))
+
+
+def set_cookie(request: Request, response: Response, name: str, value: str, seconds: int) -> None:
+    """Give the browser a cookie of this site that no script reads, under `security.cookie_name`."""
+    settings: Settings = request.app.state.settings
+    whole = cookie_name(settings, name)
+    response.set_cookie(whole, value, seconds, secure=settings.secure_cookies, httponly=True, samesite="lax")
+
+
+def delete_cookie(request: Request, response: Response, name: str) -> None:
+    """Take a cookie that `set_cookie` gave from the browser."""
+    settings: Settings = request.app.state.settings
+    response.delete_cookie(cookie_name(settings, name), secure=settings.secure_cookies, httponly=True, samesite="lax")
 
 
 _NEXT = "The `next` of the page before."
@@ -45,6 +64,11 @@ After = Annotated[
 
 TextAfter = Annotated[str, Query(max_length=130, description=_NEXT)]
 """The text after which a page begins (`after: TextAfter = ""`); for lists whose cursor is a name or has two parts."""
+
+IdempotencyKey = Annotated[
+    str | None, Header(alias="Idempotency-Key", min_length=1, max_length=100, pattern=r"^[\x21-\x7e]+$")
+]
+"""A request's key, with which it is answered as the first time when it is sent again: `key: IdempotencyKey = None`."""
 
 Limit = Annotated[int, Query(ge=1, le=100)]
 """How many items a page has: `limit: Limit = 50`."""

@@ -44,6 +44,11 @@ def rejection(problem: Problem, beside: str) -> dict[str, Any]:
     return {"status": problem.status, "errors": field_errors(problem, beside)}
 
 
+def read_number(text: str, digits: int = 18) -> int:
+    """Return the whole number, of at most `digits` digits, that a page sends back, 0 for anything else."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= digits else 0
+
+
 def read_moment(text: str) -> datetime | None:
     """Return the moment with a time zone that a page sends back, None for anything else."""
     try:

@@ -58,7 +58,7 @@ WORKFLOWS = {
     "queue_evaluations": "dynabench.benchmark.evaluations.evaluating:run_queue_job",
     "evaluate": "dynabench.benchmark.evaluations.evaluating:evaluate",
     "evaluate_openly": "dynabench.open_evaluations.jobs:evaluate_openly",
-    "fetch_remote_rows": "dynabench.open_evaluations.remote_jobs:fetch_remote_rows",
+    "fetch_remote_rows": "dynabench.open_evaluations.jobs:fetch_remote_rows",
     "measure_round": "dynabench.insight.data_measurements.jobs:measure_round",
     "measure_data": "dynabench.insight.data_reports.jobs:measure_data_job",
     "release_round": "dynabench.benchmark.releases.release_steps:release_round",
@@ -259,6 +259,11 @@ def _sent(session: Session, ids: list[str]) -> list[str]:
 
 
 _database: Database | None = None
+
+
+def has_finished(session: Session, job_id: str) -> bool:
+    """Return whether an import has noted that its last step is done; a crash may have come after that."""
+    return bool((session.get_one(Job, job_id).done or {}).get("finished"))
 
 
 def database() -> Database:

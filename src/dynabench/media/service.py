@@ -14,7 +14,7 @@ from dynabench.kit.db import Database, now
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
 from dynabench.media import file_formats
-from dynabench.media.file_formats import MediaFacts, UploadLimits, size_text
+from dynabench.media.file_formats import MediaFacts, MediaKind, UploadLimits, size_text
 from dynabench.media.store import DIGEST, MediaStore, media_digests
 from dynabench.media.tables import Media, MediaUpload, MediaUse
 from dynabench.tasks.fields import Audio, Field, FileField, Group, Image, MediaField
@@ -46,6 +46,18 @@ def check_daily_limit(session: Session, settings: Settings, person_id: int) -> N
             media_mb_per_day=size_text(settings.media_mb_per_day * MIB),
         )
         raise errors.TooMany(_("%(told)s Try again tomorrow.", told=message), retry_after=3600)
+
+
+def check_file(settings: Settings, content: bytes) -> tuple[bytes, MediaFacts]:
+    """Return the content and facts to store of a file of any kind, checked as an upload for a field is.
+
+    Raise `UploadRefused` for a file that an upload would not accept.
+    """
+    family = file_formats.media_type_of(content).partition("/")[0]
+    kind: MediaKind = "image" if family == "image" else "audio" if family == "audio" else "file"
+    size = settings.media_audio_mb if kind == "audio" else settings.media_mb
+    limits = UploadLimits(int(size * 2**20), settings.media_pixels, settings.media_seconds)
+    return file_formats.check_upload(content, kind, limits)
 
 
 def store_upload(settings: Settings, content: bytes, field: MediaField) -> tuple[str, MediaFacts]:

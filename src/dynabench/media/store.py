@@ -21,22 +21,32 @@ from dynabench.media.file_formats import media_type_of
 DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
-class MediaStore:
-    """The files of one deployment."""
+class ContentFolder:
+    """A folder of files named after the SHA-256 of their content: one lies at `ab/abcdef...`."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+
+    def path(self, digest: str) -> Path:
+        """Return the path of a file. Raises `NotFound` for a text that is no digest."""
+        if not DIGEST.fullmatch(digest):
+            raise NotFound(_("There is no such file."))
+        return self.folder / digest[:2] / digest
+
+    def remove(self, digest: str, before: float) -> None:
+        """Delete a file, unless it came again since the moment `before` (seconds of the epoch)."""
+        path = self.path(digest)
+        if path.exists() and path.stat().st_mtime < before:
+            path.unlink(missing_ok=True)
+
+
+class MediaStore(ContentFolder):
+    """The files of one deployment."""
 
     @classmethod
     def of(cls, settings: Settings) -> "MediaStore":
         """The store below the home folder."""
         return cls(settings.folder / "media")
-
-    def path(self, digest: str) -> Path:
-        """Return the path of the file with this SHA-256. Raises NotFound for a text that is no digest."""
-        if not DIGEST.fullmatch(digest):
-            raise NotFound(_("There is no such file."))
-        return self.folder / digest[:2] / digest
 
     def put(self, content: bytes) -> str:
         """Store content durably and return its SHA-256. The same content is stored once."""
@@ -60,12 +70,6 @@ class MediaStore:
             return self.path(digest).read_bytes()
         except FileNotFoundError:
             raise NotFound(_("This file no longer exists.")) from None
-
-    def remove(self, digest: str, before: float) -> None:
-        """Delete the file, unless it was stored again since the moment `before` (seconds of the epoch)."""
-        path = self.path(digest)
-        if path.exists() and path.stat().st_mtime < before:
-            path.unlink(missing_ok=True)
 
     def address(self, digest: str) -> str:
         """Return the file as models take it: `data:image/png;base64,...`."""

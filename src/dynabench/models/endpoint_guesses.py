@@ -20,7 +20,8 @@ def guess_inference_options(ask: Any, model: str, card: ModelCard) -> dict[str, 
     inputs, outputs = _tensors(metadata, "inputs"), _tensors(metadata, "outputs")
     tensors = _match_fields(card.inputs, list(inputs))
     options: dict[str, Any] = {"tensors": tensors}
-    options["columns"] = bool(tensors) and all(len(_shape(inputs[name])) == 2 for name in tensors.values())
+    shapes = [inputs[name].get("shape") for name in tensors.values()]
+    options["columns"] = bool(shapes) and all(isinstance(shape, list) and len(shape) == 2 for shape in shapes)
     candidates = [name for name in outputs if name not in BESIDE] or list(outputs)
     if candidates:
         same = [name for name in candidates if name.casefold() == card.answer.casefold()]
@@ -34,11 +35,6 @@ def _tensors(metadata: Any, group: str) -> dict[str, Mapping[str, Any]]:
     listed = metadata.get(group) if isinstance(metadata, Mapping) else None
     entries = [entry for entry in listed if isinstance(entry, Mapping)] if isinstance(listed, list) else []
     return {entry["name"]: entry for entry in entries[:32] if isinstance(entry.get("name"), str)}
-
-
-def _shape(tensor: Mapping[str, Any]) -> Sequence[Any]:
-    shape = tensor.get("shape")
-    return shape if isinstance(shape, list) else []
 
 
 def _match_fields(fields: Sequence[str], names: Sequence[str]) -> dict[str, str]:

@@ -96,15 +96,12 @@ def task_samples(card: ModelCard, count: int, seed: int = 0) -> list[dict[str, s
         raise Invalid({"data": f"Nothing is known to try a model of {card.task!r} on; name a file of inputs."})
     value_sets: list[dict[str, Any]] = [row["values"] for row in shipped_task.contexts()]
     value_sets += [row["context"] | row["input"] for row in shipped_task.seeds()]
-    sentences = sorted({part for row in value_sets for text in row.values() for part in _sentences(str(text))})
+    texts = (str(text) for row in value_sets for text in row.values())
+    sentences = sorted({part.strip() + "." for text in texts for part in text.split(".") if part.strip()})
     rng = random.Random(seed)
     drawn = itertools.islice(itertools.cycle(value_sets), max(count, len(value_sets))) if sentences else ()
     rows = [{name: str(row.get(name) or rng.choice(sentences)) for name in card.inputs} for row in drawn]
     return rng.sample(rows, min(count, len(rows)))
-
-
-def _sentences(text: str) -> Iterator[str]:
-    yield from (part.strip() + "." for part in text.split(".") if part.strip())
 
 
 def read_inputs(path: Path, card: ModelCard, columns: dict[str, str], count: int) -> list[dict[str, str]]:
@@ -250,7 +247,7 @@ def _ours(folder: Path, details: Spec) -> ExportSource:
             logits: torch.Tensor = self.head(states, mask)
             return logits
 
-    return ExportSource(Network().eval(), INPUTS, ("logits",), {"reader": "words"}, lambda path: _copy_tokenizer(path))
+    return ExportSource(Network().eval(), INPUTS, ("logits",), {"reader": "words"}, _copy_tokenizer)
 
 
 def _copy_tokenizer(path: Path) -> None:

@@ -17,7 +17,7 @@ from dynabench.people.accounts.tables import Person
 from dynabench.rounds import people
 from dynabench.tasks.onboarding import PracticeItem, ScreeningQuestion, WorkedExample
 
-STUDIES = "dynabench.crowd.onboarded"
+STUDIES = "dynabench.crowd.participation"
 """The module, which stands above this package, that ends a worker's participation after an onboarding that failed."""
 
 

@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from dynabench.benchmark.registry.pages import visible_models
 from dynabench.kit import errors
-from dynabench.kit.api import After, AppSettings, Db, Limit, attachment, csv_response
+from dynabench.kit.api import After, AppSettings, Db, Limit, attachment, csv_response, site_address
 from dynabench.kit.db import Database
 from dynabench.kit.disk import erase_paths
 from dynabench.kit.language import _
@@ -29,7 +29,6 @@ from dynabench.open_evaluations import (
     remote_source,
     service,
 )
-from dynabench.open_evaluations.card_api import site_address
 from dynabench.open_evaluations.choices import OpenChoices
 from dynabench.open_evaluations.schemas import (
     BoardOut,

@@ -1,9 +1,9 @@
 """Models that can answer the rows of an open evaluation: how their inputs and labels fit those of the rows."""
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from dynabench.intake.mapping import bare_letters
 from dynabench.kit.language import _
 from dynabench.models.protocol import ModelCard
 from dynabench.open_evaluations.kinds import PAIR, ColumnRole, OpenTask, RoleKind
@@ -134,14 +134,14 @@ def _match_texts(names: Sequence[str], roles: Sequence[ColumnRole]) -> dict[str,
 def match_labels(model: Sequence[str], rows: Sequence[str], chosen: Mapping[str, str]) -> LabelMatch:
     """Return the meanings of a model's labels: the chosen ones, else equal letters, else words of the same meaning."""
     places = _letters_by_number(model, rows)
-    by_letters = {_letters(label): label for label in reversed(rows)}
+    by_letters = {bare_letters(label): label for label in reversed(rows)}
     meanings = {}
     for label in model:
         if chosen.get(label) in rows:
             meanings[label] = chosen[label]
         elif label in rows and label not in chosen:
             meanings[label] = label
-        elif label not in chosen and (meaning := _meaning(_letters(label), by_letters) or places.get(label, "")):
+        elif label not in chosen and (meaning := _meaning(bare_letters(label), by_letters) or places.get(label, "")):
             meanings[label] = meaning
     return LabelMatch(meanings, tuple(label for label in model if label not in meanings))
 
@@ -159,7 +159,3 @@ def _meaning(letters: str, by_letters: Mapping[str, str]) -> str:
         return by_letters[letters]
     same = next((group for group in SAME_LABELS if letters in group), set())
     return next((by_letters[other] for other in sorted(same) if other in by_letters), "")
-
-
-def _letters(label: str) -> str:
-    return re.sub(r"[\W_]+", "", label.casefold())

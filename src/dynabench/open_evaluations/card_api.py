@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from starlette.responses import PlainTextResponse, Response
 
 from dynabench.benchmark.registry.api import Name, find_model
-from dynabench.kit.api import AppSettings, Db
+from dynabench.kit.api import MARKDOWN, AppSettings, Db, site_address
 from dynabench.kit.db import Database
 from dynabench.kit.schemas import StrictModel
 from dynabench.open_evaluations import card_results, queries, repository_cards
@@ -21,7 +21,6 @@ from dynabench.people.accounts.tables import Person
 from dynabench.rounds.schemas import Number
 
 router = APIRouter(prefix="/api/v1", tags=["open evaluations"], dependencies=[Depends(scope("annotate"))])
-MARKDOWN = "text/markdown; charset=utf-8"
 
 
 class CardEntryIn(StrictModel):
@@ -30,11 +29,6 @@ class CardEntryIn(StrictModel):
     model: Annotated[int, Field(ge=0, le=100, description="The number of the model in the evaluation.")]
     place: CardLocation = CardLocation.REGISTRY
     repository: Annotated[str, Field(max_length=200)] = ""
-
-
-def site_address(request: Request) -> str:
-    """Return the address of this platform, which tokens name."""
-    return (request.app.state.settings.public_url or str(request.base_url)).rstrip("/")
 
 
 async def add_result(request: Request, db: Database, person: Person, id: int, entry: CardEntryIn) -> None:

@@ -7,12 +7,12 @@ from fastapi import APIRouter, Form, Query, Request
 from starlette.responses import Response
 
 from dynabench.kit import errors
-from dynabench.kit.api import AppSettings, Db
+from dynabench.kit.api import AppSettings, Db, site_address
 from dynabench.kit.forms import Text, field_errors, redirect
 from dynabench.kit.language import _
 from dynabench.kit.security import throttle
 from dynabench.open_evaluations import card_results, pages, verifying
-from dynabench.open_evaluations.card_api import CardEntryIn, add_result, remove_result, site_address
+from dynabench.open_evaluations.card_api import CardEntryIn, add_result, remove_result
 from dynabench.open_evaluations.tables import CardLocation
 from dynabench.open_evaluations.verifying import ResultState, VerifiedResult
 from dynabench.people.accounts.auth import Member, Viewer

@@ -1,5 +1,5 @@
 """An open evaluation as a durable job: rows are read, each model answers in shards, scores follow. After a crash the
-next shard follows."""
+next shard follows. Rows of a dataset of another hub are downloaded by a job before it."""
 
 import logging
 import time
@@ -14,6 +14,7 @@ from dynabench.benchmark.evaluations.model_process import EvaluationStopped
 from dynabench.datasets import stored
 from dynabench.datasets.stored import WrittenRows
 from dynabench.intake.rows import BadRowReport
+from dynabench.intake.sources import HubRequest
 from dynabench.kit import errors, jobs
 from dynabench.kit.compute_lock import TURNS
 from dynabench.kit.db import now
@@ -24,6 +25,7 @@ from dynabench.open_evaluations import card_results, planning, queries, records,
 from dynabench.open_evaluations.choices import OpenChoices
 from dynabench.open_evaluations.kinds import OPEN_TASKS
 from dynabench.open_evaluations.model_runs import ModelRun, first_rows, owned_evaluation, planned_shards
+from dynabench.open_evaluations.remote_downloads import run_download
 from dynabench.open_evaluations.remote_source import fetch_chosen
 from dynabench.open_evaluations.row_source import RowSource
 from dynabench.open_evaluations.rows import OpenRowReader
@@ -238,3 +240,17 @@ def _notify(session: Session, row: OpenEvaluation) -> None:
         notices.notify_person(
             session, row.person_id, "evaluation", text % {"title": row.title}, link=f"/open-evaluations/{row.id}"
         )
+
+
+def fetch_remote_rows(payload: dict[str, Any]) -> Result:
+    """Run the workflow; `payload` names in `hub` what to download."""
+    return fetch_step(str(DBOS.workflow_id), payload)
+
+
+@DBOS.step(name="fetch_remote_rows.fetch", retries_allowed=True)
+def fetch_step(job_id: str, payload: dict[str, Any]) -> Result:
+    """Download; a reason why that cannot be is a result, which its document has as well."""
+    try:
+        return {"bytes": run_download(get_settings(), HubRequest(**payload["hub"]), job_id).size}
+    except errors.Problem as problem:
+        return {"refused": problem.detail}

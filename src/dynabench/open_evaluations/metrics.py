@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dynabench.benchmark.evaluations.measures import BoundMetric, Replicates, bind_metric
+from dynabench.benchmark.evaluations.measures import ACCURACIES, BoundMetric, Replicates, bind_metric
 from dynabench.evaluate import loading
 from dynabench.evaluate.chosen_metrics import ChosenMetric, parse_metric
 from dynabench.evaluate.evaluator.scoring import LabelProbabilities
@@ -25,7 +25,6 @@ NAME = re.compile(r"[a-z][a-z0-9_]{1,60}")
 UNSAFE = frozenset({"code_eval", "pass_at_k", "competition_math", "perplexity", "bertscore", "bleurt", "comet",
                     "frugalscore", "mauve", "bits_per_byte"})  # fmt: skip
 """Modules that run what a model wrote, or need a model of their own."""
-RATES = ("accuracy", "exact_match")
 
 
 @dataclass(frozen=True)
@@ -95,7 +94,7 @@ def compute_scores(metric: ChosenMetric, answers: ScoredAnswers, digest: str) ->
     for key in numbers_of([output.name for output in bound.module.card.outputs], result):
         value = float(result[key]) * bound.scale
         score = with_interval(metric.title, key, value, n, drawn[key] * bound.scale if key in drawn else None)
-        yield _as_rate(score) if key in RATES else score
+        yield _as_rate(score) if key in ACCURACIES else score
 
 
 def numbers_of(described: Sequence[str], result: Mapping[str, Any]) -> list[str]:

@@ -14,7 +14,7 @@ from starlette.responses import RedirectResponse, Response
 
 from dynabench.benchmark.registry import pages as registry_pages
 from dynabench.kit import errors
-from dynabench.kit.api import After, AppSettings, Db, csv_response
+from dynabench.kit.api import After, AppSettings, Db, csv_response, site_address
 from dynabench.kit.disk import erase_paths, has_disk_room
 from dynabench.kit.forms import Text, field_errors, redirect
 from dynabench.kit.language import _, join_messages
@@ -34,7 +34,6 @@ from dynabench.open_evaluations import (
     service,
     sources,
 )
-from dynabench.open_evaluations.card_api import site_address
 from dynabench.open_evaluations.choices import MOST_MODELS, OpenChoices, label_field
 from dynabench.open_evaluations.kinds import OPEN_TASKS
 from dynabench.open_evaluations.planning import OpenPlan

@@ -2,6 +2,7 @@
 
 import zipfile
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
 
@@ -87,7 +88,7 @@ def _read_tags(stream: BinaryIO) -> Iterator[FileRow]:
     words: list[str] = []
     tags: list[str] = []
     number, fault = 0, ""
-    for _line, content in _with_end(stream):
+    for _line, content in chain(read_lines(stream), [(0, b"")]):  # an empty line ends the last sentence
         line = content.decode("utf-8", "replace").strip()
         if not line or line.startswith(DOCUMENT):
             if words or fault:
@@ -105,9 +106,3 @@ def _read_tags(stream: BinaryIO) -> Iterator[FileRow]:
             tags.append(parts[-1].strip())
     if not number:
         raise errors.Invalid({"file": _("There are no sentences in this file.")})
-
-
-def _with_end(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """The lines of a file, and an empty one at the end."""
-    yield from read_lines(stream)
-    yield 0, b""

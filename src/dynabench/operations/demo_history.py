@@ -164,7 +164,8 @@ class HistoryLoader:
 
     def load(self) -> None:
         """Add all rows, and the answers of evaluations; the files of releases are written later."""
-        shift = _whole_days(now() - LATEST - datetime.fromisoformat(self.archive.manifest["latest"]))
+        age = now() - LATEST - datetime.fromisoformat(self.archive.manifest["latest"])
+        shift = timedelta(days=age.days)
         self._match()
         for name in TABLES:
             table = migrations.metadata().tables[name]
@@ -333,10 +334,6 @@ def _finish_release(session: Session, release_id: int, manifest: Any) -> None:
     release = session.get_one(Release, release_id, with_for_update=True)
     release.manifest, release.digest = manifest.model_dump(mode="json"), manifest.digest
     release.state = ReleaseState.READY
-
-
-def _whole_days(difference: timedelta) -> timedelta:
-    return timedelta(days=difference // timedelta(days=1))
 
 
 def _moved(row: Row, table: Table, shift: timedelta) -> Row:

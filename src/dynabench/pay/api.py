@@ -117,10 +117,7 @@ async def book_now(db: Db, task: str, n: Number, person: Member) -> None:
 @needs("manage")
 async def decide(db: Db, task: str, n: Number, body: PayDecisionIn, person: Member) -> PayDecisionOut:
     """Approve, hold, release, cancel, mark as paid or try again (owners)."""
-    return await db.awrite(lambda session: _decided(decide_payments(session, person, task, n, body)))
-
-
-def _decided(decision: Decision) -> PayDecisionOut:
+    decision = await db.awrite(decide_payments, person, task, n, body)
     plain = decision.amount.plain if decision.amount.currency else "0"
     return PayDecisionOut(count=decision.count, amount=plain, waiting=decision.waiting)
 

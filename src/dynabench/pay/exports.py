@@ -7,8 +7,8 @@ from sqlalchemy.orm import Session
 
 from dynabench.pay.money import Money, decimal_of
 from dynabench.pay.reading import PaidPerson, list_lines
-from dynabench.pay.tables import Payment, PaymentKind, PaymentState, Payout
-from dynabench.people.accounts.tables import Person
+from dynabench.pay.tables import PaymentKind, PaymentState, Payout
+from dynabench.rounds.people import public_names
 
 PAYMENT_COLUMNS = (
     *("id", "person", "name", "kind", "amount", "currency", "state", "reason", "item", "key", "at"),
@@ -26,8 +26,10 @@ def payment_rows(session: Session, round_id: int) -> Iterator[Sequence[object]]:
     names: dict[int, str] = {}
     after = 0
     while page := list_lines(session, round_id, after=after, limit=ROWS_AT_ONCE):
-        _load_names(session, page, names)
-        payouts = {row.id: row for row in session.scalars(select(Payout).where(Payout.id.in_(_payout_ids(page))))}
+        ids = {line.person_id for line in page} | {line.decided_by for line in page} | {line.second_by for line in page}
+        names |= public_names(session, [id for id in ids if id is not None and id not in names])
+        payout_ids = sorted({line.payout_id for line in page if line.payout_id is not None})
+        payouts = {row.id: row for row in session.scalars(select(Payout).where(Payout.id.in_(payout_ids)))}
         for line in page:
             payout = payouts.get(line.payout_id or 0)
             yield (
@@ -39,18 +41,6 @@ def payment_rows(session: Session, round_id: int) -> Iterator[Sequence[object]]:
                 payout.settled_at.isoformat(timespec="seconds") if payout and payout.settled_at else "",
             )
         after = page[-1].id
-
-
-def _payout_ids(page: Sequence[Payment]) -> list[int]:
-    return sorted({line.payout_id for line in page if line.payout_id is not None})
-
-
-def _load_names(session: Session, page: Sequence[Payment], names: dict[int, str]) -> None:
-    ids = {line.person_id for line in page} | {line.decided_by for line in page} | {line.second_by for line in page}
-    missing = sorted(id for id in ids if id is not None and id not in names)
-    for first in range(0, len(missing), 500):
-        accounts = session.scalars(select(Person).where(Person.id.in_(missing[first : first + 500])))
-        names |= {person.id: person.public_name for person in accounts}
 
 
 def people_rows(people: Sequence[PaidPerson], currency: str) -> Iterator[Sequence[object]]:

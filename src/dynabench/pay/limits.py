@@ -79,12 +79,6 @@ def commitments(session: Session, round_: Round, schemes: Sequence[Scheme]) -> C
     return result
 
 
-def _with_controls(session: Session, task_id: str) -> float:
-    """Return the number of paid answers that come with one vote: controls are paid as votes are."""
-    controls = rounds.newest_config(session, task_id).validation.controls
-    return 1 / (1 - controls.share) if controls else 1.0
-
-
 def _budget(scheme: Scheme) -> int | None:
     return None if scheme.budget is None else scheme.minor(scheme.budget)
 
@@ -96,7 +90,9 @@ def _read_commitments(session: Session, round_: Round, schemes: Sequence[Scheme]
     counts = session.execute(_counts(round_.id, rule.adjudicate_up_to)).one()
     votes = session.scalar(_vote_count(round_.id)) or 0
     accepted = int(counts.examples or 0) * example + int(counts.fooling or 0) * fooling
-    more = _with_controls(session, round_.task_id)
+    controls = rounds.newest_config(session, round_.task_id).validation.controls
+    # The number of paid answers that come with one vote: controls are paid as votes are.
+    more = 1 / (1 - controls.share) if controls else 1.0
     accepted += (votes + math.ceil(int(counts.missing or 0) * more)) * vote
     base = newest.minor(newest.base.amount) if newest.base else 0
     if base:

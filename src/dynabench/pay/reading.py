@@ -21,6 +21,7 @@ from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds import service as rounds
+from dynabench.rounds.people import public_names
 from dynabench.rounds.tables import Round
 
 LINES_LISTED = 500
@@ -78,11 +79,7 @@ def list_people(session: Session, round_: Round, scheme: Scheme) -> list[PaidPer
     """Return everybody who worked in a round or has payments of it, the highest earnings first."""
     wage = scheme.minor(scheme.guard.wage) if scheme.guard else 0
     by_person = earnings_of(session, round_.id)
-    names: dict[int, str] = {}
-    ids = sorted(by_person)
-    for first in range(0, len(ids), 500):
-        accounts = session.scalars(select(Person).where(Person.id.in_(ids[first : first + 500])))
-        names |= {person.id: person.public_name for person in accounts}
+    names = public_names(session, by_person)
     people = []
     for person_id, earned in by_person.items():
         hourly = earned.hourly if earned.currency else hourly_pay(Money(0, scheme.currency), earned.active_seconds)

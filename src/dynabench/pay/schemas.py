@@ -207,16 +207,12 @@ class OwnPayOut(BaseModel):
             active_seconds=round(pay.seconds, 1),
             hourly=pay.hourly.plain if pay.hourly else None,
             by_kind={kind: decimal_text(amount, currency) for kind, amount in pay.by_kind.items()},
-            scheme=_terms(pay),
+            scheme={name: value for name, value in pay.scheme.document().items() if name not in HIDDEN_TERMS},
         )
 
 
 HIDDEN_TERMS = ("budget", "approval_limit")
 """Members of a scheme that only owners read."""
-
-
-def _terms(pay: OwnRoundPay) -> dict[str, Any]:
-    return {name: value for name, value in pay.scheme.document().items() if name not in HIDDEN_TERMS}
 
 
 class OwnPayList(Page[OwnPayOut]):

@@ -241,12 +241,9 @@ def notify_paid(session: Session, payout: Payout) -> None:
     person = session.get_one(Person, payout.person_id)
     if person.deleted_at or person.worker_task:
         return
-    text = _("You were paid %(amount)s: %(reason)s", amount=str(_money(payout)), reason=payout.reason)
+    amount = str(Money(payout.amount, payout.currency))
+    text = _("You were paid %(amount)s: %(reason)s", amount=amount, reason=payout.reason)
     notices.notify_person(session, person.id, "payment", text, link="/pay")
-
-
-def _money(payout: Payout) -> Money:
-    return Money(payout.amount, payout.currency)
 
 
 def _decide(

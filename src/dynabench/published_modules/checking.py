@@ -100,17 +100,14 @@ def required_packages(files: Mapping[str, bytes]) -> list[str]:
     """Return the packages outside of Python's library and of this one that the files import, by name."""
     own = {path.partition("/")[0].removesuffix(".py") for path in files}
     skipped = {*sys.stdlib_module_names, *own, "dynabench"}
-    return sorted({name for data in _sources(files) for name in _imports(data)} - skipped)
+    sources = (data for path, data in files.items() if path.endswith(".py"))
+    return sorted({name for data in sources for name in _imports(data)} - skipped)
 
 
 def missing_imports(files: Mapping[str, bytes]) -> list[str]:
     """Return the packages that the files import and that are not installed, with the distributions they name."""
     installed = packages_distributions()
     return [name for name in required_packages(files) if name not in installed and find_spec(name) is None]
-
-
-def _sources(files: Mapping[str, bytes]) -> list[bytes]:
-    return [data for path, data in files.items() if path.endswith(".py")]
 
 
 def _imports(source: bytes) -> Iterator[str]:
@@ -160,8 +157,9 @@ def _check_behaviour(
     report: CheckReport, module: SandboxedModule, manifest: ModuleManifest, order_matters: bool
 ) -> None:
     examples = [example for example in manifest.card.examples if example.error is None]
+    missing = [] if examples else ["the card has no example with a result"]
     try:
-        report.add("examples", [*_no_examples(examples), *_example_failures(module, manifest)])
+        report.add("examples", [*missing, *_example_failures(module, manifest)])
     except ModuleFailed as error:  # a module that hangs or ends would do so in every check
         report.add("examples", [str(error)])
         return
@@ -176,10 +174,6 @@ def _check_behaviour(
             except ValueError as error:
                 failures.append(f"{example.title}: {error}")
         report.add(name, list(dict.fromkeys(failures)))
-
-
-def _no_examples(examples: Sequence[CardExample]) -> list[str]:
-    return [] if examples else ["the card has no example with a result"]
 
 
 def _compute(module: SandboxedModule, example: CardExample, columns: Mapping[str, Any] | None = None) -> dict[str, Any]:

@@ -143,7 +143,8 @@ def read_manifest(document: object) -> ModuleManifest:
     card_document["inputs"] = {
         column: read_text(part.get("text"), f"inputs: {column}") for column, part in inputs.items()
     }
-    options = {name: _read_option(name, part) for name, part in _options(entry).items()}
+    option_parts = _named(entry["options"], "options", MOST_OPTIONS) if "options" in entry else {}
+    options = {name: _read_option(name, part) for name, part in option_parts.items()}
     card_document["options"] = {name: option.text for name, option in options.items()}
     card = read_card_document(card_document, KEY)
     if not card.outputs or len(card.outputs) > MOST_OUTPUTS or len(card.examples) > MOST_EXAMPLES:
@@ -182,10 +183,6 @@ def _check_examples(card: Card, inputs: Mapping[str, Any]) -> None:
         for name, values in example.inputs.items():
             if name not in inputs or not isinstance(values, list):
                 raise ValueError(f"examples: {example.title}: {name} is no list of an input")
-
-
-def _options(entry: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    return _named(entry["options"], "options", MOST_OPTIONS) if "options" in entry else {}
 
 
 def _read_option(name: str, entry: Mapping[str, Any]) -> ModuleOption:

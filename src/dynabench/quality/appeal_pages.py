@@ -9,7 +9,7 @@ from starlette.responses import Response
 from dynabench.collection import overview
 from dynabench.kit.api import Db, csv_response
 from dynabench.kit.errors import Conflict, Forbidden, Invalid
-from dynabench.kit.forms import Text, redirect
+from dynabench.kit.forms import Text, read_number, redirect
 from dynabench.kit.language import _
 from dynabench.kit.security import RowId
 from dynabench.people.accounts.auth import Member
@@ -55,7 +55,7 @@ async def write_appeal(
     text: Text = "",
 ) -> Response:
     """Appeal against a decision."""
-    number = int(subject) if subject.isascii() and subject.isdigit() and len(subject) < 19 else 0
+    number = read_number(subject)
     try:
         await db.awrite(appeals.write_appeal, person, task, kind, number, text)
     except Invalid as problem:

@@ -22,17 +22,13 @@ FRESH = timedelta(minutes=15)
 def compute(task: str) -> int:
     """Compute and store the estimates of a task, once more after a crash; return the number of rounds with votes."""
     db = jobs.database()
-    if not db.read(_task_exists, task):
+    if db.read(lambda session: session.get(Task, task)) is None:
         return 0
     votes = db.read(service.read_votes, task)
     results = service.compute_estimates(votes)
     newest = max((cast.id for cast_votes, _ in votes.values() for cast in cast_votes), default=0)
     db.write(service.store_estimates, task, results, newest)
     return len(votes)
-
-
-def _task_exists(session: Session, task: str) -> bool:
-    return session.get(Task, task) is not None
 
 
 def estimate_quality(payload: dict[str, Any]) -> dict[str, Any]:

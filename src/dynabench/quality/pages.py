@@ -100,11 +100,7 @@ async def revoke(request: Request, db: Db, task: str, decision: RowId, person: M
 @router.get("/tasks/{task}/adjudications.csv", name="download_adjudications")
 async def download(db: Db, task: str, person: Member) -> Response:
     """The decisions of experts as a file, newest first."""
-
-    def read(session: Session) -> list[adjudication.DecidedCase]:
-        return adjudication.list_decisions(session, person, task, limit=10_000)
-
-    rows = await db.aread(read)
+    rows = await db.aread(adjudication.list_decisions, person, task, limit=10_000)
     lines = [
         [row.id, row.example_id, row.verdict, row.reason, row.by, row.at.isoformat(), row.revoked_at or ""]
         for row in rows

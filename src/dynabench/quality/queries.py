@@ -1,6 +1,6 @@
 """Every `select` over votes for estimates, with its cost."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from typing import Any
 
 from sqlalchemy import Select, func, select, text
@@ -51,11 +51,6 @@ def tasks_with_new_votes() -> Select[str, int]:
 def estimates_of(task_id: str) -> Select[QualityEstimate]:
     """The stored estimates of a task: one range of the primary key."""
     return select(QualityEstimate).where(QualityEstimate.task_id == task_id).order_by(QualityEstimate.number)
-
-
-def people_named(ids: Sequence[int]) -> Select[Person]:
-    """Some people, by id: a probe each."""
-    return select(Person).where(Person.id.in_(ids))
 
 
 def voted_examples(round_id: int, after: int, limit: int) -> Select[int]:

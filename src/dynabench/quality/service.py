@@ -16,6 +16,7 @@ from dynabench.quality import queries
 from dynabench.quality.estimates import CastVote, Estimates, FieldAgreement, RuleEffect, ValidatorEstimate, estimate
 from dynabench.quality.tables import QualityEstimate
 from dynabench.rounds import service as rounds
+from dynabench.rounds.people import public_names
 from dynabench.rounds.tables import Task
 from dynabench.stats.rates import Rate
 from dynabench.tasks import TaskConfig
@@ -55,10 +56,8 @@ def read_estimates(session: Session, actor: Person | None, task_id: str, number:
     if stored is None or stored.at is None:
         return StoredEstimates(number, None, {}, None, in_progress)
     estimates = _estimates(stored.results)
-    people = session.scalars(queries.people_named([row.person_id for row in estimates.validators]))
-    return StoredEstimates(
-        number, estimates, {person.id: person.public_name for person in people}, stored.at, in_progress
-    )
+    names = public_names(session, [row.person_id for row in estimates.validators])
+    return StoredEstimates(number, estimates, names, stored.at, in_progress)
 
 
 def _estimates(document: Mapping[str, Any]) -> Estimates:

@@ -117,9 +117,8 @@ async def read_round(db: Db, task: str, n: Number, viewer: Viewer) -> schemas.Ro
 async def create_round(request: Request, db: Db, task: str, body: schemas.RoundIn, person: Member) -> schemas.RoundOut:
     """Open a round against fixed targets (owners), or keep it as a draft."""
     host: Host = request.app.state.host
-    config = await db.aread(
-        _newest_config, person, task
-    )  # a person who may not do this learns so before the host is asked
+    # A person who may not do this learns so before the host is asked.
+    config = await db.aread(service.require_config, person, Action.MANAGE_CONTEXTS, task)
     cards = await host.index()
     targets, judge = (
         round_models.resolve_targets(config, body.targets, cards),
@@ -137,11 +136,6 @@ async def create_round(request: Request, db: Db, task: str, body: schemas.RoundI
         return views.round_out(session, drafted)
 
     return await db.awrite(write)
-
-
-def _newest_config(session: Session, person: Member, task: str) -> Any:
-    service.require(session, person, Action.MANAGE_CONTEXTS, task)
-    return service.newest_config(session, task)
 
 
 @router.post("/tasks/{task}/rounds/{n}/open")
@@ -166,8 +160,8 @@ async def upload_contexts(db: Db, task: str, body: schemas.ContextsIn, person: M
     ]
 
     def write(session: Session) -> contexts.UploadResult:
-        service.require(session, person, Action.MANAGE_CONTEXTS, task)
-        config, result = service.newest_config(session, task), contexts.UploadResult()
+        config = service.require_config(session, person, Action.MANAGE_CONTEXTS, task)
+        result = contexts.UploadResult()
         for batch in contexts.split_batches(rows):
             result += contexts.add_contexts(session, task, config, batch)
         service.record_act(session, person, "contexts.uploaded", task=task, created=result.created)

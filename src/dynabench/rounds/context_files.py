@@ -19,9 +19,8 @@ from dynabench.kit import errors
 from dynabench.kit.db import Database
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
-from dynabench.media import file_formats
 from dynabench.media import service as media
-from dynabench.media.file_formats import MediaFacts, MediaKind, UploadLimits, UploadRefused, media_type_of
+from dynabench.media.file_formats import MediaFacts, UploadRefused
 from dynabench.media.store import MediaStore
 from dynabench.models import archives
 from dynabench.rounds import contexts, service, uploaded_files
@@ -231,7 +230,7 @@ class _ZipReader:
         try:
             if len(content) > most:
                 raise UploadRefused(_("The file is too large."))
-            stored, facts = file_formats.check_upload(content, _kind(content), _limits(self.settings, content))
+            stored, facts = media.check_file(self.settings, content)
         except UploadRefused as problem:
             self.refused.append(f"{name}: {problem.detail}")
             return ""
@@ -254,13 +253,3 @@ def _junk(name: str) -> bool:
     """Return whether an entry is one that file managers add."""
     parts = name.split("/")
     return parts[0] == "__MACOSX" or any(part.startswith(".") and part.strip(".") for part in parts)
-
-
-def _kind(content: bytes) -> MediaKind:
-    family = media_type_of(content).partition("/")[0]
-    return "image" if family == "image" else "audio" if family == "audio" else "file"
-
-
-def _limits(settings: Settings, content: bytes) -> UploadLimits:
-    size = settings.media_audio_mb if _kind(content) == "audio" else settings.media_mb
-    return UploadLimits(int(size * 2**20), settings.media_pixels, settings.media_seconds)

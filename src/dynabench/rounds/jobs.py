@@ -74,10 +74,6 @@ def finish_import(job_id: str, payload: dict[str, Any]) -> dict[str, Any]:
     return result
 
 
-def _finished(session: Session, job_id: str) -> bool:
-    return bool((session.get_one(jobs.Job, job_id).done or {}).get("finished"))
-
-
 def import_contexts(payload: dict[str, Any]) -> dict[str, Any]:
     """The workflow: `payload` names the `task`, the `person`, the stored `file` and, if need be, its `mapping`;
     batches are its steps.
@@ -86,7 +82,7 @@ def import_contexts(payload: dict[str, Any]) -> dict[str, Any]:
     Rows of a file that cannot be read to its end are kept up to there; the file is deleted in any case.
     """
     job_id, path = str(DBOS.workflow_id), Path(payload["file"])
-    if jobs.database().read(_finished, job_id):  # the crash came after the last step, and the file is gone
+    if jobs.database().read(jobs.has_finished, job_id):  # the crash came after the last step, and the file is gone
         return jobs.database().write(_finish_import, job_id, payload["task"], payload["person"])
     try:
         position = 0

@@ -191,6 +191,7 @@ async def put_named(db: Db, task: str, n: Number, body: schemas.NamedIn, person:
 
 
 LONGEST_NAME = 200  # of a column
+FileName = Annotated[str, Query(max_length=200, description="The file's name; its ending tells what it is.")]
 BINARY_BODY: dict[str, Any] = {
     "requestBody": {
         "required": True,

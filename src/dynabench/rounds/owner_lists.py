@@ -1,7 +1,7 @@
 """Lists for a task's owners: rounds, contexts, versions, refused rows, acts; and changes to contexts."""
 
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -15,9 +15,9 @@ from dynabench.kit.db import now
 from dynabench.kit.language import _
 from dynabench.people import may
 from dynabench.people.accounts.rules import clean_language_code
-from dynabench.people.accounts.tables import Act, Person
+from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
-from dynabench.rounds import queries, samplers, schemas, service, views
+from dynabench.rounds import people, queries, samplers, schemas, service, views
 from dynabench.rounds.schemas import ContextOut, ContextPage
 from dynabench.rounds.tables import Context, RoundState, TaskVersion
 
@@ -98,7 +98,8 @@ def _version(session: Session, row: TaskVersion) -> dict[str, object]:
 def list_acts(session: Session, task_id: str, kind: str, after: int | None, limit: int) -> schemas.ActPage:
     """A page of a task's audit log, newest first, of one kind or (empty) any; people by name."""
     rows = [(row[0], row[1]) for row in session.execute(queries.acts(task_id, kind, after, limit + 1))]
-    names = _names(session, [act for act, _ in rows])
+    ids = {act.subject[key] for act, _ in rows for key in SUBJECTS if isinstance(act.subject.get(key), int)}
+    names = people.public_names(session, ids)
     items = [
         schemas.ActOut(
             id=act.id,
@@ -114,11 +115,6 @@ def list_acts(session: Session, task_id: str, kind: str, after: int | None, limi
         for act, person in rows[:limit]
     ]
     return schemas.ActPage(items=items, next=str(items[-1].id) if len(rows) > limit else None)
-
-
-def _names(session: Session, acts: Iterable[Act]) -> dict[int, str]:
-    ids = {act.subject[key] for act in acts for key in SUBJECTS if isinstance(act.subject.get(key), int)}
-    return {person.id: person.public_name for person in session.scalars(queries.people_by_id(ids))} if ids else {}
 
 
 def list_refused_rows(session: Session, job_id: str, after: int | None, limit: int) -> schemas.RefusedPage:

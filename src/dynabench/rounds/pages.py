@@ -8,13 +8,12 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Form, Query, Request
 from sqlalchemy.orm import Session
-from starlette.datastructures import FormData
 from starlette.responses import RedirectResponse, Response
 
 from dynabench.kit import errors
 from dynabench.kit.api import AppSettings, Db
 from dynabench.kit.db import Database
-from dynabench.kit.forms import redirect, rejection
+from dynabench.kit.forms import read_number, redirect, rejection
 from dynabench.kit.language import _
 from dynabench.kit.security import RowId
 from dynabench.people.accounts.auth import Admin, Member, Viewer, limited
@@ -177,7 +176,7 @@ async def create(request: Request, person: Member) -> Response:
         return f"{request.app.url_path_for('proposals')}?done=sent#proposal-{sent.id}"
 
     async with request.form() as form:
-        note, draft = str(form.get("note", "")), _posted_draft(form)
+        note, draft = str(form.get("note", "")), read_number(str(form.get("draft", "")), 15)
         try:
             text = await config_review.posted_config(form)
             if form.get("then") == "draft":
@@ -204,12 +203,6 @@ async def create(request: Request, person: Member) -> Response:
             wrong = config_review.config_problems(problem.fields)
             return await _page(request, person, text, 422, note=note, draft=draft, problems=wrong, preview=None)
     return RedirectResponse(address, status_code=303)
-
-
-def _posted_draft(form: FormData) -> int:
-    """Return the number of the draft that the editor's text belongs to; 0 for none."""
-    number = str(form.get("draft", ""))
-    return int(number) if re.fullmatch(r"[0-9]{1,15}", number) else 0
 
 
 async def _save_draft(request: Request, person: Person, text: str, note: str, draft: int) -> Response:

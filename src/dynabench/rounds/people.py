@@ -1,5 +1,6 @@
 """People of a task: roles, bans, warnings, and the list of them. Invitations are in `rounds.invitations`."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -21,6 +22,15 @@ from dynabench.rounds.tables import Round
 from dynabench.web.pages import wants_fragment
 
 REASON = 500
+
+
+def public_names(session: Session, person_ids: Iterable[int]) -> dict[int, str]:
+    """Return the names of people that boards show, by their ids; a statement for each 500 of them."""
+    ids, names = sorted(set(person_ids)), dict[int, str]()
+    for first in range(0, len(ids), 500):
+        some = session.scalars(queries.people_by_id(ids[first : first + 500]))
+        names |= {person.id: person.public_name for person in some}
+    return names
 
 
 def require_seat(session: Session, person: Person | None, task_id: str, *, checking: bool = False) -> None:

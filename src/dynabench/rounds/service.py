@@ -186,6 +186,12 @@ def require(session: Session, actor: Person | None, action: Action, task_id: str
     may.require(session, actor, action, task_id)
 
 
+def require_config(session: Session, actor: Person | None, action: Action, task_id: str) -> TaskConfig:
+    """Return a task's newest config to an actor who may do something in it; raises as `require` does."""
+    require(session, actor, action, task_id)
+    return newest_config(session, task_id)
+
+
 def record_act(session: Session, /, actor: Person | None, kind: str, **subject: object) -> None:
     """One line of the audit log; `actor` None is the operator at the command line."""
     task_id = subject.get("task")

@@ -1,6 +1,7 @@
 """Tasks and rounds as programs and pages see them."""
 
 from collections import defaultdict
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy.orm import Session
@@ -36,6 +37,16 @@ def round_out(session: Session, round_: Round) -> schemas.RoundOut:
             "closed_at": round_.closed_at,
         }
     )
+
+
+def started_rounds(session: Session, task_id: str) -> list[Round]:
+    """Return the rounds of a task that were opened, newest first."""
+    return [round_ for round_ in session.scalars(queries.rounds(task_id)) if round_.state != RoundState.DRAFT]
+
+
+def current_round(started: Sequence[Round]) -> Round | None:
+    """Return the open one of rounds that were opened (newest first), else the newest; None without any."""
+    return next((round_ for round_ in started if round_.state == RoundState.OPEN), started[0] if started else None)
 
 
 def visible_round(session: Session, viewer: Person | None, task_id: str, number: int) -> schemas.RoundOut:

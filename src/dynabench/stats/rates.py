@@ -56,7 +56,8 @@ def wilson(k: float, n: int, level: float = 0.95) -> Rate:
         raise ValueError(f"a rate needs 0 <= k <= n, not k={k}, n={n}")
     if n == 0:
         return UNKNOWN
-    return Rate(k / n, *_score(k / n, n, _normal(level)), n)
+    z = NormalDist().inv_cdf(0.5 + level / 2)
+    return Rate(k / n, *_score(k / n, n, z), n)
 
 
 def clustered_rate(k_by_cluster: ArrayLike, n_by_cluster: ArrayLike, level: float = 0.95) -> Rate:
@@ -178,10 +179,6 @@ def _limits(rate: Rate) -> tuple[float, float, float]:
 
 def _over(rate: Rate, n: int) -> Rate:
     return Rate(rate.value, rate.low, rate.high, n)
-
-
-def _normal(level: float) -> float:
-    return NormalDist().inv_cdf(0.5 + level / 2)
 
 
 def _student(level: float, freedom: int) -> float:

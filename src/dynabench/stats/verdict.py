@@ -62,7 +62,8 @@ def verdict(votes: Sequence[Vote], need: int, cap: int) -> Verdict:
     Where votes have weights, the first label that is at least `CERTAINTY` probable after `need` votes or more decides;
     after `cap` votes the label that is more probable than all others together does.
     """
-    _check(need, cap)
+    if not 1 <= need <= cap:
+        raise ValueError(f"a verdict needs 1 <= need <= cap, not need={need}, cap={cap}")
     for vote in reversed(votes):
         if vote.by_owner:
             return Verdict(vote.label)
@@ -133,8 +134,3 @@ def max_outstanding_votes(votes: Sequence[Vote], need: int, cap: int) -> int:
         return 1
     most = max(Counter(vote.label for vote in votes).values())
     return min(cap - len(votes), cap // 2 + 1 - most)
-
-
-def _check(need: int, cap: int) -> None:
-    if not 1 <= need <= cap:
-        raise ValueError(f"a verdict needs 1 <= need <= cap, not need={need}, cap={cap}")

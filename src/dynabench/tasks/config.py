@@ -172,11 +172,13 @@ class TaskConfig(Section):
         """Return the claimed answer, which must equal that of `goal` for each field in it."""
         around = {**(context or {}), **(input or {})}
         answer = clean_group("answer", self.answer, values, around, ConditionFacts(values=around))
-        labels = {field.name: field.label_of(field_goal) for field, field_goal in self._goals(goal or {})}
+        goal = goal or {}
+        choices = [field for field in self.answer if isinstance(field, Choice) and field.name in goal]
+        labels = {field.name: field.label_of(goal[field.name]) for field in choices}
         missed = {
             f"answer.{name}": _("Your goal is “%(label)s”, so that must be the answer.", label=label)
             for name, label in labels.items()
-            if answer.get(name) != (goal or {})[name]
+            if answer.get(name) != goal[name]
         }
         if missed:
             raise Invalid(missed)
@@ -356,10 +358,6 @@ class TaskConfig(Section):
 
     def _assigned(self) -> list[Choice]:
         return [field for field in self.answer if isinstance(field, Choice) and field.goal == "assigned"]
-
-    def _goals(self, goal: Values) -> list[tuple[Choice, str]]:
-        choices = [field for field in self.answer if isinstance(field, Choice)]
-        return [(field, goal[field.name]) for field in choices if field.name in goal]
 
     def _prompts(self) -> frozenset[str]:
         return frozenset(self.start.prompt.values())

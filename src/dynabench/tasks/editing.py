@@ -289,14 +289,10 @@ def _edit_flow_list(text: str, node: yaml.SequenceNode, edit: ConfigEdit) -> str
     start, end = node.start_mark.index, node.end_mark.index
     written = "[" + ", ".join(entries) + "]"
     if edit.kind == "add" and len(written) > FLOW_WIDTH and text[start - 1] == " ":  # too long for its line
-        column = _key_column(text, start)
+        line = text[text.rfind("\n", 0, start) + 1 : start]
+        column = len(line) - len(line.lstrip(" "))
         return text[: start - 1] + "".join(f"\n{' ' * (column + 2)}- {entry}" for entry in entries) + text[end:]
     return text[:start] + written + text[end:]
-
-
-def _key_column(text: str, place: int) -> int:
-    line = text[text.rfind("\n", 0, place) + 1 : place]
-    return len(line) - len(line.lstrip(" "))
 
 
 def _edit_block_list(text: str, node: yaml.SequenceNode, edit: ConfigEdit) -> str:

@@ -11,10 +11,21 @@ InputKind = Literal["text", "long", "integer", "number", "flag", "choice", "line
 
 
 @dataclass(frozen=True)
-class SettingInput:
-    """One setting: where it stands, how it is written, its text now, and the text of what holds without it."""
+class FormPart:
+    """A part of the form with its place in the config."""
 
     path: Path
+
+    @property
+    def address(self) -> str:
+        """The path as JSON, for the page."""
+        return json.dumps(self.path)
+
+
+@dataclass(frozen=True)
+class SettingInput(FormPart):
+    """One setting: where it stands, how it is written, its text now, and the text of what holds without it."""
+
     key: str
     kind: InputKind
     text: str
@@ -28,24 +39,18 @@ class SettingInput:
     error: str = ""
 
     @property
-    def address(self) -> str:
-        """The path as JSON, for the page."""
-        return json.dumps(self.path)
-
-    @property
     def label(self) -> str:
         """The key as people read it."""
         return self.key.replace("_", " ").capitalize()
 
 
 @dataclass(frozen=True)
-class FieldCard:
+class FieldCard(FormPart):
     """One field of a group: its settings, those that stand behind "More", and what is wrong with it as a whole.
 
     Of a field that is made of fields, `inner` holds their cards.
     """
 
-    path: Path
     name: str
     type: str
     about: str
@@ -55,11 +60,6 @@ class FieldCard:
     inner: "FieldGroup | None" = None
 
     @property
-    def address(self) -> str:
-        """The path as JSON, for the page."""
-        return json.dumps(self.path)
-
-    @property
     def wrong(self) -> bool:
         """Tell whether something on the card is wrong."""
         within = self.inner is not None and self.inner.wrong
@@ -67,10 +67,9 @@ class FieldCard:
 
 
 @dataclass(frozen=True)
-class FieldGroup:
+class FieldGroup(FormPart):
     """A list of fields, such as the context; `types` are those that it may have, with what each is for."""
 
-    path: Path
     title: str
     help: str
     cards: Sequence[FieldCard]
@@ -81,11 +80,6 @@ class FieldGroup:
     def wrong(self) -> bool:
         """Tell whether something in the group is wrong."""
         return bool(self.error) or any(card.wrong for card in self.cards)
-
-    @property
-    def address(self) -> str:
-        """The path as JSON, for the page."""
-        return json.dumps(self.path)
 
 
 @dataclass(frozen=True)

@@ -28,15 +28,12 @@ def read_written(kind: InputKind, written: str, name: str) -> Any:
             return int(written) if kind == "integer" or float(written).is_integer() else float(written)
         except (ValueError, OverflowError):
             raise Invalid({name: _("Give a number.")}) from None
+    lines = written.replace("\r\n", "\n").split("\n")
     try:
-        nested, _places = reading.read_config(f"value:\n{_indented(written)}\n")
+        nested, _places = reading.read_config("value:\n" + "".join(f"  {line}\n" for line in lines))
     except Invalid as problem:
         raise Invalid({name: reading.without_line(next(iter(problem.fields.values())))}) from None
     return nested["value"]
-
-
-def _indented(text: str) -> str:
-    return "\n".join("  " + line for line in text.replace("\r\n", "\n").split("\n"))
 
 
 def usual_flag(path: Path, part: Mapping[str, Any]) -> bool:
@@ -71,7 +68,8 @@ def _kind(part: Mapping[str, Any]) -> InputKind:
         return "choice"
     if kind == "string":
         return "long" if part.get("maxLength", 0) > LONG_TEXT else "text"
-    if kind == "array" and "string" in _item_types(part.get("items", {})):
+    items = part.get("items", {})
+    if kind == "array" and any(option.get("type") == "string" for option in items.get("anyOf", (items,))):
         return "lines"
     plain: dict[object, InputKind] = {"boolean": "flag", "integer": "integer", "number": "number"}
     return plain.get(kind, "yaml")
@@ -83,10 +81,6 @@ def input_kind(part: Mapping[str, Any], value: Any) -> InputKind:
     if kind == "lines":
         return "lines" if value is None or isinstance(value, str) or _is_plain_list(value) else "yaml"
     return "yaml" if isinstance(value, dict | list) else kind
-
-
-def _item_types(items: Mapping[str, Any]) -> set[str]:
-    return {str(option.get("type", "")) for option in items.get("anyOf", (items,))}
 
 
 def _is_plain_list(value: Any) -> bool:

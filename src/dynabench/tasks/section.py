@@ -42,16 +42,12 @@ def refuse_keys(problems: dict[str, str]) -> NoReturn:
     lines = [
         InitErrorDetails(
             type=PydanticCustomError("dynabench", "{message}", {"message": message}),
-            loc=_loc(key),
+            loc=tuple(int(part) if part.isdecimal() else part for part in key.split(".")),
             input=None,
         )
         for key, message in problems.items()
     ]
     raise ValidationError.from_exception_data("config", lines)
-
-
-def _loc(key: str) -> tuple[str | int, ...]:
-    return tuple(int(part) if part.isdecimal() else part for part in key.split("."))
 
 
 def did_you_mean(word: object, candidates: Iterable[str]) -> str:

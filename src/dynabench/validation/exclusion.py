@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, exists, not_, select
+from sqlalchemy import Select, and_, exists, select
 from sqlalchemy.orm import Session, aliased
 
 from dynabench.collection import projections
@@ -96,7 +96,9 @@ def _changeable(
     """
     later = aliased(Validation)
     again = and_(later.person_id == Validation.person_id, later.example_id == Validation.example_id)
-    cast_again = exists().where(again, later.id > Validation.id, ~later.by_owner, not_(_marked(later)))
+    cast_again = exists().where(
+        again, later.id > Validation.id, ~later.by_owner, ~exists().where(Undo.validation_id == later.id)
+    )
     state = Round.state.in_(RoundState) if released else Round.state != RoundState.RELEASED
     changes = ~queries.UNDONE if excluded else and_(queries.UNDONE, ~TAKEN_BACK, ~cast_again)
     return (
@@ -107,10 +109,6 @@ def _changeable(
         .order_by(Validation.id)
         .limit(limit)
     )
-
-
-def _marked(vote: Any) -> ColumnElement[bool]:
-    return exists().where(Undo.validation_id == vote.id)
 
 
 def _votes_by_example(session: Session, example_ids: set[int]) -> dict[int, list[Any]]:

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from sqlalchemy import Select, Subquery, case, func, select
 from sqlalchemy.orm import Session
 
-from dynabench.collection.figure_schemas import FigureRateOut
+from dynabench.collection.figure_schemas import FigureRateOut, rate_out
 from dynabench.collection.tables import Example, ExampleSource, Prediction, Standing
 from dynabench.kit import errors
 from dynabench.kit.language import _
@@ -223,5 +223,4 @@ def chosen(some: Sequence[Harm], category: HarmKind | None = None, severity: Har
 def _out(kind: HarmKind, counted: Counted, some: Sequence[Harm]) -> HarmOut:
     by = Counter(harm.writer for harm in some)
     rate = clustered_rate([by[writer] for writer in counted.attempts], list(counted.attempts.values()))
-    rate_out = FigureRateOut(value=rate.value, low=rate.low, high=rate.high)
-    return HarmOut(value=kind.value, label=kind.label, depth=kind.depth, count=len(some), rate=rate_out)
+    return HarmOut(value=kind.value, label=kind.label, depth=kind.depth, count=len(some), rate=rate_out(rate))

@@ -8,17 +8,15 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from dynabench.collection import projections, search
+from dynabench.collection import eligibility, projections, search
 from dynabench.collection.search import Filters, FoundExample
-from dynabench.collection.tables import Example, FlagReview
+from dynabench.collection.tables import FlagReview
 from dynabench.kit import errors
 from dynabench.kit.language import _
-from dynabench.people import may
 from dynabench.people.accounts.tables import Person
 from dynabench.people.may import Action
 from dynabench.rounds import people
 from dynabench.rounds import service as rounds
-from dynabench.rounds.tables import Round
 from dynabench.stats.verdict import Verdict
 from dynabench.validation import queries
 from dynabench.validation.tables import Dismissal, Validation
@@ -132,10 +130,7 @@ def reopen(session: Session, actor: Person | None, example_id: int, reason: str 
 
 
 def _set(session: Session, actor: Person | None, example_id: int, reason: str, *, dismissed: bool) -> None:
-    example = session.get(Example, example_id)
-    round = session.get_one(Round, example.round_id) if example else None
-    if example is None or round is None or not may.actor_may(session, actor, Action.LEARN_OF_EXAMPLE, round.task_id):
-        raise errors.NotFound(_("There is no example %(example_id)s that you can see.", example_id=example_id))
+    round = eligibility.known_round(session, actor, example_id)
     rounds.require(session, actor, Action.MODERATE, round.task_id)
     cleaned_reason = people.clean_reason(reason)
     projections.locked(session, example_id)

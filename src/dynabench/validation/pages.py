@@ -116,7 +116,7 @@ async def validate(request: Request, task: str, person: Member, voted: Voted = N
 @router.post("/tasks/{task}/validate/{id}", name="send_validation")
 async def send_validation(request: Request, task: str, id: RowId, person: Member) -> Response:
     """A vote or a blind answer."""
-    config = await request.app.state.db.aread(_config, task)
+    config = await request.app.state.db.aread(rounds.task_config, task)
     unstored = None
     try:
         pairs = await media_uploads.pairs(request, person, task, ("validation", "answer"))
@@ -161,10 +161,6 @@ async def _after(request: Request, person: Person, task: str, voted: int | None)
         return await _show(request, person, task, voted=voted)
     address = request.app.url_path_for("validate", task=task)
     return RedirectResponse(f"{address}?voted={voted}" if voted else str(address), status_code=303)
-
-
-def _config(session: Session, task: str) -> TaskConfig:
-    return rounds.task_config(session, task)
 
 
 def _ballot(config: TaskConfig, pairs: list[tuple[str, Any]]) -> Ballot:
@@ -214,10 +210,7 @@ async def show(
     def read(session: Session) -> dict[str, Any]:
         harm_counts = harms.count_harms(session, task, number)
         started = overview.started(session, task)
-        current = next(
-            (started_round for started_round in started if started_round.state == RoundState.OPEN),
-            started[0] if started else None,
-        )
+        current = views.current_round(started)
         return {
             "config": harm_counts.config,
             "round": views.round_out(session, current) if current else None,

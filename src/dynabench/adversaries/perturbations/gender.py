@@ -28,6 +28,7 @@ from dynabench.adversaries.perturbations.transformation import (
     Transformation,
     apply_edits,
     match_case,
+    replace_in_case,
     words,
 )
 
@@ -167,7 +168,7 @@ def replace_word(text: str, text_words: Sequence[SourceWord], at: int, new: str)
     """Return the edits that put a word in the place of another, after the right article."""
     word = text_words[at]
     before = _correct_article(text, text_words, at, new)
-    return [Edit(word.start, word.end, match_case(word.text, new)), *([before] if before else [])]
+    return [replace_in_case(word, new), *([before] if before else [])]
 
 
 def read_row(texts: Texts) -> GenderedRow | None:

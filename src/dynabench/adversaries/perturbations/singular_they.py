@@ -7,6 +7,7 @@ from dynabench.adversaries.perturbations.transformation import (
     Edit,
     SourceWord,
     match_case,
+    replace_in_case,
 )
 
 _PLURAL_FORMS = {
@@ -48,7 +49,7 @@ def replace_with_they(text: str, text_words: Sequence[SourceWord], at: int) -> l
     if before and before.text.lower() in _PLURAL_FORMS:
         further = _adjacent_word(text, text_words, at - 1, -1)
         is_question = before.begins_sentence or further is None or further.text.lower() in _QUESTION_WORDS
-        return [*edits, _replace_word(before, _PLURAL_FORMS[before.text.lower()])] if is_question else None
+        return [*edits, replace_in_case(before, _PLURAL_FORMS[before.text.lower()])] if is_question else None
     helping = before is not None and before.text.lower() in _HELPING_VERBS
     if before and helping and (before.begins_sentence or _question_word_precedes(text, text_words, at - 1)):
         return edits
@@ -58,16 +59,12 @@ def replace_with_they(text: str, text_words: Sequence[SourceWord], at: int) -> l
     plural = _plural_form(verb.text.lower())
     if plural is None:
         return None
-    return [*edits, _replace_word(verb, plural)] if plural != verb.text.lower() else edits
+    return [*edits, replace_in_case(verb, plural)] if plural != verb.text.lower() else edits
 
 
 def _question_word_precedes(text: str, text_words: Sequence[SourceWord], at: int) -> bool:
     before = _adjacent_word(text, text_words, at, -1)
     return before is None or before.text.lower() in _QUESTION_WORDS
-
-
-def _replace_word(word: SourceWord, new: str) -> Edit:
-    return Edit(word.start, word.end, match_case(word.text, new))
 
 
 def _adjacent_word(text: str, text_words: Sequence[SourceWord], at: int, step: int) -> SourceWord | None:

@@ -173,6 +173,11 @@ def match_case(pattern: str, word: str) -> str:
     return word[:1].upper() + word[1:] if pattern[:1].isupper() else word
 
 
+def replace_in_case(word: SourceWord, new: str) -> Edit:
+    """Return the edit that puts `new`, with the casing of a word, in its place."""
+    return Edit(word.start, word.end, match_case(word.text, new))
+
+
 REAL_WORDS = frozenset(
     """
     about again angel angle bared barred beast bought breath breast brought casual causal clam calm cold coral

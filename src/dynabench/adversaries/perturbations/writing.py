@@ -17,6 +17,7 @@ from dynabench.adversaries.perturbations.transformation import (
     per_match,
     per_word,
     protected_spans,
+    replace_in_case,
     words,
 )
 
@@ -278,7 +279,7 @@ def _misspell(word: SourceWord, rng: Random) -> str | None:
 
 def _swap_spelling_variants(text: str, rng: Random) -> list[Edit]:
     return [
-        Edit(word.start, word.end, match_case(word.text, _VARIANTS[word.text.lower()]))
+        replace_in_case(word, _VARIANTS[word.text.lower()])
         for word in words(text)
         if word.text.lower() in _VARIANTS and not word.may_be_name
     ]

@@ -22,7 +22,6 @@ from sqlalchemy.orm import Session
 from dynabench.benchmark.evaluations import evaluation_run, queries
 from dynabench.benchmark.evaluations.evaluation_run import EvaluationRun
 from dynabench.benchmark.evaluations.model_process import ModelProcess
-from dynabench.benchmark.evaluations.tables import Shard
 from dynabench.datasets import stored
 from dynabench.kit import jobs
 from dynabench.kit.compute_lock import TURNS
@@ -52,7 +51,7 @@ def measure_costs(run: EvaluationRun, plan: Mapping[str, Any]) -> list[dict[str,
     assert card is not None
     size = _cost_entry("size", [card.size_bytes / MIB], 1)
     if not card.inside:  # each call may cost money, and what it takes is for the most part the way there
-        return [size, *_from_shards(jobs.database().read(_shards, run.evaluation))]
+        return [size, *jobs.database().read(_throughput, run.evaluation)]
     [first] = [piece["digest"] for piece in plan["pieces"] if piece["part"] == evaluation_run.ROWS][:1]
     rows = cost_sample(run.settings, first)
     model = run.model()
@@ -83,7 +82,8 @@ def _repeated(model: ModelProcess, rows: Sequence[Inputs]) -> list[dict[str, Any
 def _once(model: ModelProcess, rows: Sequence[Inputs]) -> dict[str, float]:
     """One repeat: each measure by its name."""
     seconds, done, peak, load = 0.0, 0, 0, ProcessorLoad(model.process)
-    for part in _cut(rows, BATCH):
+    for first in range(0, len(rows), BATCH):
+        part = rows[first : first + BATCH]
         answers = model.ask(part, BATCH, forget=not done, single=True)
         seconds, done, peak = seconds + sum(answers.seconds), done + len(part), max(peak, answers.peak)
         if seconds > REPEAT_SECONDS:
@@ -103,7 +103,8 @@ def _waits(model: ModelProcess, rows: Sequence[Inputs]) -> Iterator[float]:
             return
 
 
-def _from_shards(shards: Sequence[Shard]) -> list[dict[str, Any]]:
+def _throughput(session: Session, evaluation: int) -> list[dict[str, Any]]:
+    shards = session.scalars(queries.finished_shards(evaluation)).all()
     rates = [shard.rows / shard.seconds for shard in shards if shard.seconds > 0]
     return [_cost_entry("throughput", rates, sum(shard.rows for shard in shards))] if rates else []
 
@@ -113,18 +114,9 @@ def _cost_entry(name: str, values: Sequence[float], n: int) -> dict[str, Any]:
     return entry | {"repeats": list(map(float, values))}
 
 
-def _cut(rows: Sequence[Inputs], size: int) -> Iterator[Sequence[Inputs]]:
-    for start in range(0, len(rows), size):
-        yield rows[start : start + size]
-
-
 def has_costs(session: Session, evaluation: int) -> bool:
     """Return True if an evaluation's costs were measured."""
     return session.scalar(queries.one_score(evaluation, "size", "")) is not None
-
-
-def _shards(session: Session, evaluation: int) -> Sequence[Shard]:
-    return session.scalars(queries.finished_shards(evaluation)).all()
 
 
 TICKS = os.sysconf("SC_CLK_TCK")

@@ -187,7 +187,7 @@ class EvaluationRun:
         """The rows of a file of predictions, which is read on from shard to shard."""
         at, source = self._file or (-1, iter(()))
         if at != piece.first:
-            submission, version = jobs.database().read(_load_entries, self.evaluation)
+            submission, version = jobs.database().read(load_evaluation, self.evaluation)[1:3]
             try:
                 source = islice(predictions.answers(self.settings, submission, version), piece.first, None)
             except NotFound:
@@ -219,11 +219,6 @@ class EvaluationRun:
             rate = len(part) / max(time.perf_counter() - begun, 1e-6)
             self._size = int(min(max(rate * BATCH_SECONDS, 1), BATCH))
         return outputs
-
-
-def _load_entries(session: Session, evaluation: int) -> tuple[Submission, DatasetVersion]:
-    _, submission_row, version, _ = load_evaluation(session, evaluation)
-    return submission_row, version
 
 
 def owned_evaluation(session: Session, evaluation: int, job_id: str, lock: bool = False) -> Evaluation:

@@ -26,7 +26,7 @@ from dynabench.benchmark.evaluations import costs, evaluation_run, measures, que
 from dynabench.benchmark.evaluations.answers import AnswerColumns
 from dynabench.benchmark.evaluations.measures import formula_version
 from dynabench.benchmark.evaluations.model_process import ModelLimits, ModelProcess
-from dynabench.benchmark.evaluations.tables import Record, Shard
+from dynabench.benchmark.evaluations.tables import Record
 from dynabench.benchmark.registry.tables import Submission
 from dynabench.datasets import stored
 from dynabench.datasets.tables import Dataset, DatasetVersion
@@ -165,6 +165,8 @@ def _document(session: Session, evaluation: int) -> dict[str, Any]:
     disclosure = Disclosure.at_most(dataset.visibility)
     digest = disclosure.digest(dataset_version)
     shards = session.scalars(queries.finished_shards(evaluation)).all()
+    # Without the digest of what was answered to hidden rows: few answers can be guessed.
+    shard_fields = ("part", "number", "first", "rows", *(("digest",) if disclosure.marks else ()))
     scores = session.scalars(queries.all_scores(evaluation)).all()
     return {
         "format": FORMAT,
@@ -183,7 +185,7 @@ def _document(session: Session, evaluation: int) -> dict[str, Any]:
         "python": platform.python_version(),
         "libraries": {name: library_version for name in LIBRARIES if (library_version := _version(name))},
         "code": __version__,
-        "shards": [_shard(item, disclosure) for item in shards],
+        "shards": [{name: getattr(item, name) for name in shard_fields} for item in shards],
         "scores": [
             {name: getattr(item, name) for name in ("metric", "version", "value", "low", "high", "n")}
             for item in scores
@@ -208,12 +210,6 @@ def _dataset(dataset: Dataset, version: DatasetVersion, digest: str) -> dict[str
         "rows": version.rows,
         "visibility": dataset.visibility,
     }
-
-
-def _shard(shard: Shard, disclosure: Disclosure) -> dict[str, Any]:
-    """Return a shard without the digest of what was answered to hidden rows: few answers can be guessed."""
-    names = ("part", "number", "first", "rows", *(("digest",) if disclosure.marks else ()))
-    return {name: getattr(shard, name) for name in names}
 
 
 def _version(name: str) -> str:

@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 from dynabench.benchmark.evaluations import evaluation_run, queries, row_scores
 from dynabench.benchmark.evaluations.answers import AnswerColumns, answer_field, gather_answers
 from dynabench.benchmark.evaluations.measures import (
+    ACCURACIES,
     BoundMetric,
     Replicates,
     bind_metric,
@@ -34,8 +35,6 @@ from dynabench.tasks.fields import Choice
 
 MAX_SLICES = 500
 """Slices of one evaluation that are scored, the largest first."""
-RATES = ("accuracy", "exact_match")
-"""Metrics that are a share of rows."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +120,7 @@ def whole_score(name: str, rows: AnswerColumns, digest: str, title: str = "") ->
     except (ValueError, KeyError):
         return NewScore(title or name, float(value), None, None, len(rows.predictions))
     new_score = _with_interval(title or name, float(value), drawn, len(rows.predictions))
-    if name not in RATES:
+    if name not in ACCURACIES:
         return new_score
     rate = wilson(round(value * new_score.n), new_score.n)  # which has a width where all rows are right, too
     return replace(new_score, low=rate.low, high=rate.high)

@@ -290,11 +290,7 @@ async def change_reported(
     db: Db, task: str, id: RowId, body: schemas.ReportChange, person: Member
 ) -> schemas.ReportOut:
     """Take an import back, or undo that (owners)."""
-
-    def write(session: Session) -> schemas.ReportOut:
-        return report_out(reports.remove_report(session, person, task, id, body.removed))
-
-    return await db.awrite(write)
+    return await db.awrite(lambda session: report_out(reports.remove_report(session, person, task, id, body.removed)))
 
 
 router = APIRouter(prefix="/api/v1", tags=["leaderboards"])

@@ -22,6 +22,7 @@ from dynabench.benchmark.leaderboards.tables import Report
 from dynabench.benchmark.standings import TaskBoard
 from dynabench.evaluate.cards import CardError, split_card
 from dynabench.evaluate.cards.model_index import KEY, read_model_index
+from dynabench.intake.mapping import bare_letters
 from dynabench.kit import errors
 from dynabench.kit.db import now
 from dynabench.kit.language import _
@@ -256,7 +257,8 @@ def reported_lines(session: Session, board: TaskBoard) -> list[ReportedLine]:
     )
     placed = []
     for line in lines[:MAX_LINES]:
-        on, measure = datasets.get(_plain(line.result.dataset), ""), metrics.get(_plain(line.result.metric), "")
+        on = datasets.get(bare_letters(line.result.dataset), "")
+        measure = metrics.get(bare_letters(line.result.metric), "")
         placed.append(ReportedLine(line.result, line.report, line.origin, line.page, on, measure))
     return placed
 
@@ -271,11 +273,7 @@ def _cards(session: Session, board: TaskBoard) -> Iterable[ReportedLine]:
 
 
 def _names(entries: Iterable[tuple[str, tuple[str, ...]]]) -> Mapping[str, str]:
-    return {_plain(text): name for name, texts in entries for text in texts}
-
-
-def _plain(text: str) -> str:
-    return re.sub(r"[\W_]+", "", text.casefold())
+    return {bare_letters(text): name for name, texts in entries for text in texts}
 
 
 @dataclass(frozen=True)

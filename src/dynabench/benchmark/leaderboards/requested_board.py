@@ -98,14 +98,10 @@ def filtered_rows(ranking: BoardRanking, by: BoardFilter) -> list[RankedEntrant]
     elif name.startswith("m."):
         at = [metric.name for metric in ranking.board.metrics].index(name[2:])
         sign = ranking.board.metrics[at].direction * (-1 if down else 1)
-        rows.sort(key=lambda row: _best_first(row.cells[at], sign))
+        rows.sort(key=lambda row: (row.cells[at].value is None, -sign * (row.cells[at].value or 0.0)))
     elif down:
         rows.reverse()
     return rows
-
-
-def _best_first(cell: DisplayedScore, sign: int) -> tuple[bool, float]:
-    return cell.value is None, -sign * (cell.value or 0.0)
 
 
 @dataclass(frozen=True)

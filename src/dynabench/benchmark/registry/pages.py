@@ -17,7 +17,7 @@ from dynabench.benchmark.registry.service import ListedModel
 from dynabench.collection import overview
 from dynabench.collection.api import throttle
 from dynabench.kit import errors
-from dynabench.kit.api import Db
+from dynabench.kit.api import Db, site_address
 from dynabench.kit.db import Database
 from dynabench.kit.language import _, join_messages
 from dynabench.models.client import Host
@@ -190,13 +190,12 @@ def usage_code(request: Request, card: ModelCard | None) -> str:
     """Return lines that ask a model by the Python client; empty for pictures, which are files, and without a card."""
     if card is None or card.images:
         return ""
-    address = request.app.state.settings.public_url or str(request.base_url)
     inputs = ", ".join(f'"{name}": "…"' for name in card.inputs)
     return "\n".join(
         [
             "from dynabench.client import Client",
             "",
-            f'with Client("{address.rstrip("/")}") as client:',
+            f'with Client("{site_address(request)}") as client:',
             f"    inputs = {{{inputs}}}",
             f'    answer = client.ask("{card.name}", inputs)',
         ]

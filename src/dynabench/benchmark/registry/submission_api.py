@@ -16,7 +16,7 @@ from dynabench.kit.db import Database
 from dynabench.kit.schemas import StrictModel
 from dynabench.people.accounts.auth import Member, limited, scope
 from dynabench.people.accounts.tables import Person
-from dynabench.rounds.owner_api import BINARY_BODY
+from dynabench.rounds.owner_api import BINARY_BODY, FileName
 
 Short = Annotated[str, Field(max_length=200)]
 Price = Annotated[float | None, Field(ge=0, le=1e6, allow_inf_nan=False)]
@@ -204,7 +204,7 @@ async def send_submission_file(
     db: Db,
     task: str,
     person: Member,
-    name: Annotated[str, Query(max_length=200, description="The file's name; its ending tells what it is.")],
+    name: FileName,
 ) -> FileOut:
     """Send a model's zip file or a file of predictions as the body; it waits for a day to be submitted."""
     await db.aread(submissions.may_submit, person, task)

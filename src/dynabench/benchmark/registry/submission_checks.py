@@ -55,7 +55,7 @@ def trial(id: int, attempt: int) -> dict[str, Any]:
     db, settings = jobs.database(), get_settings()
     request = db.write(_begin, settings, id, attempt)
     if request is None:
-        return {"state": db.read(_state, id)}
+        return {"state": db.read(lambda session: session.get_one(Submission, id).state)}
     limits = TrialLimits(settings.check_seconds, settings.check_memory_mb * 2**20)
     env = {"DYNABENCH_HOME": str(settings.home), "DYNABENCH_DATABASE_URL": "", "DYNABENCH_SECRET": ""}
     scratch = Path(request["into"])
@@ -67,10 +67,6 @@ def trial(id: int, attempt: int) -> dict[str, Any]:
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     return {"state": state}
-
-
-def _state(session: Session, id: int) -> str:
-    return session.get_one(Submission, id).state
 
 
 def _is_over(id: int, attempt: int) -> bool:
@@ -103,7 +99,8 @@ def _begin(session: Session, settings: Settings, id: int, attempt: int) -> dict[
         "config": version.source,
         "into": str(scratch),
     }
-    request |= {"seconds": 1.0, "hidden": _hidden(session, submission), "readme": submission.readme}
+    others = queries.private_models_of_others(sorted(catalog.names()), submission.person_id)  # which it may not ask
+    request |= {"seconds": 1.0, "hidden": list(session.scalars(others)), "readme": submission.readme}
     if submission.kind == "predictions":
         request["datasets"] = _datasets(session, settings, submission)
     elif source.get("file"):
@@ -111,12 +108,6 @@ def _begin(session: Session, settings: Settings, id: int, attempt: int) -> dict[
     if submission.kind == "training_set":
         request["pool"] = session.get_one(DatasetVersion, source["version"]).digest
     return request
-
-
-def _hidden(session: Session, submission: Submission) -> list[str]:
-    """Models of others that this one may not ask."""
-    names = sorted(catalog.names())
-    return list(session.scalars(queries.private_models_of_others(names, submission.person_id)))
 
 
 def _datasets(session: Session, settings: Settings, submission: Submission) -> list[dict[str, Any]]:

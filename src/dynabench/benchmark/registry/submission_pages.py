@@ -221,9 +221,5 @@ async def enter(
     if model.card is None:
         raise errors.Conflict(_("%(name)s is broken, so it cannot be submitted.", name=name))
     card = model.card
-
-    def write(session: Session) -> int:
-        return submissions.submit_installed(session, person, task or card.task, card).id
-
-    id = await db.awrite(write)
+    id = await db.awrite(lambda session: submissions.submit_installed(session, person, task or card.task, card).id)
     return RedirectResponse(str(request.app.url_path_for("submission", id=id)), status_code=303)

@@ -145,8 +145,8 @@ def submit_installed(session: Session, actor: Person | None, task_id: str, card:
 
     Raises `Invalid` where it does not fit the task, `Conflict` where this version is entered already.
     """
-    rounds.require(session, actor, Action.ENTER_MODEL, task_id)
-    if wrong := validity.answer_problems(rounds.newest_config(session, task_id), card):
+    config = rounds.require_config(session, actor, Action.ENTER_MODEL, task_id)
+    if wrong := validity.answer_problems(config, card):
         raise errors.Invalid({key: check_report.in_words(problem) for key, problem in wrong.items()})
     if session.scalar(queries.submission_of_model(task_id, card.name, card.version)) is not None:
         raise errors.Conflict(

@@ -190,6 +190,8 @@ def eval_yaml(description: ReleaseDescription) -> str | None:
     """Return the file's text; None without a test part, or without text to give to a language model."""
     if not description.parts("test") or not description.texts:
         return None
+    field = description.config.answer[0]
+    scorer = "exact" if isinstance(field, Choice) else "f1" if isinstance(field, Spans) else "includes"
     task = BenchmarkTask(
         id=description.name.replace("-", "_"),
         config="default",
@@ -200,7 +202,7 @@ def eval_yaml(description: ReleaseDescription) -> str | None:
             "metadata": description.texts[:-1],
         },
         solvers=({"name": "prompt_template", "args": {"template": _template(description)}}, {"name": "generate"}),
-        scorers=({"name": _scorer(description)},),
+        scorers=({"name": scorer},),
     )
     text = (description.config.description or description.title)[:500]
     benchmark = Benchmark(description.title, "inspect-ai", [task], text)
@@ -215,8 +217,3 @@ def _template(description: ReleaseDescription) -> str:
     else:
         instruction = f"Answer with the {field.name} alone."
     return "\n".join([*lines, instruction])
-
-
-def _scorer(description: ReleaseDescription) -> str:
-    field = description.config.answer[0]
-    return "exact" if isinstance(field, Choice) else "f1" if isinstance(field, Spans) else "includes"

@@ -111,7 +111,8 @@ def _to_store(folder: Path, to: str, progress: UploadProgress) -> str:
 
     try:
         store, root = fsspec.url_to_fs(to)
-        paths = _paths(folder)
+        # The manifest last: once it is written, all others are.
+        paths = [*(file.path for file in read_manifest(folder).files), MANIFEST_NAME]
         for number, path in enumerate(paths, start=1):
             target = f"{root.rstrip('/')}/{path}"
             store.makedirs(target.rpartition("/")[0], exist_ok=True)
@@ -122,11 +123,6 @@ def _to_store(folder: Path, to: str, progress: UploadProgress) -> str:
     except OSError as problem:
         raise errors.Unavailable(f"{to} takes no files: {str(problem)[:200]}") from None
     return to
-
-
-def _paths(folder: Path) -> list[str]:
-    """All files, the manifest last: once it is written, all others are."""
-    return [*(file.path for file in read_manifest(folder).files), MANIFEST_NAME]
 
 
 def _to_hub(settings: Settings, folder: Path, to: str, token: str, progress: UploadProgress) -> str:

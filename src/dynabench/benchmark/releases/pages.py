@@ -86,17 +86,13 @@ async def _page(
     if "disjoint" in form:
         form_values["disjoint"] = [entry for entry in form.getlist("disjoint") if entry]
     page_values = {"preview": None, "errors": {}, "problem": "", "progress": await _progress(request, values)}
-    page_values |= values | {"given": values["rules"] | form_values, "query": _query(form)}
+    names = {*NUMBERS, "unverified", "disjoint"}  # what asks for the same preview again
+    query = [(name, str(value)[:20]) for name, value in form.multi_items() if name in names]
+    page_values |= values | {"given": values["rules"] | form_values, "query": query}
     part = "releases/manage/_release.html"
     return await frame.console_page(
         request, task, "releases/manage/release.html", "rounds", status=status, fragment=part, **(page_values | more)
     )
-
-
-def _query(form: FormData | QueryParams) -> list[tuple[str, str]]:
-    """Return the names and values of the form that are needed to ask for the same preview again."""
-    names = {*NUMBERS, "unverified", "disjoint"}
-    return [(name, str(value)[:20]) for name, value in form.multi_items() if name in names]
 
 
 async def _progress(request: Request, values: dict[str, Any]) -> dict[str, Any] | None:

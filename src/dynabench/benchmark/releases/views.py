@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field
 from sqlalchemy.orm import Session
 
 from dynabench.benchmark.evaluations import row_scores
-from dynabench.benchmark.evaluations.score_computation import RATES
+from dynabench.benchmark.evaluations.measures import ACCURACIES
 from dynabench.benchmark.leaderboards import queries
 from dynabench.benchmark.reading import read_board
 from dynabench.benchmark.releases import service
@@ -182,7 +182,7 @@ def _pairs(session: Session, settings: Settings, board: TaskBoard, release: Rele
         if (public := board.cell(entrant, test, primary)) is not None
         and (secret := board.cell(entrant, hidden, primary)) is not None
     ]
-    if primary.name in RATES:
+    if primary.name in ACCURACIES:
         counts = [(round(public.value * public.n), round(secret.value * secret.n)) for _, public, secret in both]
         tests: list[float | None] = [
             random_split_p_value(first, public.n, second, secret.n)

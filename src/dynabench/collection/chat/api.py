@@ -12,7 +12,7 @@ from dynabench.collection.chat import live, preferences, schemas, service
 from dynabench.collection.chat.live import Chats
 from dynabench.collection.chat.schemas import ChoiceIn, ConversationIn, ConversationOut, ExchangeOut, MessageIn
 from dynabench.collection.chat.service import Begun
-from dynabench.kit.api import Db
+from dynabench.kit.api import Db, IdempotencyKey
 from dynabench.kit.security import RowId, throttle
 from dynabench.people.accounts.auth import Member
 from dynabench.people.accounts.tables import Person
@@ -20,7 +20,6 @@ from dynabench.people.accounts.tables import Person
 router = APIRouter()
 router.include_router(preferences.api)
 
-Key = Annotated[str | None, Header(alias="Idempotency-Key", min_length=1, max_length=100, pattern=r"^[\x21-\x7e]+$")]
 Last = Annotated[str | None, Header(alias="Last-Event-ID", max_length=100)]
 Number = Annotated[int, Path(ge=1, le=50)]
 STREAM_RESPONSES: dict[int | str, dict[str, object]] = {201: live.DOCUMENTED | {"model": ExchangeOut}}
@@ -66,7 +65,7 @@ async def read_conversation(request: Request, id: RowId, person: Member) -> Conv
 
 @router.post("/conversations/{id}/turns", status_code=201, responses=STREAM_RESPONSES, response_model=ExchangeOut)
 async def say(
-    request: Request, db: Db, id: RowId, body: MessageIn, person: Member, key: Key = None
+    request: Request, db: Db, id: RowId, body: MessageIn, person: Member, key: IdempotencyKey = None
 ) -> Response | ExchangeOut:
     """Say something to all models; they reply side by side.
 

@@ -29,7 +29,7 @@ from dynabench.people.accounts.auth import Viewer
 from dynabench.rounds import people as seats
 from dynabench.rounds import service as rounds
 from dynabench.rounds import views
-from dynabench.rounds.tables import Round, RoundState
+from dynabench.rounds.tables import Round
 from dynabench.stats.bradley_terry import MIN_CLUSTERS, PairwiseJudgement, StrengthBoard, strength_board
 from dynabench.tasks.fields.chat import BAD_CHOICE, SIDES, TIE_CHOICE
 from dynabench.web import render
@@ -184,7 +184,7 @@ async def show(request: Request, task: str, viewer: Viewer, number: Number = Non
 
     def read(session: Session) -> dict[str, object]:
         started = overview.started(session, task)
-        current = next((round for round in started if round.state == RoundState.OPEN), started[0] if started else None)
+        current = views.current_round(started)
         return {
             "config": rounds.task_config(session, task),
             "round": views.round_out(session, current) if current else None,

@@ -9,7 +9,7 @@ from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 
 from dynabench.collection.chat.tables import ChatTurnState, Conversation, Reply, ReplyState, Turn
-from dynabench.collection.handout_tables import Handout
+from dynabench.collection.handout_storage import own_handout
 from dynabench.kit import errors
 from dynabench.kit.db import now
 from dynabench.kit.language import _
@@ -57,15 +57,7 @@ def begin(session: Session, person: Person, task_id: str, handout_id: int, rng: 
     """The conversation that a person has on a handout, or a new one with its sides shuffled."""
     people.require_seat(session, person, task_id)
     current = rounds.open_round_of(session, task_id)
-    handout = session.get(Handout, handout_id, with_for_update=True)
-    if handout is None or (handout.person_id, handout.round_id) != (person.id, current.id):
-        raise errors.NotFound(
-            _(
-                "You have no handout %(handout_id)s in round %(number)s.",
-                number=current.number,
-                handout_id=handout_id,
-            )
-        )
+    handout = own_handout(session, person, current, handout_id, lock=True)
     if open_conversation := open_on(session, handout.id):
         return open_conversation
     _chat(session, current)

@@ -3,19 +3,19 @@
 import base64
 import binascii
 import uuid
-from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Any
 
 from anyio import to_thread
-from fastapi import APIRouter, Header, Query, Request
+from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 from sqlalchemy.orm import Session
 
 from dynabench.collection import targets
 from dynabench.collection.drawing import pages, service
 from dynabench.collection.drawing.service import DrawingRequest, Sheet, Side
-from dynabench.kit.api import Db
+from dynabench.collection.handout_storage import own_handout
+from dynabench.kit.api import Db, IdempotencyKey
 from dynabench.kit.db import Database
 from dynabench.kit.errors import Unavailable
 from dynabench.kit.language import _
@@ -37,12 +37,8 @@ async def ask_for_pictures(db: Database, host: Host, settings: Settings, drawing
     if drawing_request.sheet is not None:
         return drawing_request.sheet
     answers = await targets.gather(host, drawing_request.targets, drawing_request.inputs)
-    sides = await to_thread.run_sync(_stored, settings, drawing_request, answers)
+    sides = await to_thread.run_sync(lambda: [_side(settings, drawing_request, answer) for answer in answers])
     return await db.awrite(service.keep, drawing_request, sides)
-
-
-def _stored(settings: Settings, drawing_request: DrawingRequest, answers: Sequence[Answer]) -> list[Side]:
-    return [_side(settings, drawing_request, answer) for answer in answers]
 
 
 def _side(settings: Settings, drawing_request: DrawingRequest, answer: Answer) -> Side:
@@ -72,8 +68,6 @@ def _content(text: object) -> bytes:
 
 router = APIRouter()
 
-Key = Annotated[str | None, Header(alias="Idempotency-Key", min_length=1, max_length=100, pattern=r"^[\x21-\x7e]+$")]
-
 
 class DrawingIn(StrictModel):
     """On which handout to draw, and of what: the input's texts by field."""
@@ -99,7 +93,7 @@ class DrawingOut(BaseModel):
 
 
 @router.post("/tasks/{task}/drawings", status_code=201)
-async def draw(request: Request, task: str, body: DrawingIn, person: Member, key: Key = None) -> DrawingOut:
+async def draw(request: Request, task: str, body: DrawingIn, person: Member, key: IdempotencyKey = None) -> DrawingOut:
     """Have the models of the open round draw pictures of your words, on a context that was given to you.
 
     Which model drew which is told once one of them is sent in as an example, with the same words. A request sent again
@@ -117,8 +111,8 @@ async def drawings(
 
     def read(session: Session) -> list[DrawingOut]:
         people.require_seat(session, person, task)
-        own_handout = service.own_handout(session, person, rounds.open_round_of(session, task), handout)
-        return [DrawingOut.of(sheet) for sheet in service.sheets(session, person.id, own_handout.id)]
+        own = own_handout(session, person, rounds.open_round_of(session, task), handout)
+        return [DrawingOut.of(sheet) for sheet in service.sheets(session, person.id, own.id)]
 
     return await db.aread(read)
 

@@ -23,7 +23,6 @@ from dynabench.media import service as queries
 from dynabench.media.tables import Media
 from dynabench.people.accounts.auth import Member
 from dynabench.rounds import service as rounds
-from dynabench.tasks import TaskConfig
 from dynabench.web import render
 from dynabench.web.pages import wants_fragment
 
@@ -71,7 +70,7 @@ router = APIRouter(include_in_schema=False)
 @router.post("/tasks/{task}/drawings", name="draw_pictures")
 async def draw(request: Request, db: Db, task: str, person: Member) -> Response:
     """Have pictures drawn of the form's words."""
-    config = await db.aread(_config, task)
+    config = await db.aread(lambda session: rounds.config_of(session, rounds.open_round_of(session, task).version_id))
     form = await request.form()
     posted = forms.posted(config, form)
     throttle(request, "models", 600, 60)
@@ -101,7 +100,3 @@ async def draw(request: Request, db: Db, task: str, person: Member) -> Response:
         fresh=not wrong,
         draw_key=uuid.uuid4().hex,
     )
-
-
-def _config(session: Session, task: str) -> TaskConfig:
-    return rounds.config_of(session, rounds.open_round_of(session, task).version_id)

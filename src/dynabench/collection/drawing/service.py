@@ -9,6 +9,7 @@ from sqlalchemy import ForeignKey, Index, String, UniqueConstraint, delete, func
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from dynabench.collection import eligibility
+from dynabench.collection.handout_storage import own_handout
 from dynabench.collection.handout_tables import Handout
 from dynabench.collection.schemas import ExampleIn
 from dynabench.kit import errors
@@ -21,7 +22,7 @@ from dynabench.models.client import Answer
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds import people, plan
 from dynabench.rounds import service as rounds
-from dynabench.rounds.tables import Context, Round
+from dynabench.rounds.tables import Context
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.fields import Drawing
 
@@ -131,23 +132,6 @@ def drawn_in(config: TaskConfig) -> Drawing:
     if config.drawing is None:
         raise errors.Conflict(_("This task has no drawing."))
     return config.drawing
-
-
-def own_handout(session: Session, person: Person, current: Round, handout_id: int) -> Handout:
-    """Return a person's own hand-out in the round with this number.
-
-    Raise `NotFound` where it was given to another person or in another round.
-    """
-    handout = session.get(Handout, handout_id)
-    if handout is None or (handout.person_id, handout.round_id) != (person.id, current.id):
-        raise errors.NotFound(
-            _(
-                "You have no handout %(handout_id)s in round %(number)s.",
-                number=current.number,
-                handout_id=handout_id,
-            )
-        )
-    return handout
 
 
 def sheets(session: Session, person_id: int, handout_id: int) -> Sequence[Sheet]:

@@ -15,10 +15,10 @@ from dynabench.collection.folding import STARTS
 from dynabench.kit import errors
 from dynabench.kit.api import Db, csv_response
 from dynabench.kit.language import _
-from dynabench.rounds import queries as round_queries
+from dynabench.rounds import views
 from dynabench.rounds.manage import frame
 from dynabench.rounds.manage.frame import TaskModerator
-from dynabench.rounds.tables import Round, RoundState
+from dynabench.rounds.tables import Round
 from dynabench.stats.rates import Rate
 from dynabench.web import charts
 
@@ -53,13 +53,7 @@ def chosen(session: Session, task: str, number: int | None) -> Round | None:
     """The round asked for; without a number the open one, else the newest that was opened, or None."""
     if number is not None:
         return overview.chosen_round(session, task, number)
-    opened_rounds = [
-        round_ for round_ in session.scalars(round_queries.rounds(task)) if round_.state != RoundState.DRAFT
-    ]
-    return next(
-        (round_ for round_ in opened_rounds if round_.state == RoundState.OPEN),
-        opened_rounds[0] if opened_rounds else None,
-    )
+    return views.current_round(views.started_rounds(session, task))
 
 
 @router.get("/tasks/{task}/manage/figures", name="manage_figures")
@@ -81,7 +75,7 @@ async def show(
 
     def read(session: Session) -> dict[str, Any]:
         round_ = chosen(session, task, number)
-        numbers = [row.number for row in session.scalars(round_queries.rounds(task)) if row.state != RoundState.DRAFT]
+        numbers = [row.number for row in views.started_rounds(session, task)]
         if round_ is None:
             return {"total": None, "of": None, "numbers": numbers, "tables": [], "people": [], "next": None}
         breakdown = figures.figures(session, round_, VIEWS[view], who)

@@ -6,14 +6,15 @@ from dataclasses import dataclass
 from sqlalchemy.orm import Session
 
 from dynabench.communities.classes import queries
-from dynabench.communities.classes.codes import clean_code, draw_code
 from dynabench.communities.classes.service import (
     ADDRESS,
     REPEATED,
     STUDENT_NAME_LENGTH,
     TOKEN_SCOPES,
     UNKNOWN_CODE,
+    clean_code,
     clean_line,
+    draw_code,
     new_personal_code,
 )
 from dynabench.communities.classes.tables import ClassState, ClassStudent, SchoolClass

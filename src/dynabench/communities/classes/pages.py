@@ -1,9 +1,10 @@
 """The pages of classes: joining with a code, the student's own page, and the teacher's board."""
 
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, time, timedelta
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Depends, Request
 from pydantic import ValidationError
 from sqlalchemy.orm import Session
 from starlette.responses import Response
@@ -12,7 +13,7 @@ from dynabench.communities.classes import joining, progress, queries, service
 from dynabench.communities.classes.api import throttle_joining
 from dynabench.communities.classes.schemas import MOST_STUDENTS, ClassChangeIn, ClassIn
 from dynabench.kit import errors
-from dynabench.kit.api import AppSettings, Db, csv_response
+from dynabench.kit.api import AppSettings, Db, csv_response, page_address
 from dynabench.kit.errors import validation_message
 from dynabench.kit.forms import Text, redirect, rejection
 from dynabench.kit.language import _
@@ -58,8 +59,31 @@ def _day_end(text: str) -> datetime | None:
     return datetime.combine(day, time(), UTC) + timedelta(days=1)
 
 
-def _goals(typed: dict[str, str]) -> dict[str, int | None]:
-    return {name: _whole(typed[name], name) for name in progress.GOAL_NAMES}
+@dataclass(frozen=True)
+class ClassForm:
+    """The fields of a class as they are typed."""
+
+    name: Text = ""
+    assignment: Text = ""
+    examples: Text = ""
+    fooled: Text = ""
+    verified: Text = ""
+    votes: Text = ""
+    due: Text = ""
+    places: Text = ""
+
+    def values(self) -> dict[str, Any]:
+        """Return the values of the API's body; raises `Invalid` under the field that cannot be read."""
+        return {
+            "name": self.name,
+            "assignment": self.assignment,
+            "goals": {name: _whole(getattr(self, name), name) for name in progress.GOAL_NAMES},
+            "due_at": _day_end(self.due),
+            "places": _whole(self.places, "places"),
+        }
+
+
+PostedClass = Annotated[ClassForm, Depends()]
 
 
 def _parsed(model: type[Any], values: dict[str, Any]) -> Any:
@@ -109,35 +133,18 @@ async def create_class(
     db: Db,
     settings: AppSettings,
     person: Member,
-    name: Text = "",
+    form: PostedClass,
     task: Text = "",
     round: Text = "",
-    assignment: Text = "",
-    examples: Text = "",
-    fooled: Text = "",
-    verified: Text = "",
-    votes: Text = "",
-    due: Text = "",
-    places: Text = "",
 ) -> Response:
     """Make a class."""
-    typed = {"name": name, "task": task, "round": round, "assignment": assignment, "due": due, "places": places}
-    typed |= {"examples": examples, "fooled": fooled, "verified": verified, "votes": votes}
     try:
-        body = _parsed(
-            ClassIn,
-            {
-                "name": name,
-                "task": task,
-                "round": _whole(round, "round"),
-                "assignment": assignment,
-                "goals": _goals(typed),
-                "due_at": _day_end(due),
-                "places": _whole(places, "places") or 40,
-            },
-        )
+        round_number, values = _whole(round, "round"), form.values()
+        values |= {"task": task, "round": round_number, "places": values["places"] or 40}
+        body = _parsed(ClassIn, values)
         new_class = await db.awrite(service.create_class, person, settings.new_classes, body)
     except (errors.Invalid, errors.Conflict) as problem:
+        typed = asdict(form) | {"task": task, "round": round}
         return await _list_page(request, person, typed=typed, **rejection(problem, "name"))
     return redirect(request, "school_class", id=new_class.id)
 
@@ -150,6 +157,7 @@ async def _board(request: Request, person: Person, class_id: int, status: int = 
         round_ = session.scalar(round_queries.open_round(school_class.task_id))
         facts = service.class_facts(session, school_class, teaches=teaches)
         due = school_class.due_at
+        due_day = (due - timedelta(seconds=1)).date().isoformat() if due else ""
         goals = {name: school_class.goals.get(name, "") for name in progress.GOAL_NAMES}
         return {
             "school_class": facts,
@@ -161,20 +169,19 @@ async def _board(request: Request, person: Person, class_id: int, status: int = 
             and round_.state == RoundState.OPEN
             and school_class.round_id in (None, round_.id),
             "past": service.is_past(due),
-            "due_day": (due - timedelta(seconds=1)).date().isoformat() if due else "",
+            "due_day": due_day,
             "typed": {
                 "name": school_class.name,
                 "assignment": school_class.assignment,
                 "places": school_class.places,
-                "due": (due - timedelta(seconds=1)).date().isoformat() if due else "",
+                "due": due_day,
                 **goals,
             },
         }
 
     page = await request.app.state.db.aread(read)
     page |= {"errors": {}, "done": request.query_params.get("done", ""), "new_code": None, "most": MOST_STUDENTS}
-    site = request.app.state.settings.site or str(request.base_url).rstrip("/")
-    page["door"] = site + str(request.app.url_path_for("class_door"))
+    page["door"] = page_address(request, "class_door")
     fragment = "classes/_board.html" if request.method == "GET" else None
     return render(request, "classes/class.html", status=status, fragment=fragment, **(page | values))
 
@@ -186,37 +193,12 @@ async def school_class(request: Request, id: RowId, person: Member) -> Response:
 
 
 @router.post("/classes/{id}", name="change_class_form")
-async def change_class(
-    request: Request,
-    db: Db,
-    id: RowId,
-    person: Member,
-    name: Text = "",
-    assignment: Text = "",
-    examples: Text = "",
-    fooled: Text = "",
-    verified: Text = "",
-    votes: Text = "",
-    due: Text = "",
-    places: Text = "",
-) -> Response:
+async def change_class(request: Request, db: Db, id: RowId, person: Member, form: PostedClass) -> Response:
     """Change the name, assignment, goals, end and places of a class."""
-    typed = {"name": name, "assignment": assignment, "due": due, "places": places}
-    typed |= {"examples": examples, "fooled": fooled, "verified": verified, "votes": votes}
     try:
-        body = _parsed(
-            ClassChangeIn,
-            {
-                "name": name,
-                "assignment": assignment,
-                "goals": _goals(typed),
-                "due_at": _day_end(due),
-                "places": _whole(places, "places"),
-            },
-        )
-        await db.awrite(service.change_class, person, id, body)
+        await db.awrite(service.change_class, person, id, _parsed(ClassChangeIn, form.values()))
     except errors.Invalid as problem:
-        return await _board(request, person, id, typed=typed, **rejection(problem, "name"))
+        return await _board(request, person, id, typed=asdict(form), **rejection(problem, "name"))
     return redirect(request, "school_class", id=id, query={"done": "saved"})
 
 

@@ -9,7 +9,6 @@ from sqlalchemy import delete, update
 from sqlalchemy.orm import Session
 
 from dynabench.communities.classes import queries
-from dynabench.communities.classes.codes import clean_code, draw_code
 from dynabench.communities.classes.schemas import ClassChangeIn, ClassIn
 from dynabench.communities.classes.tables import ClassState, ClassStudent, SchoolClass
 from dynabench.kit import errors, jobs
@@ -28,14 +27,28 @@ from dynabench.rounds.tables import Round, RoundState
 MOST_CLASSES = 50
 NAME_LENGTH, STUDENT_NAME_LENGTH = 100, 60
 ADDRESS = "class.invalid"
+"""Accounts of students have addresses of this domain, which never gets mail."""
 SENT_TWICE = timedelta(minutes=1)
 """A class that is made again with the same values within this time was sent twice, and is made once."""
-"""Accounts of students have addresses of this domain, which never gets mail."""
 TOKEN_SCOPES = ("read", "annotate")
 REPEATED = timedelta(minutes=10)
 """The time in which a form that is sent twice gets the same account."""
 REMOVE_KIND = "remove_students"
 UNKNOWN_CODE = _("There is no open class with this code. Check it with your teacher.")
+CODE_ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
+"""The characters of codes, which people read from a board and type: no letter or digit is like another one."""
+CODE_GROUP = 4
+
+
+def draw_code(groups: int) -> str:
+    """Return a random code of groups of four, such as `k3f9-x2m7`: 19.8 bits for each group."""
+    return "-".join("".join(secrets.choice(CODE_ALPHABET) for _ in range(CODE_GROUP)) for _ in range(groups))
+
+
+def clean_code(text: str) -> str:
+    """Return a typed code in its normal form: small letters, with a hyphen after every four."""
+    letters = "".join(letter for letter in text.lower() if letter.isascii() and letter.isalnum())
+    return "-".join(letters[start : start + CODE_GROUP] for start in range(0, len(letters), CODE_GROUP))
 
 
 def clean_line(text: str, longest: int, name: str) -> str:

@@ -14,7 +14,7 @@ from dynabench.communities.teams import queries as team_queries
 from dynabench.communities.teams import service as teams
 from dynabench.kit import errors
 from dynabench.kit.api import Db, attachment, csv_response
-from dynabench.kit.forms import Text, redirect
+from dynabench.kit.forms import Text, read_number, redirect
 from dynabench.kit.language import _
 from dynabench.kit.security import RowId
 from dynabench.people.accounts.auth import Member, Viewer
@@ -91,15 +91,11 @@ async def read_competition(request: Request, id: RowId, viewer: Viewer) -> Respo
     return await competition_page(request, viewer, id)
 
 
-def _number(text: str) -> int:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else 0
-
-
 @router.post("/competitions/{id}/enter", name="enter_competition_form")
 async def enter(request: Request, db: Db, id: RowId, person: Member, team: Text = "") -> Response:
     """Enter a team."""
     try:
-        await db.awrite(service.enter, person, id, _number(team))
+        await db.awrite(service.enter, person, id, read_number(team))
     except errors.Conflict as problem:
         return await competition_page(request, person, id, problem.status, problem=problem.detail)
     return redirect(request, "competition", id=id)
@@ -108,7 +104,7 @@ async def enter(request: Request, db: Db, id: RowId, person: Member, team: Text 
 @router.post("/competitions/{id}/withdraw", name="withdraw_team_form")
 async def withdraw(request: Request, db: Db, id: RowId, person: Member, team: Text = "") -> Response:
     """Withdraw a team."""
-    await db.awrite(service.withdraw, person, id, _number(team))
+    await db.awrite(service.withdraw, person, id, read_number(team))
     return redirect(request, "competition", id=id)
 
 

@@ -16,11 +16,11 @@ from dynabench.kit.forms import Text, redirect
 from dynabench.kit.language import _
 from dynabench.kit.security import RowId
 from dynabench.people.accounts.auth import Member
-from dynabench.rounds import queries as round_queries
 from dynabench.rounds import service as rounds
 from dynabench.rounds.manage import frame
 from dynabench.rounds.manage.frame import TaskOwner
-from dynabench.rounds.tables import Round, RoundState
+from dynabench.rounds.tables import Round
+from dynabench.rounds.views import started_rounds
 from dynabench.web import render
 
 router = APIRouter(include_in_schema=False)
@@ -36,14 +36,9 @@ HEADER = ("uid", "opened_uid", "opened_at")
 async def open_inspiration(request: Request, db: Db, id: RowId, person: Member, tag: Text = "") -> Response:
     """Open some verified examples of others; the record is written before they are shown."""
     view = await db.awrite(service.open_examples, person, id, tag[:100], random.Random())
-    task = await db.aread(_task_of, id)
+    task = await db.aread(lambda session: session.get_one(Round, session.get_one(Handout, id).round_id).task_id)
     fragment = "inspiration/_panel.html"
     return render(request, "inspiration/page.html", fragment=fragment, view=view, task=task)
-
-
-def _task_of(session: Session, handout_id: int) -> str:
-
-    return session.get_one(Round, session.get_one(Handout, handout_id).round_id).task_id
 
 
 @router.get("/tasks/{task}/manage/inspiration", name="manage_inspiration")
@@ -51,8 +46,7 @@ async def manage(request: Request, db: Db, task: str, owner: TaskOwner) -> Respo
     """The owners' choice, and figures of each round by exposure."""
 
     def read(session: Session) -> dict[str, Any]:
-        started = [row for row in session.scalars(round_queries.rounds(task)) if row.state != RoundState.DRAFT]
-        lines = [(row.number, service.read_exposure(session, row)) for row in started]
+        lines = [(row.number, service.read_exposure(session, row)) for row in started_rounds(session, task)]
         return {"mode": service.read_mode(session, task), "lines": [line for line in lines if line[1]]}
 
     values = await db.aread(read) | {"modes": MODES, "done": request.query_params.get("done", "")}

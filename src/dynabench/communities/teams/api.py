@@ -65,11 +65,7 @@ async def list_teams(db: Db, task: TaskId = "") -> schemas.TeamBoardOut:
 @router.post("/teams", status_code=201)
 async def create_team(db: Db, body: schemas.TeamIn, person: Member) -> schemas.TeamOut:
     """Make a team. You are its captain."""
-
-    def write(session: Session) -> schemas.TeamOut:
-        return team_out(session, service.create_team(session, person, body).id, person)
-
-    return await db.awrite(write)
+    return await db.awrite(lambda session: team_out(session, service.create_team(session, person, body).id, person))
 
 
 @router.post("/teams/join")

@@ -11,8 +11,8 @@ from dynabench.communities.teams.api import TaskId
 from dynabench.communities.teams.board import LEAST_EXAMPLES
 from dynabench.communities.teams.schemas import TeamChangeIn, TeamIn
 from dynabench.kit import errors
-from dynabench.kit.api import AppSettings, Db, csv_response
-from dynabench.kit.forms import Text, redirect, rejection
+from dynabench.kit.api import Db, csv_response, page_address
+from dynabench.kit.forms import Text, read_number, redirect, rejection
 from dynabench.kit.security import RowId
 from dynabench.people.accounts.auth import Member, Viewer
 from dynabench.people.accounts.tables import Person
@@ -48,11 +48,8 @@ async def list_teams(request: Request, viewer: Viewer, task: TaskId = "") -> Res
 @router.get("/teams.csv", name="teams_csv")
 async def teams_csv(db: Db, task: TaskId = "") -> Response:
     """The board of teams as CSV."""
-
-    def read(session: Session) -> list[list[object]]:
-        return board.table_rows(board.rank_teams(session, task))
-
-    return csv_response("teams.csv", board.HEADER, await db.aread(read))
+    rows = await db.aread(lambda session: board.table_rows(board.rank_teams(session, task)))
+    return csv_response("teams.csv", board.HEADER, rows)
 
 
 @router.post("/teams", name="create_team_form")
@@ -138,18 +135,16 @@ async def change_team(
 
 
 @router.post("/teams/{id}/link", name="renew_team_link")
-async def renew_link(request: Request, db: Db, settings: AppSettings, id: RowId, person: Member) -> Response:
+async def renew_link(request: Request, db: Db, id: RowId, person: Member) -> Response:
     """Show a new link for joining, this once."""
     secret = await db.awrite(service.renew_link, person, id)
-    address = f"{settings.site or str(request.base_url).rstrip('/')}/teams/join/{secret}"
-    return await _team_page(request, person, id, link=address)
+    return await _team_page(request, person, id, link=page_address(request, "join_team_form", secret=secret))
 
 
 @router.post("/teams/{id}/captain", name="name_captain_form")
 async def name_captain(request: Request, db: Db, id: RowId, person: Member, member: Text = "") -> Response:
     """Make another member the captain."""
-    number = int(member) if member.isascii() and member.isdigit() and len(member) < 19 else 0
-    await db.awrite(service.name_captain, person, id, number)
+    await db.awrite(service.name_captain, person, id, read_number(member))
     return redirect(request, "team", id=id)
 
 

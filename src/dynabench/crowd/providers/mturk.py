@@ -200,8 +200,8 @@ class MechanicalTurk:
             MaxAssignments=settings.places,
             LifetimeInSeconds=86_400 * settings.days_open,
             Question=QUESTION.format(address=escape(str(study.details["entry"]))),
-            RequesterAnnotation=_annotation(study),
-            UniqueRequestToken=_annotation(study),
+            RequesterAnnotation=study.internal_name,
+            UniqueRequestToken=study.internal_name,
         )
         return self._external(study, str(answer["HIT"]["HITId"]), "assignable")
 
@@ -320,7 +320,7 @@ class MechanicalTurk:
 
     def _find_hit(self, account: CrowdAccount | None, study: StudyFacts) -> str:
         for row in self._pages(account, "ListHITs", "HITs"):
-            if row.get("RequesterAnnotation") == _annotation(study):
+            if row.get("RequesterAnnotation") == study.internal_name:
                 return str(row["HITId"])
         return ""
 
@@ -353,10 +353,6 @@ class MechanicalTurkSandbox(MechanicalTurk):
     address: ClassVar[str] = "https://mturk-requester-sandbox.us-east-1.amazonaws.com"
     frame_ancestors: ClassVar[Sequence[str]] = ("https://workersandbox.mturk.com",)
     advice: ClassVar[str] = _("The sandbox costs nothing and pays nobody. Try your study there first.")
-
-
-def _annotation(study: StudyFacts) -> str:
-    return f"dynabench-{keyed(study.key, 'internal name', '').hex()[:16]}"
 
 
 def _requirements(settings: MechanicalTurkSettings) -> Iterator[dict[str, Any]]:

@@ -138,15 +138,14 @@ class Prolific:
 
     def create_study(self, account: CrowdAccount | None, study: StudyFacts, entry: str) -> ExternalStudy:
         """Create a draft at Prolific; one that an interrupted call made is found by its internal name."""
-        internal_name = f"dynabench-{keyed(study.key, 'internal name', '').hex()[:16]}"
         for row in self._pages(account, "/studies/"):
-            if row.get("internal_name") == internal_name:
+            if row.get("internal_name") == study.internal_name:
                 return self._external(row, study)
         settings = ProlificSettings.model_validate(study.settings)
         parameters = "&".join(f"{name}={{{{%{name}%}}}}" for name in ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID"))
         body = {
             "name": study.name,
-            "internal_name": internal_name,
+            "internal_name": study.internal_name,
             "description": settings.description or study.name,
             "external_study_url": f"{entry}?{parameters}",
             "prolific_id_option": "url_parameters",

@@ -21,6 +21,7 @@ from dynabench.kit import errors
 from dynabench.kit.db import Database, now
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
+from dynabench.media import service as media
 from dynabench.media.file_formats import UploadRefused
 from dynabench.media.store import MediaStore, is_reference
 from dynabench.people import disclosure
@@ -56,7 +57,7 @@ def check_files(settings: Settings, archive: Archive, progress: ReadProgress) ->
     """Refuse an archive with a file that is not what its name says, or that no upload could be."""
     for name, content in _read_media(settings, archive):
         try:
-            files.check_file(settings, content)
+            media.check_file(settings, content)
         except UploadRefused as problem:
             raise refusal(f"{name}: {problem.detail}") from None
         progress(len(content))

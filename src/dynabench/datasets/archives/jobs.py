@@ -189,12 +189,8 @@ def import_task(payload: dict[str, Any]) -> dict[str, Any]:
     return result
 
 
-def _finished(session: Session, job_id: str) -> bool:
-    return bool((session.get_one(jobs.Job, job_id).done or {}).get("finished"))
-
-
 def _import_archive(job_id: str, path: Path, id: str) -> dict[str, Any]:
-    if jobs.database().read(_finished, job_id):  # the crash came after the last step, and the file is gone
+    if jobs.database().read(jobs.has_finished, job_id):  # the crash came after the last step, and the file is gone
         return finish_step(job_id, {})
     total = begin_step(job_id, str(path), id)
     stored_names = files_step(str(path), id)

@@ -11,7 +11,7 @@ from starlette.responses import FileResponse, Response
 
 from dynabench.datasets.archives import service
 from dynabench.datasets.archives.api import archive_out, fetch_archive
-from dynabench.kit import errors, jobs
+from dynabench.kit import errors
 from dynabench.kit.api import AppSettings, Db
 from dynabench.kit.forms import redirect
 from dynabench.kit.language import _
@@ -97,10 +97,6 @@ async def show_exports(request: Request, task: str, owner: TaskOwner) -> Respons
     return await _exports_page(request, task, owner)
 
 
-def _to_job(request: Request, job: jobs.Job) -> Response:
-    return redirect(request, "archive_job", job=job.id)
-
-
 @console.post("/tasks/{task}/manage/archives", name="write_archive_form", dependencies=SELDOM)
 async def write_archive_form(
     request: Request, db: Db, task: str, owner: TaskOwner, examples: Annotated[str, Form(max_length=10)] = ""
@@ -122,7 +118,7 @@ async def clone_task_form(
         return await _exports_page(request, task, owner, 422, errors=problem.fields, typed=id)
     except errors.Forbidden as problem:
         return await _exports_page(request, task, owner, 403, problem=problem.detail)
-    return _to_job(request, job)
+    return redirect(request, "archive_job", job=job.id)
 
 
 @console.get("/tasks/{task}/manage/archives/{job}.zip", name="fetch_archive_file")

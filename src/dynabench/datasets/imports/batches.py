@@ -99,17 +99,14 @@ class ImportPlan:
             yield BadRow(row.number, row.error)
             return
         if self.format == "own":
-            yield contexts.ContextRow(row.number, *_context_part(formats.read_own_row(document)))
+            context = formats.read_own_row(document).context
+            yield contexts.ContextRow(row.number, context.values, context.tag)
         elif self.format == "squad":
             name = config.context[0].name if config.context else "passage"
             yield from (contexts.ContextRow(row.number, {name: text}, tag) for text, tag in formats.passages(document))
         elif self.mapping is not None:
             values, tag = formats.translate_context(document, self.mapping, config)
             yield contexts.ContextRow(row.number, values, tag)
-
-
-def _context_part(row: ExampleRow) -> tuple[dict[str, Any], str]:
-    return row.context.values, row.context.tag
 
 
 def _reason(problem: Exception) -> str:

@@ -10,9 +10,8 @@ from dynabench.kit import errors
 from dynabench.kit.db import Database
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
-from dynabench.media import file_formats
 from dynabench.media import service as media
-from dynabench.media.file_formats import MediaFacts, MediaKind, UploadLimits, UploadRefused, media_type_of
+from dynabench.media.file_formats import MediaFacts, UploadRefused
 from dynabench.media.store import DIGEST, MediaStore
 from dynabench.media.tables import Media
 from dynabench.models import archives
@@ -79,22 +78,10 @@ def store_file(db: Database, settings: Settings, task: str, person_id: int | Non
     for media_row in db.read(lambda session: session.scalars(media.stored_media([named] if same else [])).all()):
         db.write(media.record_upload, task, person_id, named, _media_facts(media_row))
         return named
-    plain, facts = check_file(settings, content)
+    plain, facts = media.check_file(settings, content)
     digest = MediaStore.of(settings).put(plain)
     db.write(media.record_upload, task, person_id, digest, facts)
     return digest
-
-
-def check_file(settings: Settings, content: bytes) -> tuple[bytes, MediaFacts]:
-    """Return the content and facts to store of a file of any kind, checked as an upload is.
-
-    Raise `UploadRefused` for a file that an upload would not accept.
-    """
-    family = media_type_of(content).partition("/")[0]
-    kind: MediaKind = "image" if family == "image" else "audio" if family == "audio" else "file"
-    size = settings.media_audio_mb if kind == "audio" else settings.media_mb
-    limits = UploadLimits(int(size * 2**20), settings.media_pixels, settings.media_seconds)
-    return file_formats.check_upload(content, kind, limits)
 
 
 def _media_facts(media_row: Media) -> MediaFacts:

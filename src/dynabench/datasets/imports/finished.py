@@ -57,7 +57,7 @@ def check_row(session: Session, task_id: str, row: ExampleRow, state: ImportStat
     """The row as it will be stored. Raises `Invalid`; what is left out of it is noted in `state`."""
     version, exact = places.version_numbered(session, task_id, row.task_version)
     config = rounds.config_of(session, version.id)
-    held = {group: _fill_media(session, task_id, config, group, values) for group, values in
+    held = {group: media.fill_media_values(session, task_id, config.fields(group), group, values) for group, values in
             (("context", row.context.values), ("input", row.input), ("answer", row.answer))}  # fmt: skip
     context = config.clean_context(held["context"])
     written = config.clean_input(held["input"], context)
@@ -77,10 +77,6 @@ def check_row(session: Session, task_id: str, row: ExampleRow, state: ImportStat
         )
     round_id = places.round_for_row(session, task_id, row, version, state.rounds)
     return CheckedRow(row, task_id, round_id, version.id, context, written, answer, explanation, votes, at)
-
-
-def _fill_media(session: Session, task_id: str, config: TaskConfig, group: str, values: dict[str, Any]) -> Any:
-    return media.fill_media_values(session, task_id, config.fields(group), group, values)
 
 
 def _known_fields(config: TaskConfig, row: ExampleRow) -> None:

@@ -55,7 +55,7 @@ def preview_dataset(path: Path, config: TaskConfig, layout: FileLayout | None = 
         column = chosen.fields.get(config.fields("answer")[0].name, "")
         raw = [value_at(values, column) for values in beginning.values]
         items = [item for value in raw for item in (value if isinstance(value, list) else [value])]
-        texts = {_value_text(item) for item in items if isinstance(item, str | int | float)}
+        texts = {UNSTORABLE.sub("\ufffd", str(item))[:100] for item in items if isinstance(item, str | int | float)}
         preview.values = sorted(texts)[:MOST_VALUES]
     translator = RowReader(chosen, config)
     for line in beginning.rows:
@@ -67,10 +67,6 @@ def preview_dataset(path: Path, config: TaskConfig, layout: FileLayout | None = 
             if len(preview.rows) == PREVIEW_ROWS:
                 return preview
     return preview
-
-
-def _value_text(raw: object) -> str:
-    return UNSTORABLE.sub("\ufffd", str(raw))[:100]
 
 
 def _sample_row(item: StoredRow | BadRow, number: int) -> SampleRow:
@@ -157,16 +153,13 @@ class SeenIds:
 def guess_layout(preview: FilePreview, path: Path, name: str, config: TaskConfig) -> FileLayout:
     """Return the layout that a file looks like. Raises `Invalid` under `file` where none of its rows can be read."""
     rows = preview.require_rows().values
-    layout = guess_from_rows(rows, config, _class_names(path, name))
+    class_names = reader.read_class_names(path) if reader.kind_of_file(name) == ".parquet" else {}
+    layout = guess_from_rows(rows, config, class_names)
     return (
         layout.model_copy(update={"values": cases.guess_meanings(config, rows)})
         if layout.form == "checklist"
         else layout
     )
-
-
-def _class_names(path: Path, name: str) -> dict[str, list[str]]:
-    return reader.read_class_names(path) if reader.kind_of_file(name) == ".parquet" else {}
 
 
 def build_version(

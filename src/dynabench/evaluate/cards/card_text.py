@@ -5,7 +5,7 @@ into the text at the places of their values. Each change is read again, and refu
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,7 +63,11 @@ class CardText:
         expected = edited_values(deepcopy(values), edits)
         if self.block is None:
             return self._with_front_matter(expected)
-        for attempt in (lambda block: apply_edits(block, edits, self.line_break), self._rewriting(key, expected)):
+        attempts: tuple[Callable[[str], str], ...] = (
+            lambda block: apply_edits(block, edits, self.line_break),
+            lambda block: rewrite_key(block, key, expected[key], self.line_break),
+        )
+        for attempt in attempts:
             try:
                 changed = CardText(self.head, attempt(self.block), self.tail)
                 if same_values(changed.metadata(), expected) and split_card(str(changed)).block == changed.block:
@@ -71,9 +75,6 @@ class CardText:
             except (EditError, CardError):
                 continue
         return self._with_key_first(key, values, expected)
-
-    def _rewriting(self, key: str, expected: dict[str, Any]) -> Any:
-        return lambda block: rewrite_key(block, key, expected[key], self.line_break)
 
     def _with_key_first(self, key: str, values: dict[str, Any], expected: dict[str, Any]) -> "CardText":
         """Return the card with a new key before the others: behind the last, a block of text would change."""

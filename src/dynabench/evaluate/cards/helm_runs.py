@@ -37,7 +37,8 @@ def read_helm_run(path: Path) -> EvaluationLog:
     if not isinstance(spec, Mapping) or not isinstance(stats, list):
         raise CardError(f"{path.name} is not a run of {PROGRAM}.")
     dataset = str(spec.get("name") or path.name).partition(",model=")[0]
-    log = EvaluationLog(PROGRAM, _model(spec), [])
+    adapter = mapping(spec.get("adapter_spec"))
+    log = EvaluationLog(PROGRAM, str(adapter.get("model") or adapter.get("model_deployment") or ""), [])
     log.scores = checked_scores(_scores(stats, dataset, log.left_out), "stats.json")
     if (path / "scenario_state.json").is_file():
         log.read_rows = lambda: _rows(path, dataset)
@@ -64,11 +65,6 @@ def write_helm_run(log: EvaluationLog, rows: Sequence[LoggedRow] | None = None) 
         documents["scenario_state.json"] = {"adapter_spec": adapter, "request_states": states}
         documents["per_instance_stats.json"] = [_instance_stats(row) for row in rows]
     return {name: json.dumps(value, indent=2, ensure_ascii=False).encode() for name, value in documents.items()}
-
-
-def _model(spec: Mapping[str, Any]) -> str:
-    adapter = mapping(spec.get("adapter_spec"))
-    return str(adapter.get("model") or adapter.get("model_deployment") or "")
 
 
 def _scores(stats: Sequence[Any], dataset: str, left_out: list[str]) -> Iterator[LoggedScore]:

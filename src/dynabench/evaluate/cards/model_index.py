@@ -10,7 +10,7 @@ from typing import Any
 
 from dynabench.evaluate.cards.card_text import CardText
 from dynabench.evaluate.cards.yaml_edits import TextEdit
-from dynabench.evaluate.cards.yaml_text import CardError, same_values
+from dynabench.evaluate.cards.yaml_text import CardError, given_values, same_values
 
 KEY = "model-index"
 RESULTS_KEY = "evaluation_results"
@@ -194,11 +194,11 @@ def _group(members: list[CardResult]) -> dict[str, Any]:
         "args": first.dataset_args,
     }
     group = {
-        "task": _present({"type": first.task_type, "name": first.task_name}),
-        "dataset": _present(dataset),
+        "task": given_values({"type": first.task_type, "name": first.task_name}),
+        "dataset": given_values(dataset),
         "metrics": [_metric(result) for result in members],
     }
-    source = _present({"name": first.source_name, "url": first.source_url})
+    source = given_values({"name": first.source_name, "url": first.source_url})
     return group | ({"source": source} if source else {})
 
 
@@ -212,11 +212,7 @@ def _metric(result: CardResult) -> dict[str, Any]:
         "verified": result.verified,
         "verifyToken": result.verify_token,
     }
-    return _present(metric)
-
-
-def _present(values: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in values.items() if value is not None}
+    return given_values(metric)
 
 
 def _locations(place: int, entry: Any, left_out: list[str] | None) -> Iterator[_Location]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from dynabench.evaluate.cards.model_index import CardResult
 from dynabench.evaluate.cards.yaml_edits import EditError, TextEdit, apply_edits, edited_values
-from dynabench.evaluate.cards.yaml_text import CardError, dump_yaml, plain_values, read_yaml, same_values
+from dynabench.evaluate.cards.yaml_text import CardError, dump_yaml, given_values, plain_values, read_yaml, same_values
 
 FOLDER = ".eval_results"
 
@@ -150,15 +150,11 @@ def _entry_values(entry: ResultEntry) -> dict[str, Any]:
     }
     dataset = {"id": entry.dataset_id, "task_id": entry.task_id, "revision": entry.dataset_revision}
     values = {
-        "dataset": _present(dataset),
+        "dataset": given_values(dataset),
         "value": entry.value,
         "verifyToken": entry.verify_token,
         "date": entry.date,
-        "source": _present(source),
+        "source": given_values(source),
         "notes": entry.notes,
     }
     return {name: value for name, value in values.items() if name == "value" or value not in (None, {})}
-
-
-def _present(values: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in values.items() if value is not None}

@@ -103,6 +103,11 @@ def same_values(first: Any, second: Any) -> bool:
     return True
 
 
+def given_values(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values that are not None."""
+    return {name: value for name, value in values.items() if value is not None}
+
+
 def plain_values(value: Any) -> Any:
     """Return values of YAML as JSON has them: dates as ISO text, keys as text, sets as lists. NaN stays."""
     if isinstance(value, Mapping):

@@ -79,7 +79,9 @@ def predictor_for(
     function = callable_of(model)
     if function is None:
         raise ValueError(f"{model!r} is no model, no pipeline and cannot be called with a list of inputs")
-    is_transformers_pipeline = bool(_bases(model) & {"Pipeline"})
+    is_transformers_pipeline = any(
+        base.__name__ == "Pipeline" and base.__module__.startswith("transformers.") for base in type(model).__mro__
+    )
     return CallablePredictor(function, pipeline_options if is_transformers_pipeline else None)
 
 
@@ -106,10 +108,6 @@ def _parts_of_pipeline(pipe: Any, parts: PredictorParts) -> PredictorParts:
         device=pipe.device,
         options=dict(getattr(pipe, "_forward_params", {}) or {}),
     )
-
-
-def _bases(model: Any) -> set[str]:
-    return {base.__name__ for base in type(model).__mro__ if base.__module__.startswith("transformers.")}
 
 
 @dataclass(frozen=True)

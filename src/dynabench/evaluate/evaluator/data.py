@@ -158,14 +158,10 @@ def _load(data: Any, subset: str | None, split: str | None) -> DataTable:
 
 def _has_splits(data: Mapping[Any, Any]) -> bool:
     """A dictionary of splits, not of columns: its values are tables, or lists of rows under the usual split names."""
-    if all(_is_table(part) for part in data.values()):
+    if all(isinstance(part, Mapping) or hasattr(part, "column_names") or _is_frame(part) for part in data.values()):
         return bool(data)
     rows = (isinstance(part, list) and part and isinstance(part[0], Mapping) for part in data.values())
     return set(data) <= set(PREFERENCE) and all(rows)
-
-
-def _is_table(value: Any) -> bool:
-    return isinstance(value, Mapping) or hasattr(value, "column_names") or _is_frame(value)
 
 
 def _is_frame(value: Any) -> bool:

@@ -134,16 +134,12 @@ class Timing:
             "latency_in_seconds": total / n,
         }
         latencies = np.repeat(np.array(self.seconds) / np.array(self.rows), self.rows) + self.encoding / n
-        for percent, value in zip(PERCENTILES, _percentiles(latencies), strict=True):
-            figures[f"latency_p{percent}_in_seconds"] = value
+        for percent, value in zip(PERCENTILES, np.percentile(latencies, PERCENTILES), strict=True):
+            figures[f"latency_p{percent}_in_seconds"] = float(value)
         token_counts = [count for count in self.tokens if count is not None]
         if len(token_counts) == len(self.tokens):
             figures["tokens_per_second"] = sum(token_counts) / total if total > 0 else None
         return figures
-
-
-def _percentiles(values: Sequence[float] | Any) -> list[float]:
-    return [float(value) for value in np.percentile(values, PERCENTILES)]
 
 
 VERSION = 1

@@ -41,9 +41,10 @@ class LabelMapping:
         if other is not None:
             raise ValueError(_other_kind(other, references, model))
         if answers and not set(answers) & set(references):
+            beginning = ", ".join(f"{label!r}: ..." for label in list(model or answers)[:3])
             raise ValueError(
                 f"the model answers {_few(answers)}, the data has {_few(references)}: nothing in common; "
-                f"give label_mapping={{{_sketch(model or answers)}}}"
+                f"give label_mapping={{{beginning}}}"
             )
 
     def __call__(self, label: Label, row: int) -> Label:
@@ -83,10 +84,6 @@ def _other_kind(answer: Label, references: Sequence[Label], model: Sequence[str]
 def _few(labels: Sequence[Label]) -> str:
     distinct = list(dict.fromkeys(labels))
     return ", ".join(map(repr, distinct[:5])) + (", ..." if len(distinct) > 5 else "")
-
-
-def _sketch(labels: Sequence[Label]) -> str:
-    return ", ".join(f"{label!r}: ..." for label in list(labels)[:3])
 
 
 @dataclass(frozen=True)

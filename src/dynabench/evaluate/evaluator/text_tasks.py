@@ -105,7 +105,10 @@ class AutomaticSpeechRecognitionEvaluator(TextOutputEvaluator):
 
         model = parts.model
         if isinstance(model, str | Path):
-            model = load_network(model, _speech_class(model))
+            config = checkpoints.read_pretrained(checkpoints.locate_model(str(model)), "AutoConfig")
+            # models that write have a decoder, the others name a letter for each moment
+            kind = "AutoModelForSpeechSeq2Seq" if config.is_encoder_decoder else "AutoModelForCTC"
+            model = load_network(model, kind)
         extractor = load_processor(parts.feature_extractor, model, "AutoFeatureExtractor")
         transcriber = Transcriber(model, extractor, parts.device)
         transcriber.tokenizer = load_processor(parts.tokenizer, model, "AutoTokenizer")
@@ -126,12 +129,6 @@ def _text(answer: Any, row: int) -> str:
     if not isinstance(answer, str):
         raise ValueError(f"row {row}: the model answered {answer!r}; an answer is a text")
     return answer
-
-
-def _speech_class(path: Any) -> str:
-    """Models that write have a decoder, the others name a letter for each moment."""
-    config = checkpoints.read_pretrained(checkpoints.locate_model(str(path)), "AutoConfig")
-    return "AutoModelForSpeechSeq2Seq" if config.is_encoder_decoder else "AutoModelForCTC"
 
 
 class QuestionAnsweringEvaluator(Evaluator):

@@ -78,6 +78,13 @@ class CalibrationError(Metric):
         return {self.card.outputs[0].name: float(self.error(bins)), "bins": bins.listed()}
 
 
+def _check_probabilities(predictions: Floats) -> None:
+    wrong = (predictions < 0) | (predictions > 1)
+    if wrong.any():
+        row = int(np.argwhere(wrong)[0][0])
+        raise ValueError(f"predictions: row {row} is {predictions[row]!s}, which is no probability")
+
+
 def confidence_outcomes(
     predictions: Floats, references: Any, weights: Floats | None, labels: list[Label] | None = None
 ) -> WeightedRows:
@@ -85,10 +92,7 @@ def confidence_outcomes(
 
     Raises ValueError for values that are no probabilities, and for references outside the labels.
     """
-    wrong = (predictions < 0) | (predictions > 1)
-    if wrong.any():
-        row = int(np.argwhere(wrong)[0][0])
-        raise ValueError(f"predictions: row {row} is {predictions[row]!s}, which is no probability")
+    _check_probabilities(predictions)
     if weights is not None and (weights < 0).any():
         raise ValueError(f"sample_weight: row {int((weights < 0).argmax())} is negative")
     columns = predictions.shape[1] if predictions.ndim > 1 else 2
@@ -202,10 +206,7 @@ class BrierScore(Metric, name="brier_score"):
         self, predictions: Floats, references: Any, sample_weight: Floats | None = None, *, pos_label: Label = 1
     ) -> Sums:
         """The squared error of each row, (n,) or with weights (n, 2)."""
-        wrong = (predictions < 0) | (predictions > 1)
-        if wrong.any():
-            row = int(np.argwhere(wrong)[0][0])
-            raise ValueError(f"predictions: row {row} is {predictions[row]!s}, which is no probability")
+        _check_probabilities(predictions)
         rows = isinstance(references, np.ndarray) and references.ndim == 2
         if not rows:
             references = _indicator(references, pos_label)

@@ -103,18 +103,14 @@ def _rows(
     n, pairs = len(predictions), np.arange(len(texts))
     both = [*predictions, *texts]
     prepared = both if whitespace else ["".join(text.split()) for text in both]
-    columns = [_pairs(_repeated(prepared[:n], owners), prepared[n:], orders[0])]
+    predicted = encode_characters(_repeated(prepared[:n], owners), pairs)
+    columns = [_counts(predicted, encode_characters(prepared[n:], pairs), orders[0])]
     if orders[1]:
         cut = [split_marks(text) for text in both]
         predicted, right = encode_tokens((_repeated(cut[:n], owners), pairs), (cut[n:], pairs))
         columns.append(_counts(predicted, right, orders[1]))
     counts = np.concatenate(columns, axis=1).reshape(len(texts), -1)
     return counts[best_places(score(counts), owners, n)]
-
-
-def _pairs(predicted: Sequence[str], right: Sequence[str], orders: int) -> Ints:
-    pairs = np.arange(len(right))
-    return _counts(encode_characters(predicted, pairs), encode_characters(right, pairs), orders)
 
 
 def _counts(predicted: TokenSequences, right: TokenSequences, orders: int) -> Ints:

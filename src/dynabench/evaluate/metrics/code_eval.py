@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dynabench.evaluate.columns import Column, Floats, Numbers, Texts, Tokens, as_list
+from dynabench.evaluate.columns import Floats, Numbers, RowColumn, Texts, Tokens
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.program_sandbox import ProgramLimits, run_programs
 from dynabench.evaluate.states import Rows, Sums
@@ -55,15 +55,11 @@ def check_ks(k: int | Sequence[int]) -> tuple[int, ...]:
 Outcome = tuple[int, int | None]  # how many passed, of how many
 
 
-class AttemptOutcomes(Column):
+class AttemptOutcomes(RowColumn):
     """The number of attempts at each problem that passed, or a list with True or False for each attempt."""
 
     dtype = "int or list of bool"
     text = "number of attempts that passed, or a list that says of each attempt whether it passed"
-
-    def clean(self, values: Any, name: str) -> list[Outcome]:
-        """Return the outcomes. Raises ValueError for anything but whole numbers from 0 and lists of true and false."""
-        return [self._row(item, f"{name}: row {row}") for row, item in enumerate(as_list(values, name))]
 
     def _row(self, item: Any, where: str) -> Outcome:
         if isinstance(item, list | tuple | np.ndarray):

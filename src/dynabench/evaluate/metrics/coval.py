@@ -20,7 +20,7 @@ from dynabench.evaluate.columns import Floats, Tokens
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.parse_trees import Node, find_phrase, minimum_span, parse_tree
 from dynabench.evaluate.states import SummedState, Sums
-from dynabench.evaluate.values import ratio
+from dynabench.evaluate.values import best_pairing, ratio
 
 MARK = re.compile(r"\((\d+)\)|\((\d+)|(\d+)\)")
 NOTHING = {"", "-", "_", "*"}
@@ -125,7 +125,7 @@ def agreement(key: list[Cluster], response: list[Cluster]) -> list[float]:
                 shared[place, response_cluster[mention]] += 1
     true, predicted = np.array([*map(len, key)], float), np.array([*map(len, response)], float)
     common = shared.sum()
-    aligned = _aligned(2 * shared / np.add.outer(true, predicted)) if key and response else 0.0
+    aligned = best_pairing(2 * shared / np.add.outer(true, predicted)) if key and response else 0.0
     row = [common, true.sum(), common, predicted.sum()]
     row += [*_muc(shared, true), *_muc(shared.T, predicted)]
     row += [*_b_cubed(shared, true), *_b_cubed(shared.T, predicted)]
@@ -229,13 +229,6 @@ def _lea(shared: Floats, sizes: Floats, others: Floats) -> tuple[float, float]:
     shared_links = (shared * (shared - 1) / 2).sum(1)
     alone = (shared * (others == 1)).sum(1)
     return (sizes * np.where(single, alone, shared_links) / links).sum(), sizes.sum()
-
-
-def _aligned(similarity: Floats) -> float:
-    """The most that clusters can share when each has at most one partner."""
-    from scipy.optimize import linear_sum_assignment
-
-    return float(similarity[linear_sum_assignment(similarity, maximize=True)].sum())
 
 
 MEASURES = ("mentions", "muc", "bcub", "ceafe", "lea")

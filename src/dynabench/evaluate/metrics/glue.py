@@ -344,7 +344,9 @@ class XtremeS(Metric, name="xtreme_s"):
     def formula(self, total: Any, *, bleu_kwargs: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Return the metrics of the config."""
         if isinstance(total, Confusion):
-            return self._classes(total)
+            scores = {"accuracy": accuracy(total)}
+            only_accuracy = self.config_name == "fleurs-lang_id"
+            return scores if only_accuracy else {"f1": average_scores(f1, total, "macro"), **scores}
         if isinstance(total, tuple):
             return _concatenated_rates(*total)
         if self.config_name == "covost2":
@@ -354,10 +356,6 @@ class XtremeS(Metric, name="xtreme_s"):
         return {
             name: total[..., place] / np.maximum(total[..., place + 1], 1) for name, place in (("wer", 0), ("cer", 2))
         }
-
-    def _classes(self, total: Confusion) -> dict[str, Floats]:
-        scores = {"accuracy": accuracy(total)}
-        return scores if self.config_name == "fleurs-lang_id" else {"f1": average_scores(f1, total, "macro"), **scores}
 
 
 def _check_keys(options: Mapping[str, Any] | None, names: Sequence[str], argument: str) -> Mapping[str, Any]:

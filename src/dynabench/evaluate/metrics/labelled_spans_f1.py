@@ -9,12 +9,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dynabench.evaluate.columns import Column, Floats, as_list
+from dynabench.evaluate.columns import Floats, RowColumn
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.states import Sums
-from dynabench.evaluate.values import ratio, zero_division_value
+from dynabench.evaluate.values import best_pairing, ratio, zero_division_value
 
 PARTIAL_CREDIT = 0.5
 """What an overlap is worth beside the same place."""
@@ -31,21 +30,19 @@ class LabelledSpan(NamedTuple):
     label: str
 
 
-class SpanLists(Column):
-    """For each example a list of spans, {start, end, label} or [start, end, label]; other keys are ignored."""
+class SpanLists(RowColumn):
+    """For each example a list of spans, {start, end, label} or [start, end, label]; other keys are ignored.
+
+    Becomes sorted spans without duplicates.
+    """
 
     dtype = "list of {start, end, label}"
     text = "spans of each example: a list of {start, end, label}, empty where there are none"
 
-    def clean(self, values: Any, name: str) -> list[list[LabelledSpan]]:
-        """Return sorted spans without duplicates. Raises ValueError for a span that ends before it starts."""
-        return [_row(item, f"{name}: row {row}") for row, item in enumerate(as_list(values, name))]
-
-
-def _row(item: Any, where: str) -> list[LabelledSpan]:
-    if isinstance(item, str | Mapping) or not isinstance(item, Sequence):
-        raise ValueError(f"{where} is {item!r}; give a list of {{start, end, label}}")
-    return sorted({_span(span_item, where) for span_item in item})
+    def _row(self, item: Any, where: str) -> list[LabelledSpan]:
+        if isinstance(item, str | Mapping) or not isinstance(item, Sequence):
+            raise ValueError(f"{where} is {item!r}; give a list of {{start, end, label}}")
+        return sorted({_span(span_item, where) for span_item in item})
 
 
 def _span(item: Any, where: str) -> LabelledSpan:
@@ -81,14 +78,7 @@ def count_span_hits(
             if predicted_span.start < other.end and other.start < predicted_span.end:
                 weights[0, row, column] = 1 if predicted_span[:2] == other[:2] else PARTIAL_CREDIT
                 weights[1, row, column] = predicted_span.label == other.label
-    return strict, exact, _best(weights[0]), _best(weights[1])
-
-
-def _best(weights: NDArray[np.float64]) -> float:
-    """The largest sum of weights (n, m) of pairs in which each row and each column stands once at most."""
-    from scipy.optimize import linear_sum_assignment  # tasks name metrics, and web processes start without scipy
-
-    return float(weights[linear_sum_assignment(weights, maximize=True)].sum())
+    return strict, exact, best_pairing(weights[0]), best_pairing(weights[1])
 
 
 # Columns of the state: what `hits` counts, then predicted and right spans.

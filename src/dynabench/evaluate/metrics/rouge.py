@@ -12,8 +12,9 @@ import numpy as np
 from dynabench.evaluate.columns import Floats, References, Texts
 from dynabench.evaluate.labels import Ints
 from dynabench.evaluate.module import Metric
-from dynabench.evaluate.ngrams import Codes, TokenCoder, Tokenizer, common_length, common_places, shared_ngrams
+from dynabench.evaluate.ngrams import Codes, TokenCoder, common_length, common_places, shared_ngrams
 from dynabench.evaluate.states import Sums
+from dynabench.evaluate.tokens import Tokenizer
 from dynabench.evaluate.values import MissingLibrary, ratio, to_plain
 from dynabench.kit.distributions import LIBRARY, install_command
 

@@ -20,11 +20,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dynabench.evaluate.columns import Column, Floats, References, Texts, as_list
+from dynabench.evaluate.columns import Floats, References, RowColumn, Texts
 from dynabench.evaluate.labels import same
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.states import Sums
-from dynabench.evaluate.values import ratio
+from dynabench.evaluate.values import best_pairing, ratio
 
 SEPARATOR = ";"
 PUNCTUATION = str.maketrans("", "", string.punctuation)
@@ -48,26 +48,21 @@ class AnswerPart(NamedTuple):
 Parts = tuple[str, ...]
 
 
-class MultiPartAnswers(Column):
+class MultiPartAnswers(RowColumn):
     """For each question an answer: a text with parts separated by semicolons, or the list of its parts."""
 
     dtype = "string or list of strings"
     text = "answer to each question: a text, its parts separated by semicolons, or a list of its parts"
 
-    def clean(self, values: Any, name: str) -> list[Parts]:
-        """Return the parts of each answer. Raises ValueError for anything but texts."""
-        return [_parts(item, f"{name}: row {row}") for row, item in enumerate(as_list(values, name))]
+    def _row(self, item: Any, where: str) -> Parts:
+        return _parts(item, where)
 
 
-class RightMultiPartAnswers(MultiPartAnswers):
+class RightMultiPartAnswers(RowColumn):
     """For each question the right answers, of which the nearest counts: a list of them, or one text."""
 
     dtype = "string, or list of strings or of lists of strings"
     text = "right answers to each question, each a text or a list of its parts; or one text"
-
-    def clean(self, values: Any, name: str) -> list[tuple[Parts, ...]]:  # type: ignore[override]
-        """Return the right answers. Raises ValueError for a question without any."""
-        return [self._row(item, f"{name}: row {row}") for row, item in enumerate(as_list(values, name))]
 
     def _row(self, item: Any, where: str) -> tuple[Parts, ...]:
         answers = [item] if isinstance(item, str) else item
@@ -120,11 +115,7 @@ def compare_answers(predicted: Parts, right: Parts, spelt: bool) -> tuple[float,
     ours, theirs = [parse_part(part, spelt) for part in predicted], [parse_part(part, spelt) for part in right]
     same = {part.text for part in ours} == {part.text for part in theirs} and len(ours) == len(theirs)
     table = np.array([[_f1(our_part, other) for other in theirs] for our_part in ours])
-    # The web process imports these metrics for its rules without this one, and starts without scipy.
-    from scipy.optimize import linear_sum_assignment
-
-    best = table[linear_sum_assignment(table, maximize=True)].sum()
-    return float(same), float(best) / max(len(ours), len(theirs))
+    return float(same), best_pairing(table) / max(len(ours), len(theirs))
 
 
 def _f1(predicted: AnswerPart, right: AnswerPart) -> float:

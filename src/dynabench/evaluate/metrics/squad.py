@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from dynabench.evaluate.columns import Column, Floats, as_list
+from dynabench.evaluate.columns import Floats, RowColumn
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.states import Rows, Sums
 from dynabench.evaluate.values import ratio
@@ -60,15 +60,11 @@ class QuestionReference(NamedTuple):
     texts: tuple[str, ...]
 
 
-class PredictedAnswers(Column):
+class PredictedAnswers(RowColumn):
     """A text for each question, or a dictionary {id, prediction_text}, perhaps with no_answer_probability."""
 
     dtype = "string or {id, prediction_text}"
     text = "answer to each question: a text, or a dictionary with its id and prediction_text"
-
-    def clean(self, values: Any, name: str) -> list[PredictedAnswer]:
-        """Return the predictions. Raises ValueError for probabilities outside 0 to 1 and for anything but texts."""
-        return [self._row(item, f"{name}: row {row}") for row, item in enumerate(as_list(values, name))]
 
     def _row(self, item: Any, where: str) -> PredictedAnswer:
         if isinstance(item, str):
@@ -101,15 +97,14 @@ class PredictedLists(PredictedAnswers):
         return _texts(texts, where)
 
 
-class RightAnswers(Column):
-    """Right answers: a text, a list of texts, or a dictionary {id, answers: {text: [...]}}; perhaps none."""
+class RightAnswers(RowColumn):
+    """Right answers: a text, a list of texts, or a dictionary {id, answers: {text: [...]}}; perhaps none.
+
+    `answers` may also be a list of {text: ...}, as in SQuAD's own files.
+    """
 
     dtype = "string, list of strings or {id, answers}"
     text = "right answers to each question: a text, a list of texts, or a dictionary with its id and answers"
-
-    def clean(self, values: Any, name: str) -> list[QuestionReference]:
-        """`answers` may also be a list of {text: ...}, as in SQuAD's own files."""
-        return [self._row(item, f"{name}: row {row}") for row, item in enumerate(as_list(values, name))]
 
     def _row(self, item: Any, where: str) -> QuestionReference:
         if not isinstance(item, Mapping):

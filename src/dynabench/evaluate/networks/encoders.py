@@ -89,16 +89,13 @@ def _by_function(answers: list[Any]) -> tuple[list[str], Floats]:
 
 def _by_name(row: int, answer: Any) -> dict[str, float]:
     if isinstance(answer, Mapping):
-        answer = [answer] if {"label", "score"} <= answer.keys() else [*_pairs(answer)]
+        is_entry = {"label", "score"} <= answer.keys()
+        answer = [answer] if is_entry else [{"label": name, "score": score} for name, score in answer.items()]
     if isinstance(answer, list | tuple) and all(isinstance(entry, Mapping) and "label" in entry for entry in answer):
         return {str(entry["label"]): float(entry["score"]) for entry in answer}
     raise ValueError(
         f"the model gave {answer!r:.80} for row {row}; it has to give a mapping of class to probability for each text"
     )
-
-
-def _pairs(answer: Mapping[str, float]) -> list[dict[str, Any]]:
-    return [{"label": name, "score": score} for name, score in answer.items()]
 
 
 class EmbeddedText(NamedTuple):

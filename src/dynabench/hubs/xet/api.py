@@ -8,10 +8,9 @@ from collections.abc import Callable
 from typing import Annotated, TypeVar
 
 from fastapi import APIRouter, Path, Request
-from sqlalchemy.orm import Session
 from starlette.responses import JSONResponse
 
-from dynabench.hubs import answers, commits, uploads
+from dynabench.hubs import answers, uploads
 from dynabench.hubs.addresses import Place, Rest, revision_and_path
 from dynabench.hubs.file_store import Incoming
 from dynabench.hubs.problems import BrokenUpload
@@ -50,13 +49,7 @@ async def permit_upload(
 ) -> JSONResponse:
     """Give a token and an address for the large files of a coming commit."""
     revision = revision_and_path(request, rest, "xet-write-token")[0]
-
-    def read(session: Session) -> int:
-        entry = place.find(session, person)
-        commits.require_writer(session, person, entry, revision, create_pr)
-        return entry.row.id
-
-    repository = await db.aread(read)
+    repository = (await db.aread(place.find_writable, person, revision, create_pr)).row.id
     store = await asyncio.to_thread(XorbStore.open_for, settings, repository, person.id)
     until = uploads.new_end(PERMISSION_SECONDS)
     token = UploadTicket(ACT, repository, person.id, store.name, 0, until).sign(settings)

@@ -46,15 +46,11 @@ def apply_measures(sample: RoundSample, tell: Tell = lambda done, of: None) -> d
     return records
 
 
-def _round_exists(session: Session, round_id: int) -> bool:
-    return session.get(Round, round_id) is not None
-
-
 @DBOS.step(name="measure_round.measure", retries_allowed=True)
 def _measure_in_job(round_id: int) -> bool:
     """Measure a round, once more after a crash; false where it does not exist any more."""
     db = jobs.database()
-    if not db.read(_round_exists, round_id):
+    if db.read(lambda session: session.get(Round, round_id)) is None:
         return False
     measure_and_store(db, round_id, samples.find_encoder())
     return True

@@ -31,6 +31,7 @@ def sections(report: DataReport) -> Iterator[tuple[str, str, str, MeasureResult]
 
 def report_html(report: DataReport) -> str:
     """Return the report as one page of HTML without scripts, in the current language."""
+    style = files("dynabench.insight.data_reports").joinpath("export.css").read_text(encoding="utf-8")
     values: dict[str, Any] = {
         "report": report,
         "sections": list(sections(report)),
@@ -39,13 +40,9 @@ def report_html(report: DataReport) -> str:
         "cells": formatting.table_lines,
         "unprinted": UNPRINTED,
         "bar": bar_width,
-        "css": Markup(_style()),  # noqa: S704, a file of this package
+        "css": Markup(style),  # noqa: S704, a file of this package
     }
     return environment().get_template("data_reports/export.html").render(values)
-
-
-def _style() -> str:
-    return files("dynabench.insight.data_reports").joinpath("export.css").read_text(encoding="utf-8")
 
 
 def card_sections(report: DataReport) -> str:

@@ -18,14 +18,12 @@ class ReportFormat:
     render: Callable[[DataReport], bytes]
 
 
-def _json(report: DataReport) -> bytes:
-    return orjson.dumps(report.document(), option=orjson.OPT_INDENT_2)
-
-
 FORMATS = {
     "html": ReportFormat("text/html; charset=utf-8", lambda report: exports.report_html(report).encode()),
     "pdf": ReportFormat("application/pdf", report_pdf),
     "md": ReportFormat("text/markdown; charset=utf-8", lambda report: exports.card_sections(report).encode()),
-    "json": ReportFormat("application/json", _json),
+    "json": ReportFormat(
+        "application/json", lambda report: orjson.dumps(report.document(), option=orjson.OPT_INDENT_2)
+    ),
 }
 """Formats by the ending of the file."""

@@ -3,11 +3,10 @@
 from typing import Any
 
 from dbos import DBOS
-from sqlalchemy.orm import Session
 
 from dynabench.insight.data_measurements.sample import find_encoder
-from dynabench.insight.data_reports import service, stored_reports
-from dynabench.insight.data_reports.report import ReportOptions, measure_data, report_key
+from dynabench.insight.data_reports import service
+from dynabench.insight.data_reports.report import ReportOptions, find_report, measure_data, report_key, store_report
 from dynabench.insight.data_reports.subjects import open_subject
 from dynabench.kit import errors, jobs
 from dynabench.kit.settings import Settings, get_settings
@@ -22,8 +21,8 @@ def measure_subjects(settings: Settings, payload: dict[str, Any], tell: Any = la
     other = open_subject(settings, payload["second"]) if payload["second"] else None
     options, embed = ReportOptions.restore(payload["options"]), find_encoder()
     key = report_key(source.digest, other.digest if other else "", options, embed is not None)
-    if stored_reports.find_report(settings, key) is None:
-        stored_reports.store_report(settings, key, measure_data(source, options, other, embed, tell))
+    if find_report(settings, key) is None:
+        store_report(settings, key, measure_data(source, options, other, embed, tell))
     return key
 
 
@@ -49,11 +48,8 @@ def measure_step(job_id: str, payload: dict[str, Any]) -> dict[str, Any]:
 @DBOS.step(name="measure_data.clean", retries_allowed=True)
 def clean_step(job_id: str) -> None:
     """Delete the uploaded files, unless another report waits for them."""
-    service.remove_files(jobs.database().read(lambda session: service.unused_files(session, _job(session, job_id))))
-
-
-def _job(session: Session, job_id: str) -> jobs.Job:
-    return session.get_one(jobs.Job, job_id)
+    db = jobs.database()
+    service.remove_files(db.read(lambda session: service.unused_files(session, session.get_one(jobs.Job, job_id))))
 
 
 def measure_data_job(payload: dict[str, Any]) -> dict[str, Any]:

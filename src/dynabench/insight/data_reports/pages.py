@@ -13,6 +13,7 @@ from starlette.responses import Response
 
 from dynabench.insight.data_measurements import formatting
 from dynabench.insight.data_reports import exports, service, subjects, views
+from dynabench.insight.data_reports.api import SELDOM
 from dynabench.insight.data_reports.files import FORMATS
 from dynabench.insight.data_reports.measures import COMPARED, MEASURES
 from dynabench.insight.data_reports.report import DataReport, ReportOptions, parse_pairs
@@ -22,13 +23,12 @@ from dynabench.kit.api import AppSettings, Db, attachment, csv_response
 from dynabench.kit.forms import redirect
 from dynabench.kit.language import _
 from dynabench.kit.settings import Settings
-from dynabench.people.accounts.auth import Member, limited
+from dynabench.people.accounts.auth import Member
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds import uploaded_files
 from dynabench.web import render
 
 router = APIRouter(include_in_schema=False)
-SELDOM = [Depends(limited("data_report", 20, 3600))]
 Name = Annotated[str, PathParameter(pattern=r"^[A-Za-z0-9_. -]{1,120}$")]
 FIELDS = ("dataset", "other_dataset", "texts", "label", "group", "terms")
 LONGEST = 300

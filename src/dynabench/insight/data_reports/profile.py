@@ -113,7 +113,7 @@ class DataProfile:
             if row.label and (row.label in self.by_label or len(self.by_label) < SPLITS):
                 self.by_label.setdefault(row.label, LengthMoments()).add(len(row_tokens))
             if row.tags:
-                self.tags.update(map(self._tag, row.tags))
+                self.tags.update(tag if tag in self.tags or len(self.tags) < TAGS else OTHER for tag in row.tags)
         self.words.add(Counter(chain.from_iterable(tokens)))
         sets = [set(row_tokens) for row_tokens in tokens]
         self.documents.add(Counter(chain.from_iterable(sets)))
@@ -134,9 +134,6 @@ class DataProfile:
                 self.unreadable += 1
                 continue
             yield self.columns.row(row.values, split)
-
-    def _tag(self, tag: str) -> str:
-        return tag if tag in self.tags or len(self.tags) < TAGS else OTHER
 
     def _count_companions(self, present: Sequence[str], held: set[str]) -> None:
         self.term_rows.update(present)

@@ -2,25 +2,29 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
+from uuid import uuid4
+
+import orjson
 
 from dynabench.insight.data_measurements.results import MeasureResult, read_result
 from dynabench.insight.data_measurements.sample import Embed
 from dynabench.insight.data_reports.measured import DEFAULT_PAIRS, DEFAULT_TERMS, MeasuredData
 from dynabench.insight.data_reports.measures import COMPARED, MEASURES
 from dynabench.insight.data_reports.profile import DataProfile
-from dynabench.insight.data_reports.sources import ChosenColumns, DataSource, choose_columns
+from dynabench.insight.data_reports.sources import ChosenColumns, DataSource, Progress, choose_columns
 from dynabench.kit import errors
 from dynabench.kit.language import _
+from dynabench.kit.settings import Settings
 
 VERSION = 2
 """Grows when measures change, so that stored reports are not used again."""
 STEPS = 100
 """Steps of the progress: half of them are reading."""
 MOST_PAIRS = 10
-Tell = Callable[[int, int], object]
 
 
 @dataclass(frozen=True)
@@ -126,7 +130,7 @@ def measure_data(
     options: ReportOptions,
     other: DataSource | None = None,
     embed: Embed | None = None,
-    tell: Tell = lambda done, of: None,
+    tell: Progress = lambda done, of: None,
 ) -> DataReport:
     """Measure data, and compare it with other data; `tell` gets the steps done of `STEPS`.
 
@@ -162,7 +166,7 @@ def measure_data(
     return DataReport(facts, results, _facts(other, second) if other and second else None, compared, embed is not None)
 
 
-def _read(source: DataSource, options: ReportOptions, embed: Embed | None, tell: Tell) -> MeasuredData:
+def _read(source: DataSource, options: ReportOptions, embed: Embed | None, tell: Progress) -> MeasuredData:
     columns = choose_columns(source, options.columns)
     terms = {*DEFAULT_TERMS, *(term for pair in options.pairs for term in pair)}
     profile = DataProfile(columns, sorted(terms), options.seed).read(source, tell)
@@ -191,3 +195,28 @@ def check_pairs(pairs: Sequence[Sequence[str]]) -> tuple[tuple[str, str], ...]:
     if len(plain) > MOST_PAIRS:
         raise errors.Invalid({"terms": _("Write up to %(n)s pairs.", n=MOST_PAIRS)})
     return tuple((pair[0], pair[1]) for pair in plain) or DEFAULT_PAIRS
+
+
+def report_path(settings: Settings, key: str) -> Path:
+    """Return the file of the report with this key."""
+    return settings.folder / "measurements" / key[:2] / f"{key}.json"
+
+
+def find_report(settings: Settings, key: str) -> DataReport | None:
+    """Return the stored report with this key; None where there is none that can be read."""
+    try:
+        return read_report(orjson.loads(report_path(settings, key).read_bytes()))
+    except (FileNotFoundError, orjson.JSONDecodeError, KeyError, TypeError):
+        return None
+
+
+def store_report(settings: Settings, key: str, report: DataReport) -> None:
+    """Keep a report under its key; a reader never sees half of it."""
+    path = report_path(settings, key)
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    waiting = path.with_name(f".{uuid4()}")
+    try:
+        waiting.write_bytes(orjson.dumps(report.record(), option=orjson.OPT_SERIALIZE_NUMPY))
+        waiting.replace(path)
+    finally:
+        waiting.unlink(missing_ok=True)

@@ -12,8 +12,7 @@ from uuid import UUID
 from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
-from dynabench.insight.data_reports import stored_reports
-from dynabench.insight.data_reports.report import DataReport, ReportOptions
+from dynabench.insight.data_reports.report import DataReport, ReportOptions, find_report, report_path
 from dynabench.insight.data_reports.sources import ChosenColumns, choose_columns
 from dynabench.insight.data_reports.subjects import Subject, check_subject, open_subject, uploads_folder
 from dynabench.intake import sources
@@ -123,7 +122,7 @@ def _is_deleted(job: jobs.Job) -> bool:
 def report_progress(settings: Settings, job: jobs.Job) -> RequestedReport:
     """Return how far a report is; asks the engine of jobs unless it has ended."""
     problem, key = job_problem(job), (job.done or {}).get("key")
-    if key and not stored_reports.report_path(settings, key).is_file():
+    if key and not report_path(settings, key).is_file():
         problem = LOST
     if problem or key:
         return RequestedReport(job, JobState.FAILED if problem else JobState.DONE, 1, 1, problem)
@@ -135,7 +134,7 @@ def report_progress(settings: Settings, job: jobs.Job) -> RequestedReport:
 def finished_report(settings: Settings, job: jobs.Job) -> DataReport | None:
     """Return what a job has measured; None while it has not."""
     key = (job.done or {}).get("key")
-    return stored_reports.find_report(settings, key) if key else None
+    return find_report(settings, key) if key else None
 
 
 def require_report(settings: Settings, job: jobs.Job) -> DataReport:

@@ -116,16 +116,13 @@ def find_subject(
     kind, _colon, name = named.strip().partition(":")
     try:
         if kind not in SUBJECTS or not name:
-            raise errors.Invalid({field: _("Name the data as one of: %(kinds)s.", kinds=_kinds())})
+            kinds = ", ".join(f"{kind}:…" for kind in SUBJECTS)
+            raise errors.Invalid({field: _("Name the data as one of: %(kinds)s.", kinds=kinds)})
         return subject_kind(kind).find(session, settings, viewer, name)
     except errors.Invalid as problem:
         raise errors.Invalid({field: "; ".join(problem.fields.values())}) from None
     except errors.NotFound as problem:
         raise errors.Invalid({field: problem.detail}) from None
-
-
-def _kinds() -> str:
-    return ", ".join(f"{kind}:…" for kind in SUBJECTS)
 
 
 def check_subject(session: Session, viewer: Person, subject: Mapping[str, Any]) -> None:

@@ -122,7 +122,9 @@ class OnnxModel(Alone):
         if read.reading is None:
             scores = arrays_by_window[0][0]
             return output(self.card, np.log(np.maximum(scores, 1e-30)) if self._options.probabilities else scores)
-        candidates = spans(read.reading, [_ends(arrays) for arrays in arrays_by_window])
+        # scores (pieces, 2) of start and end of each window
+        ends = [arrays[0] if len(arrays) == 1 else np.stack(arrays, -1) for arrays in arrays_by_window]
+        candidates = spans(read.reading, ends)
         if not candidates:
             return ModelOutput({self.card.answer: []}, {})
         chosen = best(candidates)
@@ -184,8 +186,3 @@ def _check_arrays(card: ModelCard, pieces: int, arrays: Sequence[Any]) -> None:
         )
     if not all(np.issubdtype(array.dtype, np.floating) and np.isfinite(array).all() for array in arrays):
         raise validity.Broken(f"{card.name}: the graph gave scores that are no numbers (NaN or infinite).")
-
-
-def _ends(arrays: Sequence[Array]) -> Array:
-    """Scores (pieces, 2) of start and end."""
-    return arrays[0] if len(arrays) == 1 else np.stack(arrays, -1)

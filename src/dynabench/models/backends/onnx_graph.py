@@ -49,7 +49,7 @@ def inspect(folder: Path) -> Inspected:
         model = onnx.load_model(str(path), load_external_data=False)
     except Exception as error:  # protobuf's own, among others
         raise Invalid({FILE: f"This is no ONNX file, or a part of one is missing: {error}"}) from error
-    nodes = list(_nodes(model.graph))
+    nodes = [node for part in _graphs(model.graph) for node in part.node]
     _check_operators(model, nodes)
     for tensor in _tensors(model.graph):
         _check_place(tensor, folder)
@@ -91,11 +91,6 @@ def _graphs(graph: Any) -> Iterator[Any]:
         for node in subgraph.node:
             for attribute in node.attribute:
                 waiting += [*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs]
-
-
-def _nodes(graph: Any) -> Iterator[Any]:
-    for part in _graphs(graph):
-        yield from part.node
 
 
 def _tensors(graph: Any) -> Iterator[Any]:

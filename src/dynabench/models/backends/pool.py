@@ -222,7 +222,11 @@ class Pool:
             by_key.setdefault(key, []).append(row)
         with self._turns.hurried():
             ready = {key: self._with(key, precision) for key in by_key}
-            parts = [(key, part) for key, rows in by_key.items() for part in self._parts(rows, batch)]
+            parts = [
+                (key, part)
+                for key, rows in by_key.items()
+                for part in group_passes(sorted(rows, key=lambda row: len(batch[row])), batch, runtime.cores())
+            ]
 
             def compute_part(key: str, part: list[int]) -> Tensor:
                 return _pass(*ready[key], self._members[key].head, [batch[row] for row in part])
@@ -256,9 +260,6 @@ class Pool:
             for key, member in list(self._members.items())
         }
         return list(shapes.values())
-
-    def _parts(self, rows: list[int], batch: Sequence[Pieces]) -> Iterator[list[int]]:
-        return group_passes(sorted(rows, key=lambda row: len(batch[row])), batch, runtime.cores())
 
     def states(self, key: str, words: Tensor, types: Tensor, mask: Tensor | None) -> Tensor:
         """Hidden states (B, T, width) in fp32, through which gradients pass.

@@ -62,6 +62,7 @@ def weigh_evidence(question: str, passage: str, candidates: Sequence[Span], stre
     question_stems = _stems(question)
     passage_stems, near = _stems(passage), _stems(beside)
     lacking = [stem for stem in question_stems if stem not in passage_stems]
+    names = [word for word in WORD.findall(question)[1:] if word[:1].isupper()]
     opening = question.lower()
     return np.array(
         [
@@ -73,7 +74,7 @@ def weigh_evidence(question: str, passage: str, candidates: Sequence[Span], stre
             len(lacking),
             sum(stem in near for stem in question_stems) / max(len(question_stems), 1),
             sum(number not in passage for number in re.findall(r"\d+", question)),
-            sum(word.lower()[:STEM] not in passage_stems for word in _capitals(question)),
+            sum(word.lower()[:STEM] not in passage_stems for word in names),
             float(_negated(question) != _negated(beside)),
             float(bool(re.match(r"who|whom|whose", opening)) and not any(c.isupper() for c in chosen.text)),
             float(bool(re.search(r"\bwhen\b|what year|what date|what day", opening)) and not _timely(chosen.text)),
@@ -92,10 +93,6 @@ def found_share(question: str, passage: str) -> float:
 def _stems(text: str) -> frozenset[str]:
     bare_words = (word.lower().removesuffix("'s").removesuffix("’s") for word in WORD.findall(text))
     return frozenset(word[:STEM] for word in bare_words if word not in SMALL)
-
-
-def _capitals(question: str) -> list[str]:
-    return [word for word in WORD.findall(question)[1:] if word[:1].isupper()]
 
 
 def _negated(text: str) -> bool:

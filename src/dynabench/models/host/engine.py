@@ -258,7 +258,9 @@ class Engine:
         self.figures.explained.labels("miss" if cached is None else "hit").inc()
         if cached is not None:
             return cached
-        limit = {} if within is None or not _limited(model) else {"seconds": within * KEPT_BACK}
+        limit: dict[str, float] = {}
+        if within is not None and "seconds" in inspect.signature(model.attribute).parameters:
+            limit["seconds"] = within * KEPT_BACK
         explanation: Attribution = await self._explainer(model, method).submit(
             (model, inputs, label, method, limit), 1, within
         )
@@ -331,10 +333,6 @@ def _first_inputs(card: ModelCard) -> dict[str, str] | None:
 def _patience(model: Backend, calls: int) -> float:
     """Return the seconds after which a batch of so many calls is given up: twice what the model's card asks for."""
     return max(PATIENCE, 2 * calls * (model.card.seconds or 0.0))
-
-
-def _limited(model: Backend) -> bool:
-    return "seconds" in inspect.signature(model.attribute).parameters
 
 
 def _predict(payloads: list[tuple[Backend, Any]]) -> list[ModelOutput]:

@@ -3,7 +3,7 @@
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -199,7 +199,11 @@ def start_linear(name: str, config: TaskConfig, folder: Path) -> None:
 
     from dynabench.models import fitted
 
-    rows = [(" ".join(part), label) for label, option_words in cues(field).items() for part in _parts(option_words)]
+    rows = [
+        (" ".join(option_words[at : at + TOGETHER]), label)
+        for label, option_words in cues(field).items()
+        for at in range(0, len(option_words), TOGETHER)
+    ]
     pipeline = make_pipeline(TfidfVectorizer(), LogisticRegression(C=10.0, max_iter=500))
     pipeline.fit([text for text, _ in rows], [label for _, label in rows])
     model_facts = facts(name, config, "linear", {}, summary=f"First weights for {config.name}.")
@@ -208,11 +212,6 @@ def start_linear(name: str, config: TaskConfig, folder: Path) -> None:
     written: dict[str, Any] = yaml.safe_load((folder / spec.FILE).read_text(encoding="utf-8"))
     (folder / spec.FILE).write_text(text(written), encoding="utf-8")
     (folder / "README.md").write_text(readme_text(written, BODY.format_map(written)), encoding="utf-8")
-
-
-def _parts(words: Sequence[str]) -> Iterator[Sequence[str]]:
-    for at in range(0, len(words), TOGETHER):
-        yield words[at : at + TOGETHER]
 
 
 ARCHITECTURES = {

@@ -244,17 +244,14 @@ def _recipe_sources(recipe: Recipe, prepared: PreparedRows[Any]) -> list[str]:
         return f"- {source.name} ({source.licence}): {prepared.counts[source.name]:,} rows{note}"
 
     development = ", ".join(source.name for source in recipe.dev) or "a part of the training rows, kept back"
+    or_twin = " or that of their twin" if any(source.twin for source in recipe.train) else ""
     return [
         *(line(source) for source in recipe.train),
         "",
-        f"{prepared.overlap:,} training rows were dropped because their text{_or_twin(recipe)} occurs in a test or "
+        f"{prepared.overlap:,} training rows were dropped because their text{or_twin} occurs in a test or "
         "development set. "
         f"`dev` is {development}.",
     ]
-
-
-def _or_twin(recipe: Recipe) -> str:
-    return " or that of their twin" if any(source.twin for source in recipe.train) else ""
 
 
 def _recipe_settings(recipe: Recipe, cost: "Cost") -> str:

@@ -105,7 +105,8 @@ def read_manifest(archive: zipfile.ZipFile) -> BackupManifest:
     try:
         backup_manifest = BackupManifest.model_validate_json(archive.read(NAME))
     except (KeyError, ValueError, zipfile.BadZipFile, EOFError) as error:
-        raise Conflict(f"This file is no whole backup of Dynabench: {_first_line(error)}") from None
+        first_line = (str(error).splitlines() or [""])[0]
+        raise Conflict(f"This file is no whole backup of Dynabench: {first_line}") from None
     named = sorted([NAME, *(entry.name for entry in backup_manifest.files)])
     if named != sorted(archive.namelist()):
         raise Conflict("The backup is damaged: it does not hold the files that its manifest names.")
@@ -131,10 +132,6 @@ def extract_file(archive: zipfile.ZipFile, file: BackupFile, target: Path, advan
         raise Conflict(f"The backup is damaged: {file.name} is not the file that was backed up.")
     target.chmod(file.mode)
     os.utime(target, ns=(file.changed, file.changed))
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [""])[0]
 
 
 CACHES = {"cache", "hub", "responses.sqlite"}

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
 
 from dynabench.kit import security
-from dynabench.kit.api import Db
+from dynabench.kit.api import Db, delete_cookie, set_cookie
 from dynabench.kit.db import Database
 from dynabench.kit.errors import Conflict, Invalid, Unauthenticated
 from dynabench.kit.forms import Text, previous_page, redirect, rejection, safe_next
@@ -22,25 +22,15 @@ router = APIRouter(include_in_schema=False)
 
 def logged_in(request: Request, cookie: str, address: str) -> Response:
     """Send the browser on, with its session cookie."""
-    settings = request.app.state.settings
     response = RedirectResponse(safe_next(address), status_code=303)
-    response.set_cookie(
-        security.cookie_name(settings, security.SESSION),
-        cookie,
-        max_age=int(service.SESSION_LENGTH.total_seconds()),
-        secure=settings.secure_cookies,
-        httponly=True,
-        samesite="lax",
-    )
+    set_cookie(request, response, security.SESSION, cookie, int(service.SESSION_LENGTH.total_seconds()))
     return response
 
 
 def logged_out(request: Request, address: str = "/") -> Response:
     """Send the browser on, without its session cookie."""
-    settings = request.app.state.settings
     response = RedirectResponse(address, status_code=303)
-    name = security.cookie_name(settings, security.SESSION)
-    response.delete_cookie(name, secure=settings.secure_cookies, httponly=True, samesite="lax")
+    delete_cookie(request, response, security.SESSION)
     return response
 
 

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from dynabench.kit import security
+from dynabench.kit.api import delete_cookie, set_cookie
 from dynabench.kit.db import now
 from dynabench.kit.errors import Conflict
 from dynabench.kit.language import _
@@ -74,13 +75,9 @@ def login_cookie(request: Request) -> str:
 
 def keep_login(request: Request, response: Response, secret: str) -> None:
     """Give the browser the cookie of a log-in under way; it comes back from a provider's page as well."""
-    settings = request.app.state.settings
-    name, seconds = security.cookie_name(settings, COOKIE), int(LENGTH.total_seconds())
-    response.set_cookie(name, secret, seconds, secure=settings.secure_cookies, httponly=True, samesite="lax")
+    set_cookie(request, response, COOKIE, secret, int(LENGTH.total_seconds()))
 
 
 def forget_login(request: Request, response: Response) -> None:
     """Take the cookie of a log-in from the browser."""
-    settings = request.app.state.settings
-    name = security.cookie_name(settings, COOKIE)
-    response.delete_cookie(name, secure=settings.secure_cookies, httponly=True, samesite="lax")
+    delete_cookie(request, response, COOKIE)

@@ -18,7 +18,6 @@ from dynabench.kit.settings import Settings
 from dynabench.people.accounts import login as entry
 from dynabench.people.accounts import rules, second_factor, service
 from dynabench.people.accounts.auth import Member
-from dynabench.people.accounts.devices import device_name
 from dynabench.people.accounts.oidc import service as identities
 from dynabench.people.accounts.pages import clean_language, logged_in, remember_language
 from dynabench.people.accounts.tables import SCOPES, Person
@@ -26,6 +25,16 @@ from dynabench.web import render
 from dynabench.web.pages import wants_fragment
 
 router = APIRouter(include_in_schema=False)
+# What is looked for, in this order: nearly every browser also names those that it descends from.
+BROWSERS = (
+    ("Edg/", "Edge"), ("EdgA/", "Edge"), ("EdgiOS/", "Edge"), ("OPR/", "Opera"), ("Vivaldi/", "Vivaldi"),
+    ("SamsungBrowser/", "Samsung Internet"), ("FxiOS/", "Firefox"), ("Firefox/", "Firefox"), ("CriOS/", "Chrome"),
+    ("Chromium/", "Chromium"), ("Chrome/", "Chrome"), ("Safari/", "Safari"), ("curl/", "curl"),
+)  # fmt: skip
+SYSTEMS = (
+    ("iPhone", "iPhone"), ("iPad", "iPad"), ("Android", "Android"), ("CrOS", "ChromeOS"), ("Windows", "Windows"),
+    ("Mac OS X", "macOS"), ("Linux", "Linux"),
+)  # fmt: skip
 
 
 def _profile(request: Request, person: Person, status: int = 200, **values: Any) -> HTMLResponse:
@@ -245,3 +254,12 @@ async def dismiss_notice(request: Request, db: Db, id: security.RowId, person: M
     if wants_fragment(request):
         return HTMLResponse("")
     return RedirectResponse(previous_page(request), status_code=303)
+
+
+def device_name(user_agent: str) -> str:
+    """Return the name of a browser and the system it runs on, such as “Firefox on Linux”."""
+    browser = next((name for part, name in BROWSERS if part in user_agent), "")
+    system = next((name for part, name in SYSTEMS if part in user_agent), "")
+    if browser and system:
+        return _("%(browser)s on %(system)s", browser=browser, system=system)
+    return browser or system or _("Unknown device")

@@ -41,7 +41,8 @@ def requeue_lost_deliveries(database: Database, settings: Settings) -> None:
     calls = database.read(_under_way, queries.calls_under_way())
     for job in jobs.given_up(database, settings, list(calls)):
         database.write(_call_again, calls[job])
-    database.write(_forget_old)
+    old = queries.old_deliveries(now() - webhooks.LOG_RETENTION)
+    database.write(lambda session: session.execute(delete(Delivery).where(Delivery.id.in_(old))))
 
 
 def _under_way(session: Session, statement: Select[str | None, int]) -> dict[str, int]:
@@ -52,7 +53,3 @@ def _call_again(session: Session, id: int) -> None:
     delivery = session.get(Delivery, id, with_for_update=True)
     if delivery is not None and delivery.state == DeliveryState.WAITING:
         webhooks.enqueue(session, delivery)
-
-
-def _forget_old(session: Session) -> None:
-    session.execute(delete(Delivery).where(Delivery.id.in_(queries.old_deliveries(now() - webhooks.LOG_RETENTION))))

@@ -11,7 +11,6 @@ from dynabench.kit.errors import Conflict, Invalid, NotFound
 from dynabench.kit.forms import Text, Texts, field_errors, redirect, rejection
 from dynabench.kit.language import _
 from dynabench.kit.security import RowId
-from dynabench.kit.settings import Settings
 from dynabench.people.accounts import service as accounts
 from dynabench.people.accounts.auth import Member, Viewer, limited
 from dynabench.people.accounts.service import NOTICE_KINDS
@@ -120,11 +119,6 @@ class HookPages:
 router = APIRouter(include_in_schema=False)
 
 
-def _channels(settings: Settings) -> list[str]:
-    """The ways that notices can take on this site."""
-    return [channel for channel in CHANNELS if channel != "mail" or settings.mails]
-
-
 async def _page(request: Request, person: Person, status: int = 200, **values: Any) -> Response:
     """The settings of notifications, with what was typed and what is wrong with it."""
     state = request.app.state
@@ -132,7 +126,8 @@ async def _page(request: Request, person: Person, status: int = 200, **values: A
     context: dict[str, Any] = {
         "errors": {}, "done": "", "typed": wish.address or person.email,
         "hook_errors": {}, "hook_done": "", "hook_typed": {"url": "", "events": ()},
-        "wish": wish, "kinds": NOTICE_KINDS, "names": KIND_NAMES, "channels": _channels(state.settings),
+        "wish": wish, "kinds": NOTICE_KINDS, "names": KIND_NAMES,
+        "channels": [channel for channel in CHANNELS if channel != "mail" or state.settings.mails],
         "wants": service.wants_channel,
         "mails": state.settings.mails, "always": service.ALWAYS_SHOWN, "most": webhooks.MOST_OF_A_PERSON,
         "account": person.email if person.email_confirmed_at else "",

@@ -36,20 +36,13 @@ def compute_signals(payload: dict[str, Any]) -> dict[str, Any]:
 
 def compute_new_signals(database: Database, settings: Settings) -> None:
     """Enqueue the signals of new examples, forget jobs that were given up, and remove old digests of devices."""
-    running = {str(job_id): task for job_id, task in database.read(_running)}
+    rows = database.read(lambda session: session.execute(queries.running_jobs()).all())
+    running = {str(job_id): task for job_id, task in rows}
     for job_id in jobs.given_up(database, settings, list(running)):
         database.write(service.release_job, running[job_id], job_id)
-    for task in database.read(_tasks):
+    for task in database.read(lambda session: session.scalars(queries.tasks_with_unchecked_facts()).all()):
         database.write(service.enqueue_signals, task)
     database.write(_forget_devices)
-
-
-def _running(session: Session) -> list[Any]:
-    return list(session.execute(queries.running_jobs()))
-
-
-def _tasks(session: Session) -> list[str]:
-    return list(session.scalars(queries.tasks_with_unchecked_facts()))
 
 
 def _forget_devices(session: Session) -> None:

@@ -141,17 +141,12 @@ async def check(
         await db.awrite(service.check_signal, person, task, signal, SignalState(outcome), reason)
     except errors.Invalid as problem:
         wrong: dict[str, Any] = {"errors": problem.fields, "wrong_id": signal, "written": reason}
-        choice = await _with_person(db, person, task, signal, choice)
+        shown_signal = await db.aread(service.read_signal, person, task, signal)
+        choice = replace(choice, person=shown_signal.signal.person_id)
         return await _page(request, person, task, choice, status=422, **wrong)
     except errors.Conflict as problem:
         return await _page(request, person, task, choice, status=409, problem=problem.detail)
     return redirect(request, "manage_signals", task=task, query=choice.query())
-
-
-async def _with_person(db: Db, person: Person, task: str, signal: int, choice: SignalChoice) -> SignalChoice:
-    """Return the choices of the page that shows a signal."""
-    shown_signal = await db.aread(service.read_signal, person, task, signal)
-    return replace(choice, person=shown_signal.signal.person_id)
 
 
 @router.get("/tasks/{task}/manage/signals.csv", name="download_signals")

@@ -13,8 +13,7 @@ from dynabench.kit.language import _
 from dynabench.people.accounts.auth import Member
 from dynabench.people.accounts.tables import Person
 from dynabench.people.may import RULES, Action
-from dynabench.rounds import people, queries, service, views
-from dynabench.rounds.tables import RoundState
+from dynabench.rounds import people, service, views
 from dynabench.web import render
 
 
@@ -129,9 +128,7 @@ def visible_sections(request: Request, task: str, current: str = "") -> list[Rai
 
 
 def _head(session: Session, task: str) -> dict[str, Any]:
-    rounds = list(session.scalars(queries.rounds(task)))
-    current = next((entry for entry in rounds if entry.state == RoundState.OPEN), None)
-    current = current or next((entry for entry in rounds if entry.state != RoundState.DRAFT), None)
+    current = views.current_round(views.started_rounds(session, task))
     return {
         "config": service.newest_config(session, task),
         "round": views.round_out(session, current) if current else None,

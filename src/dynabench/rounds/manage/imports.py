@@ -177,9 +177,6 @@ async def download(db: Db, task: str, job: str, owner: TaskOwner) -> Response:
 
 async def refused_response(db: Database, job: jobs.Job) -> Response:
     """The rows that a job left out as a CSV file."""
-    stem = "".join(c if c.isascii() and (c.isalnum() or c in "-_") else "-" for c in Path(_file_name(job)).stem)[:60]
+    name = Path(str(job.payload.get("name") or "rows")).stem
+    stem = "".join(c if c.isascii() and (c.isalnum() or c in "-_") else "-" for c in name)[:60]
     return await to_thread.run_sync(uploaded_files.refused_file, db, job.id, f"{stem or 'rows'}-refused.csv")
-
-
-def _file_name(job: jobs.Job) -> str:
-    return str(job.payload.get("name") or "rows")

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Query, Request
 from pydantic import BaseModel, Field
 
 from dynabench.kit import job_control
-from dynabench.kit.api import AppSettings, Db, Limit
+from dynabench.kit.api import AppSettings, Db, Limit, page_address
 from dynabench.kit.job_control import JobStatus
 from dynabench.kit.jobs import WORKFLOWS, JobState
 from dynabench.kit.schemas import Page
@@ -119,8 +119,7 @@ async def list_accounts(
 async def make_reset_link(request: Request, db: Db, settings: AppSettings, id: RowId, admin: Admin) -> ResetLinkOut:
     """Make a link by which a person chooses a new password."""
     _person, token = await db.awrite(recovery.make_reset_link, settings.key, admin.id, id)
-    site = settings.site or str(request.base_url).rstrip("/")
-    return ResetLinkOut(link=f"{site}{request.app.url_path_for('reset_password', token=token)}")
+    return ResetLinkOut(link=page_address(request, "reset_password", token=token))
 
 
 @router.get("/jobs")

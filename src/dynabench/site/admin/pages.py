@@ -8,8 +8,8 @@ from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
 
 from dynabench.kit import errors, job_control
-from dynabench.kit.api import AppSettings, Db, csv_response
-from dynabench.kit.forms import Text, read_moment, redirect
+from dynabench.kit.api import AppSettings, Db, csv_response, page_address
+from dynabench.kit.forms import Text, read_moment, read_number, redirect
 from dynabench.kit.jobs import WORKFLOWS, JobState
 from dynabench.kit.language import _
 from dynabench.kit.security import RowId
@@ -92,9 +92,7 @@ async def show_person(request: Request, id: RowId, _admin: Admin, done: Word = "
 async def make_reset_link(request: Request, db: Db, settings: AppSettings, id: RowId, admin: Admin) -> Response:
     """A link by which the person chooses a new password, shown this once."""
     _person, token = await db.awrite(recovery.make_reset_link, settings.key, admin.id, id)
-    site = settings.site or str(request.base_url).rstrip("/")
-    path = request.app.url_path_for("reset_password", token=token)
-    return await _person_page(request, id, link=f"{site}{path}")
+    return await _person_page(request, id, link=page_address(request, "reset_password", token=token))
 
 
 @router.post("/admin/people/{id}", name="admin_change_person")
@@ -183,8 +181,7 @@ async def models_csv(request: Request, db: Db, _admin: Admin) -> Response:
 @router.post("/admin/models/load", name="admin_load_model")
 async def load_model(request: Request, _admin: Admin, name: Text = "", host: Text = "") -> Response:
     """Load a model again on a host."""
-    place = int(host) if host.isascii() and host.isdigit() and len(host) < 5 else 0
-    await models.load_again(request.app.state.host, place, name)
+    await models.load_again(request.app.state.host, read_number(host, 4), name)
     return redirect(request, "admin_models", query={"done": name})
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import make_url
 
 from dynabench.kit.language import _
-from dynabench.kit.settings import OidcProvider, Settings
+from dynabench.kit.settings import Settings
 
 SECRETS = frozenset({"secret", "host_token", "smtp_password"})
 PREFIX = "DYNABENCH_"
@@ -60,11 +60,7 @@ def _display_value(name: str, value: Any, source: SettingOrigin) -> str:
     if name in ("hub_url", "host_url", "ray") and isinstance(value, str) and "@" in value:
         return str(_("set, not shown"))  # an address with a name and a password in it
     if name == "oidc":
-        return ", ".join(_provider(provider) for provider in value) or str(_("not set"))
+        return ", ".join(f"{provider.label} ({provider.issuer})" for provider in value) or str(_("not set"))
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value) if str(value) else str(_("not set"))
-
-
-def _provider(provider: OidcProvider) -> str:
-    return f"{provider.label} ({provider.issuer})"

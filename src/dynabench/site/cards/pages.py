@@ -10,10 +10,10 @@ from fastapi.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from dynabench.evaluate import inputs
-from dynabench.evaluate import results as result_lines
 from dynabench.kit import security
 from dynabench.kit.api import attachment
 from dynabench.kit.errors import Forbidden, Invalid, Problem
+from dynabench.kit.forms import read_number
 from dynabench.kit.language import current
 from dynabench.people.accounts.auth import Viewer
 from dynabench.site.cards import library, published, service, views
@@ -58,7 +58,7 @@ async def module(request: Request, kind: str, name: str, _: Viewer, example: Wor
     fields = dict(request.query_params)
     if any(name.startswith((service.COLUMN, "table")) for name in fields):
         return await _computed_page(request, entry, fields)
-    chosen = min(int(example), len(entry.examples) - 1) if example.isdecimal() and len(example) < 4 else 0
+    chosen = min(read_number(example, 3), len(entry.examples) - 1)
     fields = service.fill_form(entry, entry.examples[chosen])
     return await _page(request, entry, fields, chosen=chosen, **await _example(request, entry, chosen, fields))
 
@@ -99,14 +99,7 @@ async def _outcome(
     """The result of a form's fields with all that is shown of it."""
     computation = await run_in_threadpool(service.computation_from_form, entry, fields, upload)
     result = await request.app.state.calculator.compute(**computation.request(), scores=True)
-    per_example = result.pop("per_example", {})
-    return {
-        "result": result,
-        "lines": result_lines.result_lines(entry.card, result),
-        "tables": result_lines.result_tables(result),
-        "chart": await run_in_threadpool(views.result_chart, computation, per_example),
-        "rows": max((len(column) for column in computation.columns.values()), default=0),
-    }
+    return await run_in_threadpool(views.outcome_values, entry, computation, result)
 
 
 async def _computed_page(

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Depends, Query, Request
 from fastapi.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from dynabench.evaluate import inputs
-from dynabench.evaluate import results as result_lines
 from dynabench.evaluation_modules import service as modules
 from dynabench.evaluation_modules.service import PublishedModule
 from dynabench.hubs import pages as hub_pages
@@ -19,11 +18,10 @@ from dynabench.hubs.addresses import Namespace, RepositoryName, RepositoryPlace
 from dynabench.hubs.schemas import HubKinds
 from dynabench.hubs.service import MAIN
 from dynabench.kit import security
-from dynabench.kit.api import AppSettings, Db, attachment
+from dynabench.kit.api import AppSettings, Db, attachment, site_address
 from dynabench.kit.errors import Invalid
-from dynabench.kit.settings import Settings
+from dynabench.kit.forms import read_number
 from dynabench.people.accounts.auth import Viewer
-from dynabench.people.accounts.tables import Person
 from dynabench.published_modules.manifest import declared_class
 from dynabench.site.cards import service, views
 from dynabench.site.cards.library import LibraryEntry, task_title
@@ -82,40 +80,43 @@ def compute_checked(
     return modules.compute_module(module, computation.config, computation.columns, options)
 
 
-@router.get(PAGE, name="published_module")
-async def published_module(
+async def _find(
     request: Request,
     db: Db,
     settings: AppSettings,
+    viewer: Viewer,
     namespace: Namespace,
     name: RepositoryName,
-    viewer: Viewer,
     revision: Words = MAIN,
-    example: Words = "",
-) -> Response:
+) -> tuple[PublishedModule, dict[str, Any]]:
+    """The module, and what the head of its page needs."""
+    module = await db.aread(modules.find_module, settings, viewer, namespace, name, revision)
+    place = RepositoryPlace(KINDS, module.entry.namespace, module.entry.row.name)
+    _entry, _store, head = await db.aread(hub_pages.repository_page, settings, viewer, place)
+    values = {"repository": head.pop("entry"), "commit": module.revision, "revision": revision}
+    values["site"] = site_address(request)
+    return module, values | head
+
+
+FoundModule = Annotated[tuple[PublishedModule, dict[str, Any]], Depends(_find)]
+
+
+@router.get(PAGE, name="published_module")
+async def published_module(request: Request, found_module: FoundModule, example: Words = "") -> Response:
     """A published module's card, with an example in its form."""
-    module, values = await _find(request, db, settings, viewer, namespace, name, revision)
+    module, values = found_module
     if module.manifest is None:
         return render(request, "cards/undeclared.html", fault=module.fault, **values)
     entry = published_entry(module)
-    number = int(example) if example.isdecimal() and len(example) < 4 else 0
-    chosen = min(number, len(entry.examples) - 1) if entry.examples else None
+    chosen = min(read_number(example, 3), len(entry.examples) - 1) if entry.examples else None
     fields = service.fill_form(entry, entry.examples[chosen]) if chosen is not None else {}
     return await _page(request, entry, values, fields, chosen=chosen)
 
 
 @router.post(PAGE, name="compute_published")
-async def compute_published(
-    request: Request,
-    db: Db,
-    settings: AppSettings,
-    namespace: Namespace,
-    name: RepositoryName,
-    viewer: Viewer,
-    revision: Words = MAIN,
-) -> Response:
+async def compute_published(request: Request, found_module: FoundModule) -> Response:
     """Compute the rows of the form in the sandbox; with `as=json` the result is a file."""
-    module, values = await _find(request, db, settings, viewer, namespace, name, revision)
+    module, values = found_module
     if module.manifest is None:
         return render(request, "cards/undeclared.html", status=422, fault=module.fault, **values)
     security.throttle(request, *modules.COMPUTE_LIMIT)
@@ -134,30 +135,10 @@ async def compute_published(
     return await _page(request, entry, values, fields, **outcome)
 
 
-async def _find(
-    request: Request, db: Db, settings: Settings, viewer: Person | None, namespace: str, name: str, revision: str
-) -> tuple[PublishedModule, dict[str, Any]]:
-    """The module, and what the head of its page needs."""
-    module = await db.aread(modules.find_module, settings, viewer, namespace, name, revision)
-    place = RepositoryPlace(KINDS, module.entry.namespace, module.entry.row.name)
-    _entry, _store, head = await db.aread(hub_pages.repository_page, settings, viewer, place)
-    site = settings.site or str(request.base_url).rstrip("/")
-    values = {"repository": head.pop("entry"), "commit": module.revision, "revision": revision, "site": site}
-    return module, values | head
-
-
 def _outcome(module: PublishedModule, entry: PublishedEntry, fields: Mapping[str, str], upload: str) -> dict[str, Any]:
     """The result of a form's fields with all that is shown of it."""
     computation = service.computation_from_form(entry, fields, upload)
-    result = compute_checked(module, entry, computation, scores=True)
-    per_example = result.pop("per_example", {})
-    return {
-        "result": result,
-        "lines": result_lines.result_lines(entry.card, result),
-        "tables": result_lines.result_tables(result),
-        "chart": views.result_chart(computation, per_example),
-        "rows": max((len(column) for column in computation.columns.values()), default=0),
-    }
+    return views.outcome_values(entry, computation, compute_checked(module, entry, computation, scores=True))
 
 
 async def _page(

@@ -10,7 +10,7 @@ import nh3
 from latex2mathml.converter import convert
 from markupsafe import Markup
 
-from dynabench.evaluate.results import chart_of_result
+from dynabench.evaluate.results import chart_of_result, result_lines, result_tables
 from dynabench.site.cards.library import LibraryEntry, all_entries
 from dynabench.site.cards.service import Computation
 
@@ -78,6 +78,18 @@ def result_chart(computation: Computation, per_example: dict[str, Any]) -> Resul
     )
 
 
+def outcome_values(entry: LibraryEntry, computation: Computation, result: dict[str, Any]) -> dict[str, Any]:
+    """Return what pages show of a result that has the scores of single rows (`per_example`)."""
+    per_example = result.pop("per_example", {})
+    return {
+        "result": result,
+        "lines": result_lines(entry.card, result),
+        "tables": result_tables(result),
+        "chart": result_chart(computation, per_example),
+        "rows": max((len(column) for column in computation.columns.values()), default=0),
+    }
+
+
 WIDTH = 60
 
 
@@ -87,9 +99,13 @@ def usage_examples(entry: LibraryEntry) -> dict[str, str]:
     return snippets if entry.closed else snippets | {"HTTP": http_usage(entry)}
 
 
+def _usage_example(entry: LibraryEntry) -> Any:
+    return next((candidate for candidate in entry.examples if candidate.error is None), entry.examples[0])
+
+
 def python_usage(entry: LibraryEntry) -> str:
     """Return the lines that load and compute the module, with their result."""
-    example = next((candidate for candidate in entry.examples if candidate.error is None), entry.examples[0])
+    example = _usage_example(entry)
     twins = sum(candidate.name == entry.name for candidate in all_entries()) > 1
     named = [repr(entry.name), *([repr(example.config)] if example.config else [])]
     named += [f"module_type={entry.kind!r}"] if twins else []
@@ -112,7 +128,7 @@ def http_usage(entry: LibraryEntry) -> str:
     """Return a request to the JSON API."""
     import json
 
-    example = next((candidate for candidate in entry.examples if candidate.error is None), entry.examples[0])
+    example = _usage_example(entry)
     body = json.dumps({"columns": {name: list(part) for name, part in example.inputs.items()}}, ensure_ascii=False)
     return f"POST /api/v1/evaluate/{entry.kind}/{entry.name}\nContent-Type: application/json\n\n{body}"
 

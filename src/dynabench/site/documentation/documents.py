@@ -152,7 +152,7 @@ def _render(name: str, title: str, section: str, source: str, path: str) -> Docu
     reader = MarkdownIt("js-default", {"linkify": False})
     tokens = reader.parse(source)
     headings = tuple(_anchored(tokens))
-    for token in _inline(tokens):
+    for token in (child for parent in tokens for child in parent.children or ()):
         if token.type == "link_open":
             token.attrs["href"] = _target(str(token.attrs["href"]), path)
         elif token.type == "image":
@@ -171,10 +171,6 @@ def _render(name: str, title: str, section: str, source: str, path: str) -> Docu
         headings=headings,
         passages=passages,
     )
-
-
-def _inline(tokens: list[Token]) -> Iterator[Token]:
-    return (child for token in tokens for child in token.children or ())
 
 
 def _anchored(tokens: list[Token]) -> Iterator[Heading]:

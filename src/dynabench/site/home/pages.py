@@ -181,6 +181,14 @@ async def try_it(request: Request, viewer: Viewer) -> Response:
     return render(request, "home/home.html", fragment="home/_try.html", **await home_values(request), box=box)
 
 
+async def _read_filter(q: Words = "", modality: Word = "", language: Word = "", state: Word = "") -> TaskFilter:
+    return TaskFilter(q, modality, language, state)
+
+
+LineFilter = Annotated[TaskFilter, Depends(_read_filter)]
+"""The choice of lines in the address of an index."""
+
+
 def index_values(lines: list[TaskLine], by: TaskFilter, sort: str) -> dict[str, Any]:
     """Return the values that the template of an index needs."""
     order = sort if sort in SORTS else "active"
@@ -195,32 +203,16 @@ def index_values(lines: list[TaskLine], by: TaskFilter, sort: str) -> dict[str, 
 
 
 @router.get("/leaderboards", name="leaderboards")
-async def leaderboards_page(
-    request: Request,
-    _: Viewer,
-    q: Words = "",
-    modality: Word = "",
-    language: Word = "",
-    state: Word = "",
-    sort: Word = "",
-) -> Response:
+async def leaderboards_page(request: Request, _: Viewer, by: LineFilter, sort: Word = "") -> Response:
     """The best model of each task beside people, on one axis."""
-    values = index_values(await read_lines(request), TaskFilter(q, modality, language, state), sort)
+    values = index_values(await read_lines(request), by, sort)
     return render(request, "home/leaderboards.html", fragment="home/_boards.html", **values)
 
 
 @router.get("/tasks", name="tasks")
-async def tasks_page(
-    request: Request,
-    _: Viewer,
-    q: Words = "",
-    modality: Word = "",
-    language: Word = "",
-    state: Word = "",
-    sort: Word = "",
-) -> Response:
+async def tasks_page(request: Request, _: Viewer, by: LineFilter, sort: Word = "") -> Response:
     """All tasks, to search and to filter."""
-    values = index_values(await read_lines(request), TaskFilter(q, modality, language, state), sort)
+    values = index_values(await read_lines(request), by, sort)
     return render(request, "home/tasks.html", fragment="home/_tasks.html", **values)
 
 
@@ -242,11 +234,9 @@ HEADER = (
 
 
 @router.get("/leaderboards.csv", name="leaderboards_csv")
-async def leaderboards_file(
-    request: Request, q: Words = "", modality: Word = "", language: Word = "", state: Word = "", sort: Word = ""
-) -> Response:
+async def leaderboards_file(request: Request, by: LineFilter, sort: Word = "") -> Response:
     """The same lines as a table; shares from 0 to 1, scores in the metric's unit."""
-    values = index_values(await read_lines(request), TaskFilter(q, modality, language, state), sort)
+    values = index_values(await read_lines(request), by, sort)
     return csv_response("leaderboards.csv", HEADER, map(csv_row, values["lines"]))
 
 

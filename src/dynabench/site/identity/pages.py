@@ -16,6 +16,7 @@ from starlette.responses import JSONResponse, Response
 from dynabench.benchmark.registry.api import find_model
 from dynabench.collection import overview
 from dynabench.kit import errors
+from dynabench.kit.api import site_address
 from dynabench.kit.language import _, ngettext, translate
 from dynabench.people.accounts.auth import Viewer
 from dynabench.recognition.profiles import service as profiles
@@ -216,15 +217,15 @@ async def manifest() -> Response:
     return JSONResponse(document, media_type="application/manifest+json", headers=FOR_AN_HOUR)
 
 
-def _site(request: Request) -> str:
-    return request.app.state.settings.site or str(request.base_url).rstrip("/")
-
-
 @router.get("/robots.txt", name="robots")
 async def robots(request: Request) -> Response:
     """Search engines may read the pages, not the interface of programs nor a person's own pages."""
     closed = ("/api/", "/settings", "/people/me$", "/people/me/", "/admin", "/login", "/register", "/try")
-    lines = ["User-agent: *", *(f"Disallow: {path}" for path in closed), f"Sitemap: {_site(request)}/sitemap.xml"]
+    lines = [
+        "User-agent: *",
+        *(f"Disallow: {path}" for path in closed),
+        f"Sitemap: {site_address(request)}/sitemap.xml",
+    ]
     return Response("\n".join(lines) + "\n", media_type="text/plain", headers=FOR_AN_HOUR)
 
 
@@ -234,6 +235,6 @@ async def site_map(request: Request) -> Response:
     paths = ["/", "/tasks", "/leaderboards", "/models", "/datasets", "/evaluate", "/people", "/badges", "/docs"]
     for line in await read_lines(request):
         paths += [f"/tasks/{line.id}{page}" for page in ("", "/leaderboard", "/rounds", "/datasets")]
-    entries = "".join(f"<url><loc>{escape(_site(request) + path)}</loc></url>" for path in paths)
+    entries = "".join(f"<url><loc>{escape(site_address(request) + path)}</loc></url>" for path in paths)
     document = f'<?xml version="1.0" encoding="UTF-8"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{entries}</urlset>'
     return Response(document, media_type="application/xml", headers=FOR_AN_HOUR)

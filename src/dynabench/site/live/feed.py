@@ -10,11 +10,15 @@ import json
 import logging
 import math
 import random
+import socket
 from collections import deque
 from collections.abc import AsyncGenerator
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
+
+import uvicorn
+from fastapi import FastAPI
 
 from dynabench.kit.language import translate
 from dynabench.site.admission import RequestPlaces
@@ -102,7 +106,8 @@ class Feed:
         loop = asyncio.get_running_loop()
         ends_at = loop.time() + LIFETIME * random.uniform(2 / 3, 4 / 3)
         number = counts_number = 0
-        self._start_reader()
+        if self._reader is None or self._reader.done():
+            self._reader = asyncio.create_task(self._read_on())
         while not self.closed and loop.time() < ends_at:
             changed = self._changed
             last = last or self._position
@@ -131,10 +136,6 @@ class Feed:
             and entry.activity.is_after(last)
         ]
         return news[-AT_ONCE:]
-
-    def _start_reader(self) -> None:
-        if self._reader is None or self._reader.done():
-            self._reader = asyncio.create_task(self._read_on())
 
     async def _read_on(self) -> None:
         """Look for changes while there are clients. An error doubles the pause, and ends nothing."""
@@ -211,3 +212,12 @@ def _describe(activity: ActivityLine) -> dict[str, Any]:
 def _event(name: str, document: dict[str, Any], position: Position | None = None) -> str:
     id = f"id: {position}\n" if position else ""
     return f"{id}event: {name}\ndata: {json.dumps(document, ensure_ascii=False)}\n\n"
+
+
+class WebServer(uvicorn.Server):
+    """Serves the application; at a shutdown no open page keeps it waiting."""
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End the live streams, then stop as usual."""
+        await cast(FastAPI, self.config.app).state.live.close()
+        await super().shutdown(sockets)

@@ -79,7 +79,8 @@ def words_of(query: str) -> list[str]:
 
 def search_stored(session: Session, viewer: Person | None, query: str, limit: int) -> list[SearchGroup]:
     """Return the groups that are read from the database: tasks, datasets, people and examples."""
-    tasks = _configs(session)
+    rows = session.scalars(round_queries.tasks("", MAX_TASKS)).all()
+    tasks = {row.id: rounds.config_of(session, row.version_id) for row in rows if row.version_id is not None}
     words = words_of(query)
     return [
         _tasks(session, tasks, words, limit),
@@ -87,11 +88,6 @@ def search_stored(session: Session, viewer: Person | None, query: str, limit: in
         _people(session, query, limit),
         _examples(session, tasks, query, limit),
     ]
-
-
-def _configs(session: Session) -> dict[str, TaskConfig]:
-    tasks = session.scalars(round_queries.tasks("", MAX_TASKS)).all()
-    return {task.id: rounds.config_of(session, task.version_id) for task in tasks if task.version_id is not None}
 
 
 def _tasks(session: Session, tasks: dict[str, TaskConfig], words: list[str], limit: int) -> SearchGroup:

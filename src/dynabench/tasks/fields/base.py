@@ -283,6 +283,11 @@ def clean_group(
         raise Invalid(error.messages(group)) from None
 
 
+def same_answer(first: Any, second: Any, field: Field) -> bool:
+    """Return whether two answers of a field mean the same; a missing answer is the same as none."""
+    return first is second if first is None or second is None else field.same(first, second)
+
+
 def read_group_form(group: str, fields: Sequence[Field], items: Iterable[tuple[str, object]]) -> dict[str, object]:
     """Return the raw values of a group from an HTML form with names such as `input.hypothesis`."""
     posted: dict[str, list[str]] = {}

@@ -52,7 +52,8 @@ class Group(Field):
                 problems[f"fields.{index}.type"] = _("A group cannot contain groups.")
             if isinstance(field, ImageRegion) and field.of in self.own and not isinstance(before.get(field.of), Image):
                 message = _("There is no such image field earlier in the group.")
-                problems[f"fields.{index}.of"] = message + did_you_mean(field.of, _images(before))
+                images = [name for name, earlier in before.items() if isinstance(earlier, Image)]
+                problems[f"fields.{index}.of"] = message + did_you_mean(field.of, images)
             if getattr(field, "goal", "") == "assigned":
                 problems[f"fields.{index}.goal"] = _("Only an answer can be a goal.")
             if reasons := [why for condition in field.when if (why := base.impossible_reason(condition, before))]:
@@ -177,7 +178,7 @@ class Group(Field):
         """Field by field; of lists, object by object in order."""
         rows, others = self.rows(first), self.rows(second)
         return len(rows) == len(others) and all(
-            _same(field, row.get(field.name), other.get(field.name))
+            base.same_answer(row.get(field.name), other.get(field.name), field)
             for row, other in zip(rows, others, strict=True)
             for field in self.fields
         )
@@ -237,11 +238,3 @@ def is_blank(raw: object) -> bool:
     if isinstance(raw, Mapping):
         return all(is_blank(part) for part in raw.values())
     return raw is None or (isinstance(raw, list) and all(is_blank(part) for part in raw))
-
-
-def _images(named: Mapping[str, Field]) -> list[str]:
-    return [name for name, field in named.items() if isinstance(field, Image)]
-
-
-def _same(field: Field, first: Any, second: Any) -> bool:
-    return first is second if first is None or second is None else field.same(first, second)

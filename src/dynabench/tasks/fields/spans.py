@@ -2,6 +2,7 @@
 
 import json
 import re
+from abc import ABC
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, ClassVar, Literal
@@ -18,11 +19,28 @@ _WORD = re.compile(r"[^\W_]+(?:-[^\W_]+|[’'](?![sS]\b)[^\W_]+)*|[’'][sS]\b|\
 _POSTED = re.compile(r"^([0-9]{1,7}):([0-9]{1,7})$")
 
 
-class Spans(Field):
+class SpansField(Field, ABC):
+    """A field whose value marks words of a text beside it: a list of spans, sorted by place."""
+
+    of: Name = Setting(description="Name of the text field whose words are marked.")
+
+    def references(self) -> Sequence[FieldReference]:
+        """The text."""
+        return [FieldReference("of", self.of)]
+
+    def words(self, beside: Values) -> list[dict[str, Any]]:
+        """The words of the text that can be marked, each with the gap that follows it."""
+        return words_of(_text(beside, self.of))
+
+    def serialise(self, value: list[dict[str, Any]] | None) -> list[dict[str, Any]]:
+        """Models get a list in any case."""
+        return value or []
+
+
+class Spans(SpansField):
     """Spans of the text in the field `of`: a list of {start, end, text}, sorted; offsets count code points."""
 
     type: Literal["spans"] = "spans"
-    of: Name = Setting(description="Name of the text field whose words are marked.")
     max_spans: int = Setting(50, ge=1, le=500, description="Most spans that may be marked.")
 
     missing: ClassVar[str] = _("Mark at least one word.")
@@ -39,8 +57,7 @@ class Spans(Field):
             raise FieldError(_("This must be a list of spans with start and end."))
         if len(raw) > self.max_spans:
             raise FieldError(_("Mark at most %(max_spans)s spans.", max_spans=self.max_spans))
-        text = beside.get(self.of)
-        text = text if isinstance(text, str) else ""
+        text = _text(beside, self.of)
         spans = sorted({span_of(item, text) for item in raw})
         if any(first[1] > second[0] for first, second in pairwise(spans)):
             raise FieldError(_("The marked spans overlap."))
@@ -60,10 +77,6 @@ class Spans(Field):
             return [{"start": min(ends), "end": max(ends)}]
         return [{"start": int(match[1]), "end": int(match[2])} if match else None for match in matches]
 
-    def references(self) -> Sequence[FieldReference]:
-        """The text."""
-        return [FieldReference("of", self.of)]
-
     def is_answer(self, value: object) -> bool:
         """Return whether a model's answer is a list of spans, perhaps empty; their texts are not checked."""
         return isinstance(value, list) and all(
@@ -72,11 +85,6 @@ class Spans(Field):
             and type(item.get("start")) is type(item.get("end")) is int
             for item in value
         )
-
-    def words(self, beside: Values) -> list[dict[str, Any]]:
-        """The words of the text that can be marked, each with the gap that follows it."""
-        text = beside.get(self.of)
-        return words_of(text) if isinstance(text, str) else []
 
     def marked(self, value: object, word: Mapping[str, Any]) -> bool:
         """Return whether a span of `value` covers `word`."""
@@ -96,10 +104,6 @@ class Spans(Field):
             pieces.append({"text": word["text"], "marked": self.marked(value, word)})
             pieces.append({"text": word["gap"], "marked": False})
         return [piece for piece in pieces if piece["text"]]
-
-    def serialise(self, value: list[dict[str, Any]] | None) -> list[dict[str, Any]]:
-        """Models get a list in any case."""
-        return value or []
 
     def json_schema(self) -> JsonSchema:
         """A list of spans; that they lie within the text is beyond a schema."""
@@ -143,11 +147,10 @@ INITIAL_ROWS = 4  # rows that a form without scripts offers from the start
 _ROW = re.compile(r"\.([0-9]{1,3})\.label$")
 
 
-class LabelledSpans(Field):
+class LabelledSpans(SpansField):
     """Spans of the text in `of`, each with one of `labels`: a list of {start, end, label, text}, sorted by place."""
 
     type: Literal["labelled_spans"] = "labelled_spans"
-    of: Name = Setting(description="Name of the text field whose words are marked.")
     labels: list[AnyOption] = Setting(
         min_length=1, max_length=40, description="Texts, or mappings of value, label and description."
     )
@@ -176,10 +179,6 @@ class LabelledSpans(Field):
     def tone(self, value: object) -> int:
         """The number of the colour of a label, from 1."""
         return self.values.index(str(value)) % TONES + 1 if value in self.values else TONES
-
-    def references(self) -> Sequence[FieldReference]:
-        """The text."""
-        return [FieldReference("of", self.of)]
 
     @property
     def drawn_over(self) -> Sequence[str]:
@@ -214,7 +213,9 @@ class LabelledSpans(Field):
 
     def read_form(self, posted: Mapping[str, Sequence[str]], name: str) -> object:
         """From rows `name.0.label`, `name.0.first`, `name.0.last`, words counted from 1; without rows, from JSON."""
-        places = sorted({int(match[1]) for key in posted if key.startswith(name) if (match := _row(key, name))})
+        places = sorted(
+            {int(match[1]) for key in posted if key.startswith(name) if (match := _ROW.fullmatch(key, len(name)))}
+        )
         if not places:
             return super().read_form(posted, name)
         rows = [[posted.get(f"{name}.{at}.{part}", [""])[0].strip() for part in _PARTS] for at in places]
@@ -227,10 +228,6 @@ class LabelledSpans(Field):
     def from_form(self, texts: Sequence[str]) -> object:
         """From JSON."""
         return self.from_text(texts[0]) if texts and texts[0].strip()[:1] == "[" else super().from_form(texts) or None
-
-    def words(self, beside: Values) -> list[dict[str, Any]]:
-        """The words of the text that can be marked, each with the gap that follows it."""
-        return words_of(_text(beside, self.of))
 
     def marked(self, beside: Values, value: object) -> list[dict[str, Any]]:
         """Return the valid spans of `value`, which may be anything."""
@@ -289,10 +286,6 @@ class LabelledSpans(Field):
         spans = [span for span in value if isinstance(span, Mapping)] if isinstance(value, list) else []
         return " … ".join(f"{span.get('text', '')} ({self.label_of(span.get('label'))})" for span in spans)
 
-    def serialise(self, value: list[dict[str, Any]] | None) -> list[dict[str, Any]]:
-        """Models get a list in any case."""
-        return value or []
-
     def json_schema(self) -> JsonSchema:
         """A list of spans with labels; that they lie within the text is beyond a schema."""
         offset = {"type": "integer", "minimum": 0}
@@ -306,10 +299,6 @@ class LabelledSpans(Field):
 
 
 _PARTS = ("label", "first", "last")
-
-
-def _row(key: str, name: str) -> re.Match[str] | None:
-    return _ROW.fullmatch(key[len(name) :])
 
 
 def _text(beside: Values, name: str) -> str:

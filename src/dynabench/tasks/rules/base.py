@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from dynabench.kit.errors import Unavailable
 from dynabench.kit.language import _
-from dynabench.tasks.fields.base import NOTHING, Field, Values
+from dynabench.tasks.fields.base import NOTHING, Field, Values, same_answer
 from dynabench.tasks.section import Name, Section, Setting, did_you_mean
 
 if TYPE_CHECKING:
@@ -117,11 +117,6 @@ class Unclaimed(Rule):
     def agrees(self, answer: Values, claimed: Values, fields: Sequence[Field], inputs: Values = NOTHING) -> bool:
         """Return whether the two are the same in every field that counts."""
         return all(same_answer(answer.get(field.name), claimed.get(field.name), field) for field in fields)
-
-
-def same_answer(first: Any, second: Any, field: Field) -> bool:
-    """Return whether two answers of a field mean the same; a missing answer is the same as none."""
-    return first is second if first is None or second is None else field.same(first, second)
 
 
 class Differs(Rule):

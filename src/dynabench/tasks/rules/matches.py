@@ -115,7 +115,8 @@ class OutsideRule(Rule):
         """The distance is above the tolerance; what is no number is too far."""
         allowed = self.tolerance * (abs(claimed) if self.relative and _number(claimed) else 1)
         slack = 1e-12 * max((abs(value) for value in (predicted, claimed) if _number(value)), default=0)
-        return _distance(predicted, claimed) > allowed + slack
+        distance = abs(predicted - claimed) if _number(predicted) and _number(claimed) else inf
+        return distance > allowed + slack
 
     def unfit(self, field: Field) -> str:
         """Answers must be numbers."""
@@ -130,7 +131,3 @@ class OutsideRule(Rule):
 
 def _number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
-
-
-def _distance(first: Any, second: Any) -> float:
-    return abs(first - second) if _number(first) and _number(second) else inf

@@ -12,10 +12,9 @@ from dynabench.kit.language import _
 from dynabench.kit.schemas import RowModel, StrictModel
 from dynabench.kit.security import RowId
 from dynabench.people.accounts.auth import Member, needs
-from dynabench.people.accounts.tables import Person
 from dynabench.validation.controls import consequences, figures, items
 from dynabench.validation.controls.items import MOST_DECIDED
-from dynabench.validation.controls.tables import Consequence, ControlDecision
+from dynabench.validation.controls.tables import Consequence
 from dynabench.validation.schemas import ErrorRateOut
 
 router = APIRouter()
@@ -178,12 +177,8 @@ async def list_control_figures(db: Db, task: str, person: Member) -> list[Contro
 @needs("manage")
 async def list_control_decisions(db: Db, task: str, person: Member) -> list[ControlDecisionOut]:
     """Warnings, pauses and reviews, those that hold first (owners)."""
-    rows = await db.aread(_list_decisions, person, task)
-    return [ControlDecisionOut.model_validate(row) for row in rows]
-
-
-def _list_decisions(session: Any, person: Person, task: str) -> list[ControlDecision]:
-    return [decision for decision, _person in consequences.list_decisions(session, person, task)]
+    rows = await db.aread(consequences.list_decisions, person, task)
+    return [ControlDecisionOut.model_validate(decision) for decision, _person in rows]
 
 
 @router.post("/tasks/{task}/controls/decisions/{decision}")

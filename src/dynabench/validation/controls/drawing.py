@@ -20,7 +20,6 @@ from dynabench.tasks.sections import ControlSettings
 from dynabench.validation.controls import queries
 from dynabench.validation.controls.tables import ControlItem, ControlKind, ControlPlace
 from dynabench.validation.queries import predictions
-from dynabench.validation.tables import Validation
 
 APART = 10
 """A vote is asked again only after so many later votes of the same person."""
@@ -105,9 +104,10 @@ def draw_control(
         return None
     place = ControlPlace(example_id=example_id, person_id=validator.person_id, kind=kind)
     if kind == ControlKind.REPEAT:
-        earlier = _draw_vote(session, validator.person_id, round_id)
-        if earlier is None:
+        votes = session.scalars(queries.repeatable_votes(validator.person_id, round_id, APART, CANDIDATES)).all()
+        if not votes:
             return None
+        earlier = _random.choice(votes)
         place.shown_id, place.repeated_id = earlier.example_id, earlier.id
         mode = "judge" if earlier.blind_answer is None else "answer"
     else:
@@ -128,11 +128,6 @@ def draw_kind(settings: ControlSettings, drawn: float) -> ControlKind | None:
         if drawn < above:
             return kind
     return None
-
-
-def _draw_vote(session: Session, person_id: int, round_id: int) -> Validation | None:
-    votes = session.scalars(queries.repeatable_votes(person_id, round_id, APART, CANDIDATES)).all()
-    return _random.choice(votes) if votes else None
 
 
 def _draw_item(session: Session, validator: Validator, config: TaskConfig, kind: ControlKind) -> ControlItem | None:

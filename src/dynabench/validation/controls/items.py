@@ -93,8 +93,7 @@ def add_rows(
     session: Session, actor: Person | None, task_id: str, rows: Iterable[ControlRow], source: str
 ) -> UploadResult:
     """Store the good ones of some rows as control items (owners); bad ones are named, known ones counted."""
-    rounds.require(session, actor, Action.MANAGE_CONTROLS, task_id)
-    config = rounds.newest_config(session, task_id)
+    config = rounds.require_config(session, actor, Action.MANAGE_CONTROLS, task_id)
     session.get(Task, task_id, with_for_update=True)  # two uploads take turns, so that digests stay unique
     digests = set(session.scalars(select(ControlItem.digest).where(ControlItem.task_id == task_id)))
     result = UploadResult()
@@ -172,8 +171,7 @@ def _clean_prediction(
 
 def add_file(session: Session, actor: Person | None, task_id: str, path: Path, name: str) -> UploadResult:
     """Store the rows of a file (JSONL, CSV and others of `intake.reader`) as control items (owners)."""
-    rounds.require(session, actor, Action.MANAGE_CONTROLS, task_id)
-    config = rounds.newest_config(session, task_id)
+    config = rounds.require_config(session, actor, Action.MANAGE_CONTROLS, task_id)
     rows: list[ControlRow] = []
     for row in reader.read_rows(path, name):
         if len(rows) >= MOST_ROWS:

@@ -31,9 +31,8 @@ def _chosen(session: Session, person: Person, task: str, form: FormData) -> list
     if form.get("which") != "all":
         ids = [int(str(raw_id)) for raw_id in form.getlist("ids") if str(raw_id).isdecimal() and len(str(raw_id)) < 17]
         return sorted(set(ids), reverse=True)
-    conditions = {name: str(form[name]) for name in ExampleQuery.model_fields if str(form.get(name, "")).strip()}
     try:
-        question = ExampleQuery.model_validate(conditions | {"after": 0, "limit": 1})
+        question = ExampleQuery.model_validate({**_conditions(form), "after": 0, "limit": 1})
     except ValidationError:
         raise errors.Invalid({"ids": _("This request cannot be understood. Go back and try again.")}) from None
     top = str(form.get("top", ""))  # what was written since is not meant
@@ -82,8 +81,12 @@ async def ask(request: Request, task: str, person: TaskModerator) -> Response:
     )
 
 
+def _conditions(form: FormData) -> dict[str, str]:
+    return {name: str(form[name]) for name in ExampleQuery.model_fields if str(form.get(name, "")).strip()}
+
+
 def _browser(request: Request, task: str, form: FormData) -> str:
-    conditions = {name: str(form[name]) for name in ExampleQuery.model_fields if str(form.get(name, "")).strip()}
+    conditions = _conditions(form)
     here = f"{request.app.url_path_for('manage_examples', task=task)}?"
     return f"{here}{urlencode(conditions)}&" if conditions else here
 
@@ -117,18 +120,9 @@ async def note(request: Request, db: Db, task: str, id: RowId, person: TaskModer
     try:
         await db.awrite(write)
     except (errors.Invalid, errors.Conflict) as problem:
-        example_values = await db.aread(examples.everything, person, task, id)
-        message = field_errors(problem, "value")["value"]
-        form_values = examples.words(
-            errors={"label" if name.strip() else "note": message}, values={"note": text, "label": name}
-        )
-        return await frame.console_page(
-            request,
-            task,
-            "validation/manage/example.html",
-            "examples",
-            status=problem.status,
-            **form_values,
-            **example_values,
+        wrong = {"label" if name.strip() else "note": field_errors(problem, "value")["value"]}
+        values = {"note": text, "label": name}
+        return await examples.example_page(
+            request, db, person, task, id, status=problem.status, errors=wrong, values=values
         )
     return redirect(request, "manage_example", task=task, id=id, anchor="notes")

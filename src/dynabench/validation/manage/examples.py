@@ -16,7 +16,7 @@ from dynabench.collection.terms import strings
 from dynabench.kit import errors
 from dynabench.kit.api import Db, csv_response
 from dynabench.kit.db import Database
-from dynabench.kit.forms import field_errors, redirect
+from dynabench.kit.forms import redirect, rejection
 from dynabench.kit.security import RowId
 from dynabench.people.accounts.tables import Person
 from dynabench.rounds import people, plan
@@ -197,9 +197,17 @@ async def example(request: Request, db: Db, task: str, id: RowId, person: TaskMo
 
     `done` is what was just done about it: the page says so and offers to undo it.
     """
-    values = await db.aread(everything, person, task, id)
+    return await example_page(request, db, person, task, id, done=done)
+
+
+async def example_page(
+    request: Request, db: Db, person: Person, task: str, id: int, /, *, status: int = 200, **values: Any
+) -> Response:
+    """Answer with the page of one example; `values` are what was done, or a form's errors and values."""
+    example_values = await db.aread(everything, person, task, id)
+    template = "validation/manage/example.html"
     return await frame.console_page(
-        request, task, "validation/manage/example.html", "examples", **words(done=done), **values
+        request, task, template, "examples", status=status, **words(**values), **example_values
     )
 
 
@@ -273,17 +281,8 @@ async def act(request: Request, db: Db, task: str, id: RowId, act: Act, person: 
     try:
         await db.awrite(do, person, task, id, act, reason)
     except (errors.Invalid, errors.Forbidden, errors.Conflict) as problem:
-        example_values = await db.aread(everything, person, task, id)
-        form_values = words(values={"act": act, "reason": reason}, errors=field_errors(problem, "act"))
-        return await frame.console_page(
-            request,
-            task,
-            "validation/manage/example.html",
-            "examples",
-            status=problem.status,
-            **form_values,
-            **example_values,
-        )
+        values = {"act": act, "reason": reason}
+        return await example_page(request, db, person, task, id, values=values, **rejection(problem, "act"))
     came_from = str(form.get("back", ""))
     if came_from in get_args(Which):
         query = {"which": came_from, "of": id, "done": act}

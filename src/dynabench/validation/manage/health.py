@@ -20,7 +20,7 @@ from dynabench.kit.api import Db
 from dynabench.kit.db import now
 from dynabench.kit.language import N_, _
 from dynabench.people.may import Action
-from dynabench.rounds import plan, service
+from dynabench.rounds import plan, service, views
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds.manage import frame
 from dynabench.rounds.manage.frame import TaskModerator
@@ -185,12 +185,7 @@ def address(request: Request, task: str, section: str) -> str:
 
 
 def _read(session: Session, task: str) -> dict[str, Any]:
-    rounds = session.scalars(round_queries.rounds(task)).all()
-    started = [started_round for started_round in rounds if started_round.state != RoundState.DRAFT]
-    current = next(
-        (started_round for started_round in started if started_round.state == RoundState.OPEN),
-        started[0] if started else None,
-    )
+    current = views.current_round(views.started_rounds(session, task))
     return {
         "of": current,
         "health": health(session, current) if current else None,

@@ -30,7 +30,9 @@ class TextWriter(NetworkPredictor):
         }
         options: dict[str, Any] = {"do_sample": False, **model_options, **caller_options}
         config = self.model.generation_config
-        if not {"max_new_tokens", "max_length"} & options.keys() and not _has_length(config):
+        lengths = {"max_new_tokens", "max_length"} & options.keys()
+        # 20 was the default of older versions and does not count
+        if not lengths and config.max_new_tokens is None and config.max_length in (None, 20):
             options["max_new_tokens"] = NEW_TOKENS
         if self.processor.pad_token_id is None and config.pad_token_id is None:
             options.setdefault("pad_token_id", self._pad_id())
@@ -143,11 +145,6 @@ class EncoderDecoderWriter(TextWriter):
     def _language(self, name: str) -> str | None:
         """A language that the given settings name, for tokenizers of many."""
         return self.generation.get(name) if hasattr(self.processor, name) else None
-
-
-def _has_length(config: Any) -> bool:
-    """A generation config sets the length to write; 20 was the default of older versions and does not count."""
-    return config.max_new_tokens is not None or config.max_length not in (None, 20)
 
 
 NORMALIZATIONS = ("sum", "token", "byte", "unconditional")

@@ -101,7 +101,9 @@ def lengths(sample: RoundSample) -> MeasureResult | None:
         lengths = np.array([len(words(row.texts.get(name, ""))) for row in sample.rows], float)
         mean = sample.mean(lengths)
         figures += [
-            _figure(f"mean_{name}", _("%(field)s: mean words", field=label), mean, len(lengths)),
+            Figure(
+                f"mean_{name}", _("%(field)s: mean words", field=label), mean.value, mean.low, mean.high, len(lengths)
+            ),
             Figure(
                 f"median_{name}", _("%(field)s: median words", field=label), float(np.median(lengths)), n=len(lengths)
             ),
@@ -131,10 +133,6 @@ def lengths(sample: RoundSample) -> MeasureResult | None:
     if len(sample.fields) == 1:
         finding = _("An example has %(words)s words on average", words=Amount(figures[0].value or 0, ".1f"))
     return MeasureResult(finding, tuple(figures), tuple(tables), sample.people)
-
-
-def _figure(name: str, label: str, estimate: ClusteredEstimate, n: int) -> Figure:
-    return Figure(name, label, estimate.value, estimate.low, estimate.high, n)
 
 
 def _histogram(sample: RoundSample) -> Table:

@@ -186,12 +186,9 @@ def _refuse_wishes(name: str, document: Any) -> None:
 def _too_much(key: str, value: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, int) or _FREE.search(key):
         return ""
-    most = LABELS if key == "num_labels" else LAYERS if _COUNTED.search(key) and _is_count(key) else NUMBERS
+    counted = _COUNTED.search(key) and not re.search(r"dim|size|width|chunk|length|layers_pattern", key)
+    most = LABELS if key == "num_labels" else LAYERS if counted else NUMBERS
     return f"{key}: {value} is more than the {most} that a model may ask for." if abs(value) > most else ""
-
-
-def _is_count(key: str) -> bool:
-    return not re.search(r"dim|size|width|chunk|length|layers_pattern", key)
 
 
 def _pairs(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:

@@ -126,17 +126,15 @@ class SequenceClassifier(Architecture):
         """See `Architecture`."""
         outputs: dict[int, ModelOutput] = {}
         sizes = [len(row["input_ids"]) for row in rows]
-        room = self.room if self.run.processor.pad_token_id is not None and self._pads() else 1
+        # The model needs a padding token too: decoders look for the last token before the padding.
+        can_pad = self.run.processor.pad_token_id is not None and self.model.config.pad_token_id is not None
+        room = self.room if can_pad else 1
         for part in portions(sizes, room):
             with computed(len(part), sizes[part[0]]):
                 logits = self.model(**self.run.padded([rows[row] for row in part])).logits.float()
                 logits = gathered(logits, self.meant, len(self.card.labels)).cpu().numpy()
             outputs.update((row, output(self.card, row_logits)) for row, row_logits in zip(part, logits, strict=True))
         return [outputs[row] for row in range(len(rows))]
-
-    def _pads(self) -> bool:
-        """Return whether the model has a padding token: decoders look for the last token before the padding."""
-        return self.model.config.pad_token_id is not None
 
     def explain(self, inputs: Inputs, label: str, method: str) -> Attribution | None:
         """By gradients, towards the log-odds of the label against all others."""

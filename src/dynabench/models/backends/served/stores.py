@@ -163,7 +163,8 @@ class Spending:
             yield bill
         finally:
             if bill.cost is not None:
-                self._add(day, model, math.ceil(bill.cost * UNIT) - held)
+                with self._writing() as file:
+                    _book(file, day, model, math.ceil(bill.cost * UNIT) - held)
 
     def spent(self, model: str | None = None) -> float:
         """Return the amount spent or reserved today, by one model or by all."""
@@ -177,10 +178,6 @@ class Spending:
             if self._total and _spent(file, day, None) + held > round(self._total * UNIT):
                 raise _reached(f"Served models have reached the operator's limit of {self._total:g} a day")
             _book(file, day, model, held)
-
-    def _add(self, day: str, model: str, amount: int) -> None:
-        with self._writing() as file:
-            _book(file, day, model, amount)
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, Request
 from starlette.responses import RedirectResponse, Response
 
 from dynabench.kit import security
-from dynabench.kit.api import Db
+from dynabench.kit.api import Db, page_address, site_address
 from dynabench.kit.errors import Conflict, Invalid, NotFound, Problem
 from dynabench.kit.forms import Text, redirect, rejection, safe_next
 from dynabench.kit.language import _
@@ -46,9 +46,7 @@ def provider_named(settings: Settings, name: str) -> LoginProvider:
 
 def _way_back(request: Request, name: str) -> str:
     """The address of this site that the provider leads back to, which is registered there."""
-    path = str(request.app.url_path_for("provider_callback", provider=name))
-    site = request.app.state.settings.site or str(request.base_url).rstrip("/")
-    return f"{site}{path}"
+    return page_address(request, "provider_callback", provider=name)
 
 
 @router.get("/login/with/{provider}", name="login_with", dependencies=LIMITED)
@@ -224,6 +222,5 @@ async def logged_out_page(request: Request, _: Viewer, provider: str = "") -> Re
     if not provider:
         return RedirectResponse("/", status_code=303)
     chosen = provider_named(request.app.state.settings, provider)
-    site = request.app.state.settings.site or str(request.base_url).rstrip("/")
-    address = await chosen.logout_address(f"{site}/")
+    address = await chosen.logout_address(f"{site_address(request)}/")
     return render(request, "oidc/logged_out.html", label=chosen.config.label, address=address)
