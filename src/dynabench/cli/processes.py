@@ -20,6 +20,10 @@ KEEP_ALIVE = 75
 """Seconds that an idle connection stays open: longer than clients and proxies keep one, which is a minute at most.
 The side that closes first must be the one that sends, or a request is lost now and then."""
 
+SWITCH_SECONDS = 0.0005
+"""Seconds for which a thread that computes may keep the interpreter while the event loop waits for it. With the usual
+5 ms each step of a request takes as long meanwhile, and one OpenAPI document or board delays every page by seconds."""
+
 web_app = typer.Typer(help="Run only the web process.")
 
 
@@ -34,6 +38,7 @@ def web(
     heartbeat.start()
     connection_limits.allow_open_files()
     process_memory.share_one_heap()
+    sys.setswitchinterval(SWITCH_SECONDS)
     with process_memory.without_collection():
         server = _server(get_settings())
     server.run(sockets=_sockets(fd, health) if fd >= 0 else None)
